@@ -1,0 +1,62 @@
+# Libraries from the system. Required ones stop here with a line that says what to install; optional ones
+# switch their feature off (the GPU machine has neither libsodium nor the compression libraries).
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig QUIET)
+
+function(sotto_require_header header package)
+  find_path(SOTTO_HEADER_${package} ${header} HINTS ${SOTTO_EXTRA_INCLUDE})
+  if(NOT SOTTO_HEADER_${package})
+    message(FATAL_ERROR "${header} is missing: run 'make setup' or install the Debian package ${package}")
+  endif()
+endfunction()
+sotto_require_header(tl/expected.hpp libexpected-dev)
+sotto_require_header(CLI/CLI.hpp libcli11-dev)
+sotto_require_header(nlohmann/json.hpp nlohmann-json3-dev)
+sotto_require_header(toml++/toml.h libtomlplusplus-dev)
+sotto_require_header(spdlog/spdlog.h libspdlog-dev)
+sotto_require_header(fmt/format.h libfmt-dev)
+sotto_require_header(xxhash.h libxxhash-dev)
+# Header-only use everywhere: the same source builds where only a copied include folder exists.
+target_compile_definitions(sotto_flags INTERFACE FMT_HEADER_ONLY SPDLOG_FMT_EXTERNAL SPDLOG_HEADER_ONLY XXH_INLINE_ALL)
+
+set(SOTTO_BASE_LIBRARIES sotto_flags Threads::Threads)
+macro(sotto_optional name module)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(${name} QUIET IMPORTED_TARGET ${module})
+  endif()
+  if(${name}_FOUND)
+    target_compile_definitions(sotto_flags INTERFACE SOTTO_HAVE_${name})
+    list(APPEND SOTTO_BASE_LIBRARIES PkgConfig::${name})
+  else()
+    message(STATUS "without ${module}")
+  endif()
+endmacro()
+sotto_optional(LZMA liblzma)
+sotto_optional(ZSTD libzstd)
+sotto_optional(ZLIB zlib)
+sotto_optional(SODIUM libsodium)
+
+# Eigen by its include folder alone: the same line serves Debian's package and a bare copy.
+find_path(SOTTO_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3 HINTS ${SOTTO_EXTRA_INCLUDE})
+if(NOT SOTTO_EIGEN_INCLUDE)
+  message(FATAL_ERROR "Eigen is missing: run 'make setup' or install the Debian package libeigen3-dev")
+endif()
+add_library(sotto_eigen INTERFACE)
+target_include_directories(sotto_eigen SYSTEM INTERFACE ${SOTTO_EIGEN_INCLUDE})
+
+# jemalloc keeps freed pages: page faults cost a third of a training step without it. Not under sanitizers.
+set(SOTTO_ALLOCATOR "")
+if(PKG_CONFIG_FOUND AND NOT SOTTO_SANITIZE)
+  pkg_check_modules(JEMALLOC QUIET IMPORTED_TARGET jemalloc)
+  if(JEMALLOC_FOUND)
+    set(SOTTO_ALLOCATOR PkgConfig::JEMALLOC)
+  endif()
+endif()
+
+if(SOTTO_TORCH)
+  find_package(Torch QUIET)
+  if(NOT Torch_FOUND)
+    message(FATAL_ERROR "libtorch is missing: run 'make setup' or install the Debian package libtorch-dev")
+  endif()
+endif()

@@ -1,0 +1,28 @@
+# sotto_module(NAME [TORCH] LINKS ...): the static library sotto_NAME from src/NAME/**.cpp.
+# Only TORCH modules see torch headers; they share one precompiled header.
+
+function(sotto_module name)
+  cmake_parse_arguments(ARG "TORCH" "" "LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_library(sotto_${name} STATIC ${sources})
+  target_link_libraries(sotto_${name} PUBLIC ${ARG_LINKS})
+  if(ARG_TORCH)
+    sotto_use_torch(sotto_${name})
+  endif()
+endfunction()
+
+function(sotto_use_torch target)
+  target_link_libraries(${target} PUBLIC ${TORCH_LIBRARIES})
+  target_include_directories(${target} SYSTEM PUBLIC ${TORCH_INCLUDE_DIRS})
+  if(NOT TARGET sotto_torch_pch)
+    file(WRITE ${CMAKE_BINARY_DIR}/torch_pch.cpp "")
+    add_library(sotto_torch_pch STATIC ${CMAKE_BINARY_DIR}/torch_pch.cpp)
+    target_link_libraries(sotto_torch_pch PUBLIC sotto_flags ${TORCH_LIBRARIES})
+    target_include_directories(sotto_torch_pch SYSTEM PUBLIC ${TORCH_INCLUDE_DIRS})
+    target_precompile_headers(sotto_torch_pch PRIVATE <torch/torch.h>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM sotto_torch_pch)
+endfunction()

@@ -1,0 +1,39 @@
+# Compiler, linker and instrumentation: what every target shares.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(SOTTO_CCACHE ccache)
+if(SOTTO_CCACHE)
+  # pch_defines and time_macros let ccache serve translation units that use the precompiled torch header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${SOTTO_CCACHE})
+endif()
+
+find_program(SOTTO_MOLD mold)
+if(SOTTO_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_library(sotto_flags INTERFACE)
+target_include_directories(sotto_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(sotto_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers -fno-math-errno)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  # _GLIBCXX_ASSERTIONS keeps bounds checks on containers: files and messages are hostile.
+  target_compile_definitions(sotto_flags INTERFACE _GLIBCXX_ASSERTIONS)
+  set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+endif()
+if(SOTTO_EXTRA_INCLUDE)
+  target_include_directories(sotto_flags SYSTEM INTERFACE ${SOTTO_EXTRA_INCLUDE})
+endif()
+
+if(SOTTO_SANITIZE)
+  add_compile_options(-fsanitize=${SOTTO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SOTTO_SANITIZE})
+endif()
+if(SOTTO_COVERAGE)
+  add_compile_options(--coverage -O0)
+  add_link_options(--coverage)
+endif()

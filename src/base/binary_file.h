@@ -1,0 +1,88 @@
+#pragma once
+// One versioned, checksummed container for everything Sotto stores: datasets, checkpoints, models.
+//
+//   header   "SOTTOBIN" | container version u32 | kind (16 bytes) | content version u32 | section count u32 |
+//            table offset u64 | XXH3-64 of header and table
+//   sections raw little-endian bytes, each at a multiple of 64
+//   table    per section: name (48 bytes), offset u64, bytes u64, element size u32, reserved u32, XXH3-64 u64
+//
+// The reader maps the file and checks every size before it touches a byte; open() verifies all checksums.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/files.h"
+#include "base/result.h"
+
+namespace sotto {
+
+class BinaryFileWriter {
+ public:
+  static Result<BinaryFileWriter> create(const fs::path& path, std::string_view kind, std::uint32_t version);
+
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  Status add(std::string_view name, std::span<const T> values) {
+    return add_bytes(name, std::as_bytes(values), sizeof(T));
+  }
+  template <class T>
+  Status add(std::string_view name, const std::vector<T>& values) { return add(name, std::span<const T>(values)); }
+  Status add_text(std::string_view name, std::string_view text);
+
+  // Writes the table and makes the file appear under its name.
+  Status commit();
+
+ private:
+  struct Section {
+    std::string name;
+    std::uint64_t offset, bytes, checksum;
+    std::uint32_t element_size;
+  };
+  BinaryFileWriter(AtomicFile file, std::string_view kind, std::uint32_t version);
+  Status add_bytes(std::string_view name, std::span<const std::byte> bytes, std::size_t element_size);
+
+  AtomicFile file_;
+  std::string kind_;
+  std::uint32_t version_;
+  std::vector<Section> sections_;
+};
+
+// Spans returned live as long as the reader.
+class BinaryFileReader {
+ public:
+  // Errors when the kind or the content version differ from what the caller understands.
+  static Result<BinaryFileReader> open(const fs::path& path, std::string_view kind, std::uint32_t version);
+
+  bool has(std::string_view name) const;
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  Result<std::span<const T>> section(std::string_view name) const {
+    auto bytes = section_bytes(name, sizeof(T));
+    if (!bytes) return tl::unexpected(bytes.error());
+    return std::span<const T>(reinterpret_cast<const T*>(bytes->data()), bytes->size() / sizeof(T));
+  }
+  Result<std::string_view> text(std::string_view name) const;
+  std::vector<std::string> names() const;
+  const fs::path& path() const { return path_; }
+
+ private:
+  struct Section {
+    std::string name;
+    std::uint64_t offset, bytes;
+    std::uint32_t element_size;
+  };
+  BinaryFileReader(MappedFile map, fs::path path) : map_(std::move(map)), path_(std::move(path)) {}
+  Result<std::span<const std::byte>> section_bytes(std::string_view name, std::size_t element_size) const;
+
+  MappedFile map_;
+  fs::path path_;
+  std::vector<Section> sections_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,10 @@
+#pragma once
+// Ctrl-C and SIGTERM as a flag that long loops look at between steps. A second signal ends the process at once.
+
+namespace sotto {
+
+void install_interrupt_handler();
+bool interrupted();
+void set_interrupted(bool value);  // for tests and embedding
+
+}  // namespace sotto

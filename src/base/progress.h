@@ -1,0 +1,42 @@
+#pragma once
+// Progress to stderr: a bar with rate and ETA on a terminal, a plain line every few seconds in a log, nothing
+// when quiet. Thread-safe advance().
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace sotto {
+
+enum class ProgressStyle { automatic, bar, lines, silent };
+void set_progress_style(ProgressStyle style);  // process-wide; automatic looks at stderr
+
+class Progress {
+ public:
+  // total 0: unknown, shows a count and a rate only.
+  Progress(std::string label, std::uint64_t total, std::string unit = "");
+  ~Progress();  // finish()
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void advance(std::uint64_t by = 1);
+  void set(std::uint64_t done);
+  void note(std::string text);  // shown behind the bar, for example "auc 61.2"
+  void finish();
+
+ private:
+  void draw(bool last);
+  std::string line(double seconds) const;
+
+  std::string label_, unit_, note_;
+  std::uint64_t total_;
+  std::atomic<std::uint64_t> done_{0};
+  std::chrono::steady_clock::time_point start_, drawn_;
+  std::mutex mutex_;
+  ProgressStyle style_;
+  bool finished_ = false;
+};
+
+}  // namespace sotto
