@@ -14,7 +14,7 @@ struct ImpressionMetrics {
 };
 
 // Nothing when the impression has no click or nothing but clicks (no order to judge) or a score is NaN.
-// MRR is MIND's: the mean of 1/rank over all clicked items.
+// MRR is MIND's: the mean of 1/rank over all clicked items. Both spans have the same length.
 std::optional<ImpressionMetrics> impression_metrics(std::span<const float> scores, std::span<const std::uint8_t> clicked);
 
 // Mean of the above over many; impressions without a value are left out and counted.
@@ -32,7 +32,9 @@ struct HeldOutMetrics {
 // `greater` unseen items score above the held-out one, `equal` the same.
 HeldOutMetrics held_out_metrics(std::uint64_t greater, std::uint64_t equal);
 
-// All held-out items of one user, averaged: scores over the catalogue, excluded[i] for items the user touched.
+// All held-out items of one user, averaged (an item named twice counts twice): scores over the catalogue,
+// excluded[i] for items the user touched. Held-out items never compete with each other. A NaN is never in our
+// favour: a held-out item without a score contributes zero, an unseen one without a score ranks above all.
 HeldOutMetrics held_out_metrics(std::span<const float> scores, std::span<const std::uint8_t> excluded,
                                 std::span<const std::uint32_t> held_out);
 
