@@ -1,0 +1,62 @@
+#include "metrics/mean.h"
+
+#include <iterator>
+
+namespace sotto {
+
+void ImpressionMetricsSum::add(const std::optional<ImpressionMetrics>& metrics) {
+  if (!metrics) {
+    ++left_out_;
+    return;
+  }
+  ++counted_;
+  sum_.auc += metrics->auc;
+  sum_.mrr += metrics->mrr;
+  sum_.ndcg5 += metrics->ndcg5;
+  sum_.ndcg10 += metrics->ndcg10;
+}
+
+void ImpressionMetricsSum::merge(const ImpressionMetricsSum& later) {
+  counted_ += later.counted_;
+  left_out_ += later.left_out_;
+  sum_.auc += later.sum_.auc;
+  sum_.mrr += later.sum_.mrr;
+  sum_.ndcg5 += later.sum_.ndcg5;
+  sum_.ndcg10 += later.sum_.ndcg10;
+}
+
+MeanImpressionMetrics ImpressionMetricsSum::mean() const {
+  MeanImpressionMetrics result{{}, counted_, left_out_};
+  if (counted_ == 0) return result;
+  const auto n = static_cast<double>(counted_);
+  result.mean = {sum_.auc / n, sum_.mrr / n, sum_.ndcg5 / n, sum_.ndcg10 / n};
+  return result;
+}
+
+void HeldOutMetricsSum::add(const HeldOutMetrics& metrics) {
+  ++count_;
+  for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c) {
+    sum_.hits[c] += metrics.hits[c];
+    sum_.ndcg[c] += metrics.ndcg[c];
+  }
+}
+
+void HeldOutMetricsSum::merge(const HeldOutMetricsSum& later) {
+  count_ += later.count_;
+  for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c) {
+    sum_.hits[c] += later.sum_.hits[c];
+    sum_.ndcg[c] += later.sum_.ndcg[c];
+  }
+}
+
+HeldOutMetrics HeldOutMetricsSum::mean() const {
+  HeldOutMetrics result;
+  if (count_ == 0) return result;
+  for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c) {
+    result.hits[c] = sum_.hits[c] / static_cast<double>(count_);
+    result.ndcg[c] = sum_.ndcg[c] / static_cast<double>(count_);
+  }
+  return result;
+}
+
+}  // namespace sotto
