@@ -48,7 +48,8 @@ struct ListColumn {
 };
 
 // A named feature of items, users or interactions. Categorical values are codes into `names`; a categorical
-// feature may hold several codes per row (genres). Missing numbers are NaN; missing categories are empty lists.
+// feature may hold several codes per row (genres). Missing numbers are NaN; missing categories are empty
+// lists.
 struct CategoricalFeature {
   std::string name;
   StringColumn names;
@@ -70,10 +71,10 @@ struct Catalogue {
   StringColumn ids, titles, abstracts;
   StringColumn category_names, subcategory_names;  // dictionaries; code 0 is "" (unknown)
   std::span<const std::uint32_t> categories, subcategories;
-  StringColumn entity_ids, entity_labels;           // dictionary of Wikidata ids
+  StringColumn entity_ids, entity_labels;  // dictionary of Wikidata ids
   ListColumn<std::uint32_t> title_entities, abstract_entities;
-  std::uint32_t entity_dimension = 0;               // 0: no vectors
-  std::span<const float> entity_vectors;            // entity_ids.size() x entity_dimension; zero row: unknown
+  std::uint32_t entity_dimension = 0;     // 0: no vectors
+  std::span<const float> entity_vectors;  // entity_ids.size() x entity_dimension; zero row: unknown
   Features features;
   std::size_t size() const { return ids.size(); }
 };
@@ -82,7 +83,7 @@ struct Impression {
   UserId user;
   std::int64_t time;  // seconds since 1970, 0 when unknown
   Split split;
-  std::span<const ItemId> history;   // clicks before this impression, oldest first
+  std::span<const ItemId> history;  // clicks before this impression, oldest first
   std::span<const ItemId> shown;
   std::span<const std::uint8_t> clicked;  // 0 or 1 per shown item
 };
@@ -90,7 +91,7 @@ struct Impression {
 struct Interactions {
   std::span<const std::uint64_t> user_offsets;  // rows of user u: [user_offsets[u], user_offsets[u+1])
   std::span<const ItemId> items;
-  std::span<const float> ratings;               // NaN when the data has none
+  std::span<const float> ratings;  // NaN when the data has none
   std::span<const std::int64_t> times;
   Features context;
   std::size_t size() const { return items.size(); }
@@ -103,7 +104,8 @@ struct DatasetCounts {
 // Immutable and safe to share between threads. Cheap to move; views live as long as the Dataset.
 class Dataset {
  public:
-  // Verifies checksums and structure (every offset, code and id in range): a hostile file is an error, not a crash.
+  // Verifies checksums and structure (every offset, code and id in range): a hostile file is an error, not a
+  // crash.
   static Result<Dataset> open(const fs::path& directory);
 
   const std::string& name() const;    // for example "MIND", "newsroom"

@@ -1,6 +1,10 @@
 #pragma once
 // Collects items and behaviour in any order and writes DIR/dataset.sotto. Importers and generators fill one;
 // nothing appears on disk before write(). Not thread-safe.
+//
+// Wrong use (a number never given out, click marks that do not fit the items shown, an infinite value) is
+// kept and told by write(), which then writes nothing. Category values that are empty strings and numbers
+// that are NaN are missing values.
 
 #include <cstdint>
 #include <memory>
@@ -49,10 +53,11 @@ class DatasetBuilder {
   // `length` entries (so that growing histories are one list).
   using HistoryHandle = std::uint64_t;
   HistoryHandle add_history(std::span<const ItemId> items);
-  void add_impression(UserId user, std::int64_t time, Split split, HistoryHandle history, std::uint32_t history_length,
-                      std::span<const ItemId> shown, std::span<const std::uint8_t> clicked);
+  void add_impression(UserId user, std::int64_t time, Split split, HistoryHandle history,
+                      std::uint32_t history_length, std::span<const ItemId> shown,
+                      std::span<const std::uint8_t> clicked);
 
-  // Context features are (name, value) pairs; every row of a data set has the same names.
+  // Context features are (name, value) pairs; a name that a row leaves out is missing there.
   using Context = std::span<const std::pair<std::string_view, std::string_view>>;
   void add_interaction(UserId user, ItemId item, float rating, std::int64_t time, Context categorical = {},
                        std::span<const std::pair<std::string_view, float>> numeric = {});

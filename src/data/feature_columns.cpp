@@ -1,0 +1,73 @@
+#include "data/feature_columns.h"
+
+#include <cmath>
+#include <limits>
+
+#include "data/column_writer.h"
+#include "data/dataset_sections.h"
+#include "data/printable.h"
+
+namespace sotto {
+
+namespace sections = dataset_sections;
+
+void FeatureColumns::set_categorical(std::size_t row, std::string_view feature,
+                                     std::span<const std::string_view> values) {
+  const std::uint32_t number = categorical_names_.intern(feature);
+  if (number == categorical_.size()) categorical_.emplace_back();
+  CategoricalColumn& column = categorical_[number];
+  if (row >= column.rows.size()) column.rows.resize(row + 1);
+  CodeRange range{column.codes.size(), 0};
+  for (const std::string_view value : values) {
+    if (value.empty()) continue;
+    column.codes.push_back(column.names.intern(value));
+    ++range.count;
+  }
+  column.rows[row] = range;
+}
+
+void FeatureColumns::set_numeric(std::size_t row, std::string_view feature, float value) {
+  if (std::isinf(value)) {
+    if (problem_)
+      problem_ = bad_input("feature '{}': a value is infinite; leave it out instead", printable(feature));
+    return;
+  }
+  const std::uint32_t number = numeric_names_.intern(feature);
+  if (number == numeric_.size()) numeric_.emplace_back();
+  std::vector<float>& column = numeric_[number];
+  if (row >= column.size()) column.resize(row + 1, std::numeric_limits<float>::quiet_NaN());
+  column[row] = value;
+}
+
+Status FeatureColumns::write(BinaryFileWriter& writer, std::string_view owner, std::size_t rows,
+                             std::span<const std::uint64_t> order) const {
+  SOTTO_CHECK(problem_);
+  if (categorical_.size() > sections::max_features || numeric_.size() > sections::max_features) {
+    return bad_input("{} categorical and {} numeric features: a dataset holds at most {} of each",
+                     categorical_.size(), numeric_.size(), sections::max_features);
+  }
+  const auto source = [&](std::size_t row) { return order.empty() ? row : order[row]; };
+
+  SOTTO_CHECK(write_strings(writer, sections::categorical_list(owner), categorical_names_));
+  for (std::size_t number = 0; number < categorical_.size(); ++number) {
+    const CategoricalColumn& column = categorical_[number];
+    SOTTO_CHECK(write_strings(writer, sections::categorical_names(owner, number), column.names));
+    SOTTO_CHECK(write_lists(writer, sections::categorical_codes(owner, number), rows, [&](std::size_t row) {
+      const std::size_t from = source(row);
+      const CodeRange range = from < column.rows.size() ? column.rows[from] : CodeRange{};
+      return std::span(column.codes).subspan(range.begin, range.count);
+    }));
+  }
+
+  SOTTO_CHECK(write_strings(writer, sections::numeric_list(owner), numeric_names_));
+  for (std::size_t number = 0; number < numeric_.size(); ++number) {
+    std::vector<float> values(rows, std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (source(row) < numeric_[number].size()) values[row] = numeric_[number][source(row)];
+    }
+    SOTTO_CHECK(writer.add(sections::numeric_values(owner, number), values));
+  }
+  return {};
+}
+
+}  // namespace sotto
