@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "data/column_reader.h"
 #include "data/dataset_sections.h"
@@ -121,6 +122,10 @@ Result<ImpressionTable> read_impressions(const ColumnReader& columns, std::size_
   ImpressionTable table;
   SOTTO_TRY(table.users, columns.values<UserId>(sections::impression_users));
   const std::size_t rows = table.users.size();
+  if (rows > std::numeric_limits<std::uint32_t>::max()) {
+    return bad_input("section '{}': {} impressions, more than 32 bits can number", sections::impression_users,
+                     rows);
+  }
   SOTTO_TRY(table.user_offsets, columns.offsets(sections::impression_user_offsets, users, rows));
   SOTTO_CHECK(check_users(table));
   SOTTO_TRY(table.times, columns.values<std::int64_t>(sections::impression_times, rows));

@@ -1,0 +1,90 @@
+#include "data/dataset_copy.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/printable.h"
+
+namespace sotto {
+
+namespace {
+
+std::vector<EntityMention> mentions_of(const Catalogue& catalogue, std::span<const std::uint32_t> entities) {
+  std::vector<EntityMention> mentions;
+  mentions.reserve(entities.size());
+  for (const std::uint32_t entity : entities) {
+    mentions.push_back(
+        {std::string(catalogue.entity_ids[entity]), std::string(catalogue.entity_labels[entity])});
+  }
+  return mentions;
+}
+
+// Missing values are copied as such, so that a feature nobody has keeps its column.
+template <class SetCategory, class SetNumber>
+void copy_features(const Features& features, std::size_t rows, SetCategory set_category,
+                   SetNumber set_number) {
+  std::vector<std::string_view> names;
+  for (const CategoricalFeature& feature : features.categorical) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      names.clear();
+      for (const std::uint32_t code : feature.codes[row]) names.push_back(feature.names[code]);
+      set_category(static_cast<std::uint32_t>(row), feature.name, names);
+    }
+  }
+  for (const NumericFeature& feature : features.numeric) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      set_number(static_cast<std::uint32_t>(row), feature.name, feature.values[row]);
+    }
+  }
+}
+
+}  // namespace
+
+Status copy_items(const Dataset& source, DatasetBuilder& target) {
+  const Catalogue& catalogue = source.catalogue();
+  for (std::size_t item = 0; item < catalogue.size(); ++item) {
+    const auto title_entities = mentions_of(catalogue, catalogue.title_entities[item]);
+    const auto abstract_entities = mentions_of(catalogue, catalogue.abstract_entities[item]);
+    const ItemId copied =
+        target.add_item({.id = catalogue.ids[item],
+                         .title = catalogue.titles[item],
+                         .abstract = catalogue.abstracts[item],
+                         .category = catalogue.category_names[catalogue.categories[item]],
+                         .subcategory = catalogue.subcategory_names[catalogue.subcategories[item]],
+                         .title_entities = title_entities,
+                         .abstract_entities = abstract_entities});
+    if (copied != item) return bad_input("the item id '{}' occurs twice", printable(catalogue.ids[item]));
+  }
+  if (catalogue.entity_dimension > 0) {
+    for (std::size_t entity = 0; entity < catalogue.entity_ids.size(); ++entity) {
+      SOTTO_CHECK(target.set_entity_vector(
+          catalogue.entity_ids[entity],
+          catalogue.entity_vectors.subspan(entity * catalogue.entity_dimension, catalogue.entity_dimension)));
+    }
+  }
+  copy_features(
+      catalogue.features, catalogue.size(),
+      [&](ItemId item, std::string_view name, std::span<const std::string_view> values) {
+        target.set_item_category(item, name, values);
+      },
+      [&](ItemId item, std::string_view name, float value) { target.set_item_number(item, name, value); });
+  return {};
+}
+
+Status copy_users(const Dataset& source, DatasetBuilder& target) {
+  const StringColumn ids = source.user_ids();
+  for (std::size_t user = 0; user < ids.size(); ++user) {
+    if (target.user(ids[user]) != user)
+      return bad_input("the user id '{}' occurs twice", printable(ids[user]));
+  }
+  copy_features(
+      source.user_features(), ids.size(),
+      [&](UserId user, std::string_view name, std::span<const std::string_view> values) {
+        target.set_user_category(user, name, values);
+      },
+      [&](UserId user, std::string_view name, float value) { target.set_user_number(user, name, value); });
+  return {};
+}
+
+}  // namespace sotto

@@ -1,0 +1,169 @@
+#include "data/impression_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "base/distributions.h"
+#include "base/random.h"
+#include "data/dataset_copy.h"
+#include "data/unseen_items.h"
+
+namespace sotto {
+
+namespace {
+
+Status check(const ImpressionViewOptions& options) {
+  if (!std::isfinite(options.positive_above))
+    return bad_input("the rating threshold must be a finite number");
+  if (!(options.test_share > 0 && options.test_share < 1)) {
+    return bad_input("the test share is {}: it must lie between 0 and 1", options.test_share);
+  }
+  if (options.min_history > 10'000) {
+    return bad_input("the least history is {}: it must be at most 10000", options.min_history);
+  }
+  if (options.negatives < 1 || options.negatives > 10'000) {
+    return bad_input("{} non-clicks per impression: it must be 1 to 10000", options.negatives);
+  }
+  return {};
+}
+
+// The positives of one user; the first `train` of them train.
+struct Positives {
+  std::vector<ItemId> items;
+  std::vector<std::int64_t> times;
+  std::size_t train = 0;
+};
+
+// Reads users one after the other; keeps the marks of the current one. Not thread-safe.
+class UserRows {
+ public:
+  UserRows(const Dataset& source, const ImpressionViewOptions& options)
+      : interactions_(source.interactions()),
+        options_(options),
+        touched_(source.item_count(), 0),
+        has_ratings_(std::any_of(interactions_.ratings.begin(), interactions_.ratings.end(),
+                                 [](float rating) { return !std::isnan(rating); })) {}
+
+  Positives positives(UserId user) {
+    Positives positives;
+    for (std::uint64_t row = begin(user); row < end(user); ++row) {
+      const ItemId item = interactions_.items[row];
+      if (touched_[item] == 1 || !is_positive(row)) continue;
+      touched_[item] = 1;
+      positives.items.push_back(item);
+      positives.times.push_back(interactions_.times[row]);
+    }
+    for (const ItemId item : positives.items) touched_[item] = 0;
+    const std::size_t count = positives.items.size();
+    const auto test =
+        static_cast<std::size_t>(std::llround(options_.test_share * static_cast<double>(count)));
+    positives.train = count - std::min(count, std::max<std::size_t>(test, 1));
+    return positives;
+  }
+
+  // Calls body(marks) with 1 for every item the user touched. The body must leave the marks as they were.
+  template <class Body>
+  void with_touched(UserId user, Body body) {
+    for (std::uint64_t row = begin(user); row < end(user); ++row) touched_[interactions_.items[row]] = 1;
+    body(std::span(touched_));
+    for (std::uint64_t row = begin(user); row < end(user); ++row) touched_[interactions_.items[row]] = 0;
+  }
+
+ private:
+  std::uint64_t begin(UserId user) const { return interactions_.user_offsets[user]; }
+  std::uint64_t end(UserId user) const { return interactions_.user_offsets[user + std::size_t{1}]; }
+  bool is_positive(std::uint64_t row) const {
+    return !has_ratings_ || interactions_.ratings[row] > options_.positive_above;
+  }
+
+  const Interactions& interactions_;
+  const ImpressionViewOptions& options_;
+  std::vector<std::uint8_t> touched_;
+  bool has_ratings_;
+};
+
+std::vector<std::uint64_t> item_weights(const Dataset& source, const ImpressionViewOptions& options,
+                                        UserRows& rows) {
+  std::vector<std::uint64_t> weights(source.item_count(), 1);
+  if (options.sampling == NegativeSampling::uniform) return weights;
+  for (UserId user = 0; user < source.user_count(); ++user) {
+    const Positives positives = rows.positives(user);
+    for (std::size_t rank = 0; rank < positives.train; ++rank) ++weights[positives.items[rank]];
+  }
+  return weights;
+}
+
+void add_impressions(UserId user, const Positives& positives, const ImpressionViewOptions& options,
+                     const UnseenItems& unseen, std::span<std::uint8_t> marks, DatasetBuilder& target) {
+  SeededRandom random(options.seed, Purpose::impression_view, 0, user);
+  const DatasetBuilder::HistoryHandle history = target.add_history(positives.items);
+  std::vector<ItemId> shown;
+  std::vector<std::uint8_t> clicked;
+  for (std::size_t rank = options.min_history; rank < positives.items.size(); ++rank) {
+    shown.clear();
+    unseen.draw(options.negatives, marks, random, shown);
+    if (shown.empty()) return;  // nothing is left that the user never touched
+    for (const ItemId item : shown) marks[item] = 0;
+
+    shown.push_back(positives.items[rank]);
+    clicked.assign(shown.size(), 0);
+    const std::size_t position = uniform_below(random, shown.size());
+    std::swap(shown[position], shown.back());
+    clicked[position] = 1;
+    target.add_impression(user, positives.times[rank], rank < positives.train ? Split::train : Split::test,
+                          history, static_cast<std::uint32_t>(rank), shown, clicked);
+  }
+}
+
+std::string origin_of(const Dataset& source, const ImpressionViewOptions& options) {
+  return fmt::format(
+      "impressions from interactions (positive above {}, test share {}, least history {}, {} {} non-clicks, "
+      "seed {}) of: "
+      "{}",
+      options.positive_above, options.test_share, options.min_history, options.negatives,
+      options.sampling == NegativeSampling::uniform ? "uniform" : "popularity-weighted", options.seed,
+      source.origin());
+}
+
+}  // namespace
+
+Result<DatasetBuilder> build_impression_view(const Dataset& source, const ImpressionViewOptions& options) {
+  SOTTO_CHECK(check(options));
+  if (!source.has_interactions()) {
+    return bad_input("{} has no interactions to turn into impressions; use it as it is", source.name());
+  }
+  DatasetBuilder target(source.name() + " as impressions", origin_of(source, options));
+  SOTTO_CHECK(copy_items(source, target));
+  SOTTO_CHECK(copy_users(source, target));
+
+  UserRows rows(source, options);
+  const UnseenItems unseen(item_weights(source, options, rows));
+  for (UserId user = 0; user < source.user_count(); ++user) {
+    const Positives positives = rows.positives(user);
+    if (positives.items.size() <= options.min_history) continue;
+    rows.with_touched(user, [&](std::span<std::uint8_t> marks) {
+      add_impressions(user, positives, options, unseen, marks, target);
+    });
+  }
+  if (target.counts().impressions == 0) {
+    return bad_input(
+        "{} yields no impression: no user has more than {} positives and an item it never touched",
+        source.name(), options.min_history);
+  }
+  return target;
+}
+
+Result<DatasetCounts> write_impression_view(const Dataset& source, const ImpressionViewOptions& options,
+                                            const fs::path& target) {
+  SOTTO_TRY(const DatasetBuilder view, build_impression_view(source, options));
+  SOTTO_TRY(AtomicDirectory directory, AtomicDirectory::create(target));
+  SOTTO_CHECK(view.write(directory.path()));
+  SOTTO_CHECK(directory.commit());
+  return view.counts();
+}
+
+}  // namespace sotto

@@ -1,0 +1,47 @@
+#pragma once
+// Turns interactions into impressions, so that the news models can be trained on data that has item text and
+// real behaviour but no record of what was shown (Frappe with app descriptions, MovieLens with titles and
+// genres).
+//
+// Per user, the positives are the different items it used, in time order of their first positive row: rows
+// rated above a threshold, or every row when the data has no ratings. Each positive from number `min_history`
+// on becomes one impression at the time of that row: the positive as the only click, sampled items the user
+// never touched (in any row, positive or not) as non-clicks, in random order, with the positives before it as
+// history. The last `test_share` of a user's positives (at least one) test, the earlier ones train.
+
+#include <cstdint>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "data/dataset.h"
+#include "data/dataset_builder.h"
+
+namespace sotto {
+
+enum class NegativeSampling {
+  uniform,
+  // Proportional to 1 + the number of users who have the item as a training positive, so that clicks and
+  // non-clicks are about equally popular and popularity alone does not win. The 1 lets items that nobody had
+  // in training appear as non-clicks too; otherwise being new would give a click away.
+  popularity,
+};
+
+struct ImpressionViewOptions {
+  std::uint64_t seed = 1;
+  double positive_above = 3.0;    // a rating above this is a positive; finite
+  double test_share = 0.2;        // of a user's positives; in (0, 1)
+  std::uint32_t min_history = 1;  // clicks before a user's first impression; 0 to 10,000
+  std::uint32_t negatives = 20;   // per impression; 1 to 10,000
+  NegativeSampling sampling = NegativeSampling::popularity;
+};
+
+// A dataset with the same items and users, and impressions in place of interactions. Users with too few
+// positives, or who touched every item, stay as users without impressions. Fails when an option is out of
+// range or no impression results. Deterministic in the seed; each user's draws depend on its number only.
+Result<DatasetBuilder> build_impression_view(const Dataset& source, const ImpressionViewOptions& options);
+
+// Builds it and writes it as the new directory `target`, which appears only when complete.
+Result<DatasetCounts> write_impression_view(const Dataset& source, const ImpressionViewOptions& options,
+                                            const fs::path& target);
+
+}  // namespace sotto

@@ -1,0 +1,95 @@
+#include "data/splits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_set>
+
+#include "base/distributions.h"
+#include "base/random.h"
+
+namespace sotto {
+
+namespace {
+
+// The "round" of a Purpose::split stream says which split draws from it.
+enum SplitStream : std::uint32_t { user_split_stream = 0, row_halves_stream = 1, half_of_users_stream = 2 };
+
+// Moves a uniformly chosen set of `count` values to the front; both parts come back sorted.
+template <class T>
+void choose_to_front(std::vector<T>& values, std::size_t count, RandomSource& random) {
+  shuffle(std::span(values), random);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(count);
+  std::sort(values.begin(), middle);
+  std::sort(middle, values.end());
+}
+
+}  // namespace
+
+Result<UserSplit> split_users(std::span<const UserId> users, double train_share, std::uint64_t seed) {
+  if (!(train_share > 0 && train_share < 1)) {
+    return bad_input("the share of training users is {}: it must lie between 0 and 1", train_share);
+  }
+  const auto train = static_cast<std::size_t>(std::llround(train_share * static_cast<double>(users.size())));
+  if (train == 0 || train >= users.size()) {
+    return bad_input("{} users are too few to train on a share of {} of them and to test on the rest",
+                     users.size(), train_share);
+  }
+  std::vector<UserId> chosen(users.begin(), users.end());
+  SeededRandom random(seed, Purpose::split, user_split_stream);
+  choose_to_front(chosen, train, random);
+  const auto middle = chosen.begin() + static_cast<std::ptrdiff_t>(train);
+  return UserSplit{{chosen.begin(), middle}, {middle, chosen.end()}};
+}
+
+RowHalves halve_rows(const Interactions& interactions, UserId user, RowUnit unit, std::uint64_t seed) {
+  std::vector<std::uint64_t> rows;
+  std::unordered_set<ItemId> seen;
+  for (std::uint64_t row = interactions.user_offsets[user];
+       row < interactions.user_offsets[user + std::size_t{1}]; ++row) {
+    if (unit == RowUnit::every_row || seen.insert(interactions.items[row]).second) rows.push_back(row);
+  }
+  const std::size_t input = rows.size() == 1 ? 1 : rows.size() / 2;
+  SeededRandom random(seed, Purpose::split, row_halves_stream, user);
+  choose_to_front(rows, input, random);
+  const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(input);
+  return {{rows.begin(), middle}, {middle, rows.end()}};
+}
+
+std::vector<UserId> random_half(std::span<const UserId> users, std::uint64_t seed) {
+  std::vector<UserId> chosen(users.begin(), users.end());
+  const std::size_t half = users.size() - users.size() / 2;
+  SeededRandom random(seed, Purpose::split, half_of_users_stream);
+  choose_to_front(chosen, half, random);
+  chosen.resize(half);
+  return chosen;
+}
+
+std::vector<UserId> all_users(const Dataset& dataset) {
+  std::vector<UserId> users(dataset.user_count());
+  std::iota(users.begin(), users.end(), UserId{0});
+  return users;
+}
+
+std::vector<UserId> users_with_impressions(const Dataset& dataset, Split split) {
+  std::vector<UserId> users;
+  for (std::size_t index = 0; index < dataset.impression_count(); ++index) {
+    const Impression impression = dataset.impression(index);
+    // Impressions are grouped by user, so a user's second one follows the first.
+    if (impression.split == split && (users.empty() || users.back() != impression.user)) {
+      users.push_back(impression.user);
+    }
+  }
+  return users;
+}
+
+std::vector<UserId> users_with_interactions(const Dataset& dataset, std::uint64_t at_least) {
+  const auto& offsets = dataset.interactions().user_offsets;
+  std::vector<UserId> users;
+  for (std::size_t user = 0; user < dataset.user_count(); ++user) {
+    if (offsets[user + 1] - offsets[user] >= at_least) users.push_back(static_cast<UserId>(user));
+  }
+  return users;
+}
+
+}  // namespace sotto

@@ -1,0 +1,48 @@
+#pragma once
+// Who trains and who tests, as the papers divide users and their rows. Every draw is addressed by the seed
+// and, inside a user, by the user's number: the result depends on neither threads nor the order of calls.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "data/dataset.h"
+
+namespace sotto {
+
+// Both in ascending order.
+struct UserSplit {
+  std::vector<UserId> train, test;
+};
+
+// PrivRec: a random `train_share` of the users (rounded to whole users) trains, the rest tests. The share
+// must lie strictly between 0 and 1, and both sides must get a user.
+Result<UserSplit> split_users(std::span<const UserId> users, double train_share, std::uint64_t seed);
+
+// What counts as one row of a user when its data is halved.
+enum class RowUnit {
+  every_row,       // the log as it is: an item used twice may fall on both sides
+  distinct_items,  // the first row of each item only
+};
+
+// Row numbers of Interactions, in ascending (time) order on both sides.
+struct RowHalves {
+  std::vector<std::uint64_t> input, test;
+};
+
+// PrivRec: a random half of a test user's rows is the input of fine-tuning, the other half is tested. Of an
+// odd number the test side gets one more. A user with a single row keeps it as input and is not tested: there
+// is nothing to fine-tune on otherwise, and a metric over no input would only measure the untuned model.
+RowHalves halve_rows(const Interactions& interactions, UserId user, RowUnit unit, std::uint64_t seed);
+
+// FedNewsRec: a random half of the users (rounded up), in ascending order.
+std::vector<UserId> random_half(std::span<const UserId> users, std::uint64_t seed);
+
+std::vector<UserId> all_users(const Dataset& dataset);
+// Users with at least one impression of that split.
+std::vector<UserId> users_with_impressions(const Dataset& dataset, Split split);
+// Users with at least `at_least` interactions.
+std::vector<UserId> users_with_interactions(const Dataset& dataset, std::uint64_t at_least = 1);
+
+}  // namespace sotto
