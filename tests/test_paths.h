@@ -35,7 +35,8 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-// The folder of real datasets: $SOTTO_DATA, else shared/data next to the source tree. Tests skip when it is absent.
+// The folder of real datasets: $SOTTO_DATA, else shared/data next to the source tree. Tests skip when it is
+// absent.
 inline std::optional<std::filesystem::path> shared_data_directory() {
   std::error_code ignored;
   if (const char* named = std::getenv("SOTTO_DATA"); named != nullptr && *named != '\0') {

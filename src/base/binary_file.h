@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -27,12 +28,13 @@ class BinaryFileWriter {
   static Result<BinaryFileWriter> create(const fs::path& path, std::string_view kind, std::uint32_t version);
 
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  Status add(std::string_view name, std::span<const T> values) {
+  requires std::is_trivially_copyable_v<T> Status add(std::string_view name, std::span<const T> values) {
     return add_bytes(name, std::as_bytes(values), sizeof(T));
   }
   template <class T>
-  Status add(std::string_view name, const std::vector<T>& values) { return add(name, std::span<const T>(values)); }
+  Status add(std::string_view name, const std::vector<T>& values) {
+    return add(name, std::span<const T>(values));
+  }
   Status add_text(std::string_view name, std::string_view text);
 
   // Writes the table and makes the file appear under its name.
@@ -46,6 +48,7 @@ class BinaryFileWriter {
   };
   BinaryFileWriter(AtomicFile file, std::string_view kind, std::uint32_t version);
   Status add_bytes(std::string_view name, std::span<const std::byte> bytes, std::size_t element_size);
+  Status pad();  // zeros up to the next section boundary
 
   AtomicFile file_;
   std::string kind_;
@@ -61,8 +64,8 @@ class BinaryFileReader {
 
   bool has(std::string_view name) const;
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  Result<std::span<const T>> section(std::string_view name) const {
+  requires std::is_trivially_copyable_v<T> Result<std::span<const T>> section(std::string_view name)
+  const {
     auto bytes = section_bytes(name, sizeof(T));
     if (!bytes) return tl::unexpected(bytes.error());
     return std::span<const T>(reinterpret_cast<const T*>(bytes->data()), bytes->size() / sizeof(T));
@@ -78,6 +81,10 @@ class BinaryFileReader {
     std::uint32_t element_size;
   };
   BinaryFileReader(MappedFile map, fs::path path) : map_(std::move(map)), path_(std::move(path)) {}
+  Status check_header(std::string_view kind, std::uint32_t version) const;
+  Result<std::vector<std::uint64_t>> read_table();  // fills sections_, returns their checksums
+  Status check_sections(std::span<const std::uint64_t> checksums) const;
+  const Section* find(std::string_view name) const;
   Result<std::span<const std::byte>> section_bytes(std::string_view name, std::size_t element_size) const;
 
   MappedFile map_;

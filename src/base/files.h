@@ -30,9 +30,9 @@ class LineReader {
 
   // False at the end. The view lives until the next call.
   Result<bool> next(std::string_view& line);
-  std::uint64_t line_number() const;      // of the line last returned, from 1
+  std::uint64_t line_number() const;            // of the line last returned, from 1
   std::uint64_t compressed_bytes_read() const;  // for progress against file_size(path())
-  const fs::path& path() const;           // the file really opened
+  const fs::path& path() const;                 // the file really opened
 
  private:
   struct Stream;
@@ -43,7 +43,8 @@ class LineReader {
 // `path`, or path + .xz/.gz/.zst when only that exists; an error naming all candidates otherwise.
 Result<fs::path> find_possibly_compressed(const fs::path& path);
 
-// Writes to a temporary sibling; commit() flushes, fsyncs and renames. Destruction without commit() removes it.
+// Writes to a temporary sibling; commit() flushes, fsyncs and renames. Destruction without commit() removes
+// it.
 class AtomicFile {
  public:
   static Result<AtomicFile> create(const fs::path& path);
@@ -53,6 +54,8 @@ class AtomicFile {
 
   Status write(std::string_view bytes);
   Status write(std::span<const std::byte> bytes);
+  // Replaces bytes written before: for a header that is only known at the end.
+  Status overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
   std::uint64_t size() const;  // bytes written so far
   Status commit();
 
@@ -91,8 +94,10 @@ class AtomicDirectory {
   Status commit();
 
  private:
-  AtomicDirectory(fs::path target, fs::path temporary);
-  fs::path target_, temporary_;
+  AtomicDirectory(fs::path target, fs::path temporary, bool replace);
+  void discard();
+  fs::path target_, temporary_;  // temporary_ is empty after commit() and after a move
+  bool replace_ = false;
 };
 
 }  // namespace sotto

@@ -1,5 +1,6 @@
 #pragma once
-// Ctrl-C and SIGTERM as a flag that long loops look at between steps. A second signal ends the process at once.
+// Ctrl-C and SIGTERM as a flag that long loops look at between steps. A second signal ends the process at
+// once.
 
 namespace sotto {
 

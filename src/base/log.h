@@ -9,7 +9,14 @@
 
 namespace sotto {
 
-// level: trace, debug, info, warn, error, off. Plain "message" lines for info on a terminal, timestamps in a log.
+namespace log_setup {
+bool use_stderr();
+// Before main(), and whoever includes this header: spdlog on its own would write to stdout.
+inline const bool ready = use_stderr();
+}  // namespace log_setup
+
+// level: trace, debug, info, warn, error, off. Plain "message" lines for info on a terminal, timestamps in a
+// log.
 Status set_log_level(std::string_view level);
 
 using spdlog::debug;

@@ -27,13 +27,14 @@ class Progress {
   void finish();
 
  private:
-  void draw(bool last);
-  std::string line(double seconds) const;
+  void draw_when_due();
+  void draw(bool last);  // holds mutex_
 
   std::string label_, unit_, note_;
   std::uint64_t total_;
   std::atomic<std::uint64_t> done_{0};
-  std::chrono::steady_clock::time_point start_, drawn_;
+  std::chrono::steady_clock::time_point start_;
+  std::atomic<std::chrono::steady_clock::duration> next_draw_{};  // since start_
   std::mutex mutex_;
   ProgressStyle style_;
   bool finished_ = false;

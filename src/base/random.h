@@ -34,7 +34,7 @@ class RandomSource {
   }
 
  protected:
-  void discard_buffer() { next_ = buffer_.size(); buffer_.fill(0); }
+  void discard_buffer();  // wipes it; the next word comes from fill()
 
  private:
   std::array<std::uint64_t, 32> buffer_{};
@@ -53,13 +53,15 @@ class SecureRandom final : public RandomSource {
   void fill(std::span<std::uint64_t> out) override;
 
  private:
+  struct Instances;  // all live generators, so that a forked child can wipe what it inherited
+
   std::array<unsigned char, 32> key_{};
   std::uint64_t nonce_ = 0;
   int owner_pid_ = 0;
 };
 
-// What a stream of draws is for. Streams of different purposes never overlap. Values are part of the format of
-// resumable runs: append, never renumber.
+// What a stream of draws is for. Streams of different purposes never overlap. Values are part of the format
+// of resumable runs: append, never renumber.
 enum class Purpose : std::uint32_t {
   test = 0,
   cohort_sampling = 1,
@@ -92,6 +94,7 @@ class SeededRandom final : public RandomSource {
 };
 
 // The bare Philox4x32-10 function, for known-answer tests.
-std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key);
 
 }  // namespace sotto

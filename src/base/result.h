@@ -1,5 +1,6 @@
 #pragma once
-// Errors are values. A function that can fail returns Result<T>; the message says what is wrong and what to do.
+// Errors are values. A function that can fail returns Result<T>; the message says what is wrong and what to
+// do.
 
 #include <fmt/format.h>
 
@@ -45,15 +46,16 @@ tl::unexpected<Error> failed(fmt::format_string<Args...> format, Args&&... args)
 #define SOTTO_CONCAT(a, b) SOTTO_CONCAT_INNER(a, b)
 
 // SOTTO_TRY(auto lines, read_lines(path));  assigns the value or returns the error to the caller.
-#define SOTTO_TRY(declaration, expression) SOTTO_TRY_INNER(SOTTO_CONCAT(sotto_result_, __COUNTER__), declaration, expression)
-#define SOTTO_TRY_INNER(result, declaration, expression)                           \
-  auto result = (expression);                                                      \
-  if (!result) return tl::unexpected<::sotto::Error>(std::move(result).error());   \
+#define SOTTO_TRY(declaration, expression) \
+  SOTTO_TRY_INNER(SOTTO_CONCAT(sotto_result_, __COUNTER__), declaration, expression)
+#define SOTTO_TRY_INNER(result, declaration, expression)                         \
+  auto result = (expression);                                                    \
+  if (!result) return tl::unexpected<::sotto::Error>(std::move(result).error()); \
   declaration = std::move(*result)
 
 // SOTTO_CHECK(write(...));  the same for Status.
-#define SOTTO_CHECK(expression)                                                                    \
-  do {                                                                                             \
-    if (auto sotto_status = (expression); !sotto_status)                                           \
-      return tl::unexpected<::sotto::Error>(std::move(sotto_status).error());                      \
+#define SOTTO_CHECK(expression)                                               \
+  do {                                                                        \
+    if (auto sotto_status = (expression); !sotto_status)                      \
+      return tl::unexpected<::sotto::Error>(std::move(sotto_status).error()); \
   } while (false)

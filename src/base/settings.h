@@ -1,6 +1,7 @@
 #pragma once
-// One record per setting: name, target, range, one line of help. The command-line flag, the TOML key, the docs
-// table and the sample configuration all come from it. The default is the value the target holds when bound.
+// One record per setting: name, target, range, one line of help. The command-line flag, the TOML key, the
+// docs table and the sample configuration all come from it. The default is the value the target holds when
+// bound.
 //
 //   struct TrainSettings {
 //     std::int64_t rounds = 100;
@@ -33,7 +34,8 @@ class SettingsTable {
   SettingsTable& add(std::string name, bool& target, std::string help);
   SettingsTable& add(std::string name, std::string& target, std::string help);
   // One of a fixed list of words.
-  SettingsTable& add_choice(std::string name, std::string& target, std::vector<std::string> choices, std::string help);
+  SettingsTable& add_choice(std::string name, std::string& target, std::vector<std::string> choices,
+                            std::string help);
 
   // Unknown keys name the nearest valid one; values out of range or of the wrong type say what is allowed.
   Status set(std::string_view name, std::string_view value);
@@ -51,7 +53,10 @@ class SettingsTable {
 
  private:
   struct Record;
+  SettingsTable& add_record(Record record);
   const Record* find(std::string_view name) const;
+  Error unknown(std::string_view name) const;
+  static Error refused(const Record& record, std::string_view value);
   std::vector<Record> records_;
 
  public:

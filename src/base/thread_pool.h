@@ -11,10 +11,11 @@ namespace sotto {
 void set_thread_count(int threads);
 int thread_count();
 
-// Calls body(begin, end) over disjoint chunks of [0, n), at most `grain` long (0: chosen), on the pool and the
-// calling thread; returns when all are done. The split into chunks depends on n and grain only, so results that
-// are stored by index do not depend on the number of threads. The first exception is rethrown. Nested calls run
-// serially.
-void parallel_for(std::size_t n, std::size_t grain, const std::function<void(std::size_t, std::size_t)>& body);
+// Calls body(begin, end) over disjoint chunks of [0, n), at most `grain` long (0: chosen), on the pool and
+// the calling thread; returns when all are done. The split into chunks depends on n and grain only, so
+// results that are stored by index do not depend on the number of threads. The first exception is rethrown.
+// Nested calls run serially.
+void parallel_for(std::size_t n, std::size_t grain,
+                  const std::function<void(std::size_t, std::size_t)>& body);
 
 }  // namespace sotto

@@ -1,0 +1,127 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/system_error.h"
+#include "base/temporary_sibling.h"
+
+namespace sotto {
+
+namespace {
+constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
+}
+
+// Bytes gather in `pending`; large writes pass it by. After a failed write the file on disk is incomplete, so
+// every later call, commit() too, fails with the same error.
+struct AtomicFile::State {
+  fs::path target, temporary;
+  int descriptor = -1;
+  std::uint64_t size = 0;
+  std::vector<std::byte> pending;
+  Status health;
+
+  ~State() { discard(); }
+
+  void discard() {
+    if (descriptor < 0) return;
+    ::close(std::exchange(descriptor, -1));
+    ::unlink(temporary.c_str());
+  }
+
+  Status write_out(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t wrote = ::write(descriptor, bytes.data(), bytes.size());
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote < 0) return health = system_failure("write", target);
+      bytes = bytes.subspan(static_cast<std::size_t>(wrote));
+    }
+    return {};
+  }
+
+  Status flush() {
+    SOTTO_CHECK(write_out(pending));
+    pending.clear();
+    return {};
+  }
+
+  Status write(std::span<const std::byte> bytes) {
+    SOTTO_CHECK(health);
+    size += bytes.size();
+    if (pending.size() + bytes.size() > buffer_bytes) SOTTO_CHECK(flush());
+    if (bytes.size() > buffer_bytes) return write_out(bytes);
+    pending.insert(pending.end(), bytes.begin(), bytes.end());
+    return {};
+  }
+
+  Status overwrite(std::uint64_t offset, std::span<const std::byte> bytes) {
+    SOTTO_CHECK(health);
+    if (offset > size || bytes.size() > size - offset) {
+      return failed("cannot overwrite {} bytes at {} of {}: only {} are written", bytes.size(), offset,
+                    target.string(), size);
+    }
+    SOTTO_CHECK(flush());
+    while (!bytes.empty()) {
+      const ssize_t wrote = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote < 0) return health = system_failure("write", target);
+      bytes = bytes.subspan(static_cast<std::size_t>(wrote));
+      offset += static_cast<std::uint64_t>(wrote);
+    }
+    return {};
+  }
+
+  Status commit() {
+    SOTTO_CHECK(health);
+    SOTTO_CHECK(flush());
+    // close() may report a late failure too (network file systems).
+    if (::fsync(descriptor) != 0 || ::close(std::exchange(descriptor, -1)) != 0 ||
+        ::rename(temporary.c_str(), target.c_str()) != 0) {
+      health = system_failure("write", target);
+      discard();
+      ::unlink(temporary.c_str());
+      return health;
+    }
+    sync_parent(target);
+    health = failed("{} is already written", target.string());
+    return {};
+  }
+};
+
+AtomicFile::AtomicFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
+AtomicFile& AtomicFile::operator=(AtomicFile&&) noexcept = default;
+AtomicFile::~AtomicFile() = default;
+
+Result<AtomicFile> AtomicFile::create(const fs::path& path) {
+  std::error_code ignored;
+  if (!path.has_filename() || fs::is_directory(path, ignored)) {
+    return bad_input("cannot write {}: it is a folder, a file name is needed", path.string());
+  }
+  auto state = std::make_unique<State>();
+  state->target = path;
+  do {
+    state->temporary = temporary_sibling(path);
+    state->descriptor = ::open(state->temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (state->descriptor < 0 && (errno == EEXIST || errno == EINTR));
+  if (state->descriptor < 0) return system_failure("write", path);
+  return AtomicFile(std::move(state));
+}
+
+Status AtomicFile::write(std::string_view bytes) { return state_->write(std::as_bytes(std::span(bytes))); }
+Status AtomicFile::write(std::span<const std::byte> bytes) { return state_->write(bytes); }
+Status AtomicFile::overwrite(std::uint64_t offset, std::span<const std::byte> bytes) {
+  return state_->overwrite(offset, bytes);
+}
+std::uint64_t AtomicFile::size() const { return state_->size; }
+Status AtomicFile::commit() { return state_->commit(); }
+
+Status write_file_atomically(const fs::path& path, std::string_view bytes) {
+  SOTTO_TRY(AtomicFile file, AtomicFile::create(path));
+  SOTTO_CHECK(file.write(bytes));
+  return file.commit();
+}
+
+}  // namespace sotto

@@ -1,0 +1,65 @@
+#include "base/log.h"
+
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/settings.h"
+
+namespace sotto {
+
+namespace {
+
+// %* in the pattern: nothing for news, a word for what needs attention.
+class SeverityPrefix final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
+    std::string_view prefix;
+    if (message.level == spdlog::level::warn) prefix = "warning: ";
+    if (message.level >= spdlog::level::err) prefix = "error: ";
+    out.append(prefix.data(), prefix.data() + prefix.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<SeverityPrefix>(); }
+};
+
+}  // namespace
+
+namespace log_setup {
+
+bool use_stderr() {
+  auto logger = std::make_shared<spdlog::logger>("sotto", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  if (::isatty(STDERR_FILENO) != 0) {
+    // Erases a progress bar that stands on the line; the bar draws itself again.
+    formatter->add_flag<SeverityPrefix>('*').set_pattern("\r\x1b[K%*%v");
+  } else {
+    formatter->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+  }
+  logger->set_formatter(std::move(formatter));
+  spdlog::set_default_logger(std::move(logger));
+  return true;
+}
+
+}  // namespace log_setup
+
+Status set_log_level(std::string_view level) {
+  const std::vector<std::string> levels = {"trace", "debug", "info", "warn", "error", "off"};
+  constexpr spdlog::level::level_enum values[] = {spdlog::level::trace, spdlog::level::debug,
+                                                  spdlog::level::info,  spdlog::level::warn,
+                                                  spdlog::level::err,   spdlog::level::off};
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (levels[i] != level) continue;
+    spdlog::set_level(values[i]);
+    return {};
+  }
+  const auto near = nearest(level, levels);
+  return bad_input("unknown log level '{}'; {}use one of {}", level,
+                   near ? fmt::format("did you mean '{}'? ", *near) : "", fmt::join(levels, ", "));
+}
+
+}  // namespace sotto

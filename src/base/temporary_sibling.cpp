@@ -1,0 +1,26 @@
+#include "base/temporary_sibling.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace sotto {
+
+namespace fs = std::filesystem;
+
+fs::path temporary_sibling(const fs::path& path) {
+  static std::atomic<unsigned> count{0};
+  return path.parent_path() / fmt::format(".{}.sotto-{}-{}", path.filename().string(), ::getpid(), ++count);
+}
+
+void sync_parent(const fs::path& path) {
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const int folder = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
+}
+
+}  // namespace sotto
