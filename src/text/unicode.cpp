@@ -1,0 +1,237 @@
+#include "text/unicode.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace sotto {
+
+char32_t decode_utf8(std::string_view text, std::size_t& position) {
+  const auto byte_at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte_at(position++);
+  if (lead < 0x80) return lead;
+  // The range of the second byte excludes overlong forms, surrogates and values above U+10FFFF.
+  int following = 0;
+  unsigned char low = 0x80, high = 0xBF;
+  char32_t value = 0;
+  if (lead >= 0xC2 && lead <= 0xDF) {
+    following = 1;
+    value = lead & 0x1FU;
+  } else if (lead >= 0xE0 && lead <= 0xEF) {
+    following = 2;
+    value = lead & 0x0FU;
+    if (lead == 0xE0) low = 0xA0;
+    if (lead == 0xED) high = 0x9F;
+  } else if (lead >= 0xF0 && lead <= 0xF4) {
+    following = 3;
+    value = lead & 0x07U;
+    if (lead == 0xF0) low = 0x90;
+    if (lead == 0xF4) high = 0x8F;
+  } else {
+    return replacement_character;
+  }
+  for (; following > 0; --following) {
+    if (position >= text.size() || byte_at(position) < low || byte_at(position) > high)
+      return replacement_character;
+    value = value << 6 | (byte_at(position++) & 0x3FU);
+    low = 0x80;
+    high = 0xBF;
+  }
+  return value;
+}
+
+void append_utf8(char32_t character, std::string& out) {
+  if (character > 0x10FFFF || (character >= 0xD800 && character <= 0xDFFF)) character = replacement_character;
+  const auto put = [&](char32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (character < 0x80) {
+    put(character);
+  } else if (character < 0x800) {
+    put(0xC0 | character >> 6);
+    put(0x80 | (character & 0x3F));
+  } else if (character < 0x10000) {
+    put(0xE0 | character >> 12);
+    put(0x80 | (character >> 6 & 0x3F));
+    put(0x80 | (character & 0x3F));
+  } else {
+    put(0xF0 | character >> 18);
+    put(0x80 | (character >> 12 & 0x3F));
+    put(0x80 | (character >> 6 & 0x3F));
+    put(0x80 | (character & 0x3F));
+  }
+}
+
+bool is_valid_utf8(std::string_view text) {
+  for (std::size_t position = 0; position < text.size();) {
+    const std::size_t begin = position;
+    if (decode_utf8(text, position) == replacement_character &&
+        text.substr(begin, position - begin) != "\uFFFD") {
+      return false;
+    }
+  }
+  return true;
+}
+
+namespace {
+
+// Blocks in which capitals stand on even (or odd) places, each followed by its small letter.
+bool is_pair_capital(char32_t c, char32_t first, char32_t last) {
+  return c >= first && c <= last && (c - first) % 2 == 0;
+}
+
+}  // namespace
+
+char32_t lower_case(char32_t c) {
+  if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
+  if (c < 0x100) return c >= 0xC0 && c <= 0xDE && c != 0xD7 ? c + 32 : c;
+  if (c == 0x130) return 'i';
+  if (c == 0x178) return 0xFF;
+  if (is_pair_capital(c, 0x100, 0x137) || is_pair_capital(c, 0x139, 0x148) ||
+      is_pair_capital(c, 0x14A, 0x177) || is_pair_capital(c, 0x179, 0x17E) ||
+      is_pair_capital(c, 0x1CD, 0x1DC) || is_pair_capital(c, 0x1DE, 0x1EF) ||
+      is_pair_capital(c, 0x1F8, 0x21F) || is_pair_capital(c, 0x222, 0x233)) {
+    return c + 1;
+  }
+  if (c == 0x386) return 0x3AC;  // Greek
+  if (c >= 0x388 && c <= 0x38A) return c + 37;
+  if (c == 0x38C) return 0x3CC;
+  if (c == 0x38E || c == 0x38F) return c + 63;
+  if (c >= 0x391 && c <= 0x3AB && c != 0x3A2) return c + 32;
+  if (c == 0x3C2) return 0x3C3;                 // final sigma, so that a word has one form
+  if (c >= 0x400 && c <= 0x40F) return c + 80;  // Cyrillic
+  if (c >= 0x410 && c <= 0x42F) return c + 32;
+  if (is_pair_capital(c, 0x460, 0x481) || is_pair_capital(c, 0x48A, 0x4BF) ||
+      is_pair_capital(c, 0x4C1, 0x4CE) || is_pair_capital(c, 0x4D0, 0x52F)) {
+    return c + 1;
+  }
+  if (c >= 0x531 && c <= 0x556) return c + 48;  // Armenian
+  if (c == 0x1E9E) return 0xDF;                 // ẞ
+  if (is_pair_capital(c, 0x1E00, 0x1E95) || is_pair_capital(c, 0x1EA0, 0x1EFF)) return c + 1;
+  if (c >= 0xFF21 && c <= 0xFF3A) return c + 32;  // full-width Latin
+  return c;
+}
+
+char32_t compose(char32_t letter, char32_t mark) {
+  struct Accent {
+    char32_t mark;
+    std::u32string_view letters, composed;
+  };
+  static constexpr std::array<Accent, 10> accents = {{
+      {0x300, U"AEIOUaeiou", U"ÀÈÌÒÙàèìòù"},
+      {0x301, U"AEIOUYCLNRSZaeiouyclnrsz", U"ÁÉÍÓÚÝĆĹŃŔŚŹáéíóúýćĺńŕśź"},
+      {0x302, U"AEIOUCGHJSWYaeioucghjswy", U"ÂÊÎÔÛĈĜĤĴŜŴŶâêîôûĉĝĥĵŝŵŷ"},
+      {0x303, U"ANOIUaonui", U"ÃÑÕĨŨãõñũĩ"},
+      {0x306, U"AEGIOUaegiou", U"ĂĔĞĬŎŬăĕğĭŏŭ"},
+      {0x308, U"AEIOUYaeiouy", U"ÄËÏÖÜŸäëïöüÿ"},
+      {0x30A, U"AUau", U"ÅŮåů"},
+      {0x30B, U"OUou", U"ŐŰőű"},
+      {0x30C, U"CDENRSTZcdenrstz", U"ČĎĚŇŘŠŤŽčďěňřšťž"},
+      {0x327, U"CGKLNRSTcgklnrst", U"ÇĢĶĻŅŖŞŢçģķļņŗşţ"},
+  }};
+  for (const Accent& accent : accents) {
+    if (accent.mark != mark) continue;
+    const std::size_t index = accent.letters.find(letter);
+    return index == std::u32string_view::npos ? 0 : accent.composed[index];
+  }
+  return 0;
+}
+
+namespace {
+
+struct ClassRange {
+  char32_t first, last;
+  CharacterClass kind;
+};
+
+// Above ASCII; what is in no range is a letter. In order, not overlapping.
+constexpr ClassRange ranges[] = {
+    {0x80, 0xA0, CharacterClass::space},
+    {0xA1, 0xA9, CharacterClass::punctuation},
+    {0xAB, 0xAC, CharacterClass::punctuation},
+    {0xAD, 0xAD, CharacterClass::ignored},  // soft hyphen
+    {0xAE, 0xB1, CharacterClass::punctuation},
+    {0xB4, 0xB4, CharacterClass::punctuation},
+    {0xB6, 0xB8, CharacterClass::punctuation},
+    {0xBB, 0xBB, CharacterClass::punctuation},
+    {0xBF, 0xBF, CharacterClass::punctuation},
+    {0xD7, 0xD7, CharacterClass::punctuation},
+    {0xF7, 0xF7, CharacterClass::punctuation},
+    {0x300, 0x36F, CharacterClass::mark},
+    {0x37E, 0x37E, CharacterClass::punctuation},
+    {0x387, 0x387, CharacterClass::punctuation},
+    {0x483, 0x489, CharacterClass::mark},
+    {0x55A, 0x55F, CharacterClass::punctuation},
+    {0x589, 0x58F, CharacterClass::punctuation},
+    {0x591, 0x5BD, CharacterClass::mark},
+    {0x5BE, 0x5BE, CharacterClass::punctuation},
+    {0x5F3, 0x5F4, CharacterClass::punctuation},
+    {0x600, 0x60F, CharacterClass::punctuation},
+    {0x61B, 0x61F, CharacterClass::punctuation},
+    {0x64B, 0x65F, CharacterClass::mark},
+    {0x66A, 0x66D, CharacterClass::punctuation},
+    {0x964, 0x965, CharacterClass::punctuation},
+    {0x1680, 0x1680, CharacterClass::space},
+    {0x180E, 0x180E, CharacterClass::ignored},
+    {0x1AB0, 0x1AFF, CharacterClass::mark},
+    {0x1DC0, 0x1DFF, CharacterClass::mark},
+    {0x2000, 0x200A, CharacterClass::space},
+    {0x200B, 0x200F, CharacterClass::ignored},  // zero width, direction marks
+    {0x2010, 0x2027, CharacterClass::punctuation},
+    {0x2028, 0x2029, CharacterClass::space},
+    {0x202A, 0x202E, CharacterClass::ignored},
+    {0x202F, 0x202F, CharacterClass::space},
+    {0x2030, 0x205E, CharacterClass::punctuation},
+    {0x205F, 0x205F, CharacterClass::space},
+    {0x2060, 0x206F, CharacterClass::ignored},
+    {0x207A, 0x207E, CharacterClass::punctuation},
+    {0x208A, 0x208E, CharacterClass::punctuation},
+    {0x20A0, 0x20CF, CharacterClass::punctuation},  // currency
+    {0x20D0, 0x20FF, CharacterClass::mark},
+    {0x2100, 0x2125, CharacterClass::punctuation},
+    {0x2190, 0x2BFF, CharacterClass::punctuation},  // arrows, mathematics, boxes, symbols
+    {0x2E00, 0x2E7F, CharacterClass::punctuation},
+    {0x2E80, 0x2FFF, CharacterClass::ideograph},
+    {0x3000, 0x3000, CharacterClass::space},
+    {0x3001, 0x3004, CharacterClass::punctuation},
+    {0x3005, 0x3007, CharacterClass::ideograph},
+    {0x3008, 0x3020, CharacterClass::punctuation},
+    {0x3021, 0x3029, CharacterClass::ideograph},
+    {0x302A, 0x302F, CharacterClass::mark},
+    {0x3030, 0x3030, CharacterClass::punctuation},
+    {0x3031, 0x3098, CharacterClass::ideograph},
+    {0x3099, 0x309A, CharacterClass::mark},
+    {0x309B, 0x30FF, CharacterClass::ideograph},
+    {0x31F0, 0x9FFF, CharacterClass::ideograph},
+    {0xD800, 0xF8FF, CharacterClass::ignored},  // surrogates, private use
+    {0xF900, 0xFAFF, CharacterClass::ideograph},
+    {0xFE00, 0xFE0F, CharacterClass::ignored},  // variation selectors
+    {0xFE10, 0xFE1F, CharacterClass::punctuation},
+    {0xFE20, 0xFE2F, CharacterClass::mark},
+    {0xFE30, 0xFE6F, CharacterClass::punctuation},
+    {0xFEFF, 0xFEFF, CharacterClass::ignored},  // byte order mark
+    {0xFF00, 0xFF0F, CharacterClass::punctuation},
+    {0xFF1A, 0xFF20, CharacterClass::punctuation},
+    {0xFF3B, 0xFF40, CharacterClass::punctuation},
+    {0xFF5B, 0xFF65, CharacterClass::punctuation},
+    {0xFF66, 0xFF9F, CharacterClass::ideograph},
+    {0xFFE0, 0xFFEF, CharacterClass::punctuation},
+    {0xFFF0, 0xFFFB, CharacterClass::ignored},
+    {0xFFFC, 0xFFFC, CharacterClass::ignored},
+    {0x1F000, 0x1FAFF, CharacterClass::punctuation},  // emoji and game symbols
+    {0x20000, 0x3FFFF, CharacterClass::ideograph},
+    {0xE0000, 0x10FFFF, CharacterClass::ignored},  // tags, private use
+};
+
+}  // namespace
+
+CharacterClass classify(char32_t c) {
+  if (c < 0x80) {
+    if (c >= '0' && c <= '9') return CharacterClass::digit;
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return CharacterClass::letter;
+    return c <= ' ' || c == 0x7F ? CharacterClass::space : CharacterClass::punctuation;
+  }
+  const auto* range = std::partition_point(std::begin(ranges), std::end(ranges),
+                                           [&](const ClassRange& r) { return r.last < c; });
+  return range != std::end(ranges) && range->first <= c ? range->kind : CharacterClass::letter;
+}
+
+}  // namespace sotto

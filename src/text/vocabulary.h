@@ -1,0 +1,56 @@
+#pragma once
+// Numbers for words: 0 is padding, 1 is any unknown word, then the known words, most frequent first.
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "text/word_counts.h"
+
+namespace sotto {
+
+using WordId = std::int32_t;
+
+struct VocabularySettings {
+  std::int64_t min_count = 1;  // rarer words become unknown
+  std::int64_t max_size = 0;   // number of known words kept; 0: all
+};
+
+// Immutable and safe to share between threads; cheap to move, and views of words live as long as the
+// vocabulary (moving included).
+class Vocabulary {
+ public:
+  static constexpr WordId padding = 0;
+  static constexpr WordId unknown = 1;
+  static constexpr WordId first_word = 2;
+
+  static Vocabulary build(const WordCounts& counts, const VocabularySettings& settings = {});
+
+  // Refuses files that are damaged, of another kind, or hold empty or repeated words.
+  static Result<Vocabulary> load(const fs::path& path);
+  Status save(const fs::path& path) const;
+
+  std::size_t size() const { return counts_.size() + first_word; }  // padding and unknown included
+  WordId id(std::string_view word) const;                           // `unknown` for others, "" included
+  std::string_view word(WordId id) const;                           // "" for padding and unknown
+  std::uint64_t count(WordId id) const;  // occurrences when built; 0 for the first two
+
+  Vocabulary(Vocabulary&&) noexcept = default;
+  Vocabulary& operator=(Vocabulary&&) noexcept = default;
+  Vocabulary(const Vocabulary&) = delete;  // the index holds views of bytes_
+  Vocabulary& operator=(const Vocabulary&) = delete;
+
+ private:
+  Vocabulary() = default;
+  Status index_words();
+
+  std::vector<char> bytes_;  // not std::string: its small buffer would move with the object
+  std::vector<std::uint64_t> offsets_{0};
+  std::vector<std::uint64_t> counts_;
+  std::unordered_map<std::string_view, WordId> ids_;
+};
+
+}  // namespace sotto
