@@ -1,0 +1,56 @@
+#include "eval/impression_evaluator.h"
+
+#include <cassert>
+
+#include "eval/dot_rows.h"
+#include "metrics/mean.h"
+
+namespace sotto {
+
+MeanImpressionMetrics evaluate_impressions(const Dataset& dataset, std::span<const std::uint32_t> impressions,
+                                           const ImpressionScorer& scorer) {
+  return sum_in_chunks<ImpressionMetricsSum>(
+             impressions.size(),
+             [&](std::size_t begin, std::size_t end, ImpressionMetricsSum& sum) {
+               std::vector<float> scores;
+               for (std::size_t position = begin; position < end; ++position) {
+                 const Impression impression = dataset.impression(impressions[position]);
+                 scores.assign(impression.shown.size(), 0.0F);
+                 scorer(position, impression, scores);
+                 sum.add(impression_metrics(scores, impression.clicked));
+               }
+             })
+      .mean();
+}
+
+MeanImpressionMetrics evaluate_impressions(const Dataset& dataset, std::span<const std::uint32_t> impressions,
+                                           std::span<const float> item_vectors,
+                                           std::span<const float> user_vectors, std::size_t d) {
+  assert(item_vectors.size() == dataset.item_count() * d);
+  assert(user_vectors.size() == impressions.size() * d);
+  return evaluate_impressions(
+      dataset, impressions, [&](std::size_t position, const Impression& impression, std::span<float> scores) {
+        dot_rows(user_vectors.data() + position * d, item_vectors.data(), d, impression.shown, scores.data());
+      });
+}
+
+MeanImpressionMetrics evaluate_static_scores(const Dataset& dataset,
+                                             std::span<const std::uint32_t> impressions,
+                                             std::span<const float> item_scores) {
+  assert(item_scores.size() == dataset.item_count());
+  return evaluate_impressions(dataset, impressions,
+                              [&](std::size_t, const Impression& impression, std::span<float> scores) {
+                                for (std::size_t j = 0; j < scores.size(); ++j)
+                                  scores[j] = item_scores[impression.shown[j]];
+                              });
+}
+
+std::vector<std::uint32_t> impressions_of_split(const Dataset& dataset, Split split) {
+  std::vector<std::uint32_t> chosen;
+  for (std::size_t i = 0; i < dataset.impression_count(); ++i) {
+    if (dataset.impression(i).split == split) chosen.push_back(static_cast<std::uint32_t>(i));
+  }
+  return chosen;
+}
+
+}  // namespace sotto
