@@ -1,0 +1,142 @@
+#include "privacy/accounting/account.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "privacy/accounting/composition_rules.h"
+#include "privacy/accounting/gaussian_exact.h"
+#include "privacy/accounting/log_math.h"
+#include "privacy/accounting/rdp_accountant.h"
+#include "privacy/accounting/rdp_mechanisms.h"
+#include "privacy/accounting/rdp_sampling.h"
+
+namespace sotto {
+namespace {
+
+bool is_sampled(const PrivacyEvent& event) { return !std::holds_alternative<NoSampling>(event.sampling); }
+
+std::string sampling_in_words(std::span<const PrivacyEvent> events) {
+  std::vector<std::string> words;
+  for (const auto& event : events) {
+    std::string one = describe(event.sampling);
+    if (std::find(words.begin(), words.end(), one) == words.end()) words.push_back(std::move(one));
+  }
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+std::string citation(const PrivacyEvent& event, Method method) {
+  const bool pld = method == Method::pld;
+  if (std::holds_alternative<PoissonSampling>(event.sampling)) {
+    if (pld) return "Poisson sampling: dominating pairs of Zhu, Dong, Wang 2022";
+    return std::holds_alternative<GaussianNoise>(event.mechanism)
+               ? "Poisson-sampled Gaussian: Mironov, Talwar, Zhang 2019"
+               : "Poisson sampling: Zhu, Wang 2019, Theorem 5";
+  }
+  if (std::holds_alternative<SamplingWithoutReplacement>(event.sampling)) {
+    return pld ? "without replacement: Balle, Barthe, Gaboardi 2018, as a dominating pair of Zhu, Dong, Wang "
+                 "2022"
+               : "without replacement: Wang, Balle, Kasiviswanathan 2019, Theorem 9";
+  }
+  if (std::holds_alternative<SkellamNoise>(event.mechanism)) return "Skellam: Agarwal, Kairouz, Liu 2021";
+  if (std::holds_alternative<DiscreteGaussianNoise>(event.mechanism)) {
+    return "discrete Gaussian: Canonne, Kamath, Steinke 2020; sums: Kairouz, Liu, Steinke 2021";
+  }
+  return describe(event.mechanism);
+}
+
+Result<double> analytic_epsilon(std::span<const PrivacyEvent> events, double delta) {
+  double inverse_squares = 0;
+  for (const auto& event : events) {
+    const auto* gaussian = std::get_if<GaussianNoise>(&event.mechanism);
+    if (gaussian == nullptr || is_sampled(event)) {
+      return bad_input("the closed form covers unsampled Gaussian noise only: use method pld or rdp");
+    }
+    inverse_squares +=
+        static_cast<double>(event.count) / (gaussian->noise_multiplier * gaussian->noise_multiplier);
+  }
+  return epsilon_with_sampler_slack(delta, total_variation_of(events), [&](double share) {
+    return gaussian_epsilon(1 / std::sqrt(inverse_squares), share);
+  });
+}
+
+Result<double> pure_epsilon(std::span<const PrivacyEvent> events) {
+  double sum = 0;
+  for (const auto& event : events) {
+    const double one = rdp_at_infinity(event.mechanism);
+    if (!std::isfinite(one) || std::holds_alternative<ApproximateDp>(event.mechanism) ||
+        event.total_variation > 0) {
+      return bad_input("{} has no pure epsilon: give a delta and use method pld or rdp",
+                       describe(event.mechanism));
+    }
+    sum += static_cast<double>(event.count) * amplify({one, 0}, participation_rate(event.sampling)).epsilon;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Result<Guarantee> account(std::span<const PrivacyEvent> events, double delta, Method method,
+                          Adversary adversary, const PldTarget& target) {
+  SOTTO_CHECK(validate_composition(events));
+  if (method != Method::pure_composition) SOTTO_CHECK(validate_delta(delta));
+  if (adversary == Adversary::server && std::any_of(events.begin(), events.end(), is_sampled)) {
+    return bad_input(
+        "the server sees the cohort, so sampling hides nothing from it: count a unit's participations "
+        "instead");
+  }
+  Guarantee guarantee;
+  guarantee.delta = delta;
+  guarantee.adjacency = events.front().adjacency;
+  guarantee.unit = events.front().unit;
+  guarantee.sampling = sampling_in_words(events);
+  guarantee.adversary = adversary;
+  guarantee.method = method;
+  switch (method) {
+    case Method::rdp:
+    case Method::rdp_classical: {
+      SOTTO_TRY(const RdpAccountant accountant, RdpAccountant::create(events));
+      SOTTO_TRY(const RdpAnswer answer,
+                accountant.epsilon(
+                    delta, method == Method::rdp ? RdpConversion::improved : RdpConversion::classical));
+      guarantee.epsilon = answer.epsilon;
+      guarantee.notes.push_back(fmt::format("Rényi order {:.4g}", answer.order));
+      break;
+    }
+    case Method::pld: {
+      SOTTO_TRY(const PldAnswer answer, pld_epsilon(events, delta, target));
+      guarantee.epsilon = answer.upper;
+      if (target.with_lower_bound && total_variation_of(events) == 0) guarantee.epsilon_lower = answer.lower;
+      guarantee.notes.push_back(fmt::format("lattice step {:.3g}", answer.step));
+      break;
+    }
+    case Method::analytic_gaussian: {
+      SOTTO_TRY(guarantee.epsilon, analytic_epsilon(events, delta));
+      guarantee.notes.emplace_back("closed form: Balle, Wang 2018");
+      break;
+    }
+    case Method::pure_composition: {
+      SOTTO_TRY(guarantee.epsilon, pure_epsilon(events));
+      guarantee.delta = 0;
+      break;
+    }
+  }
+  for (const auto& event : events) {
+    std::string note = citation(event, method);
+    if (std::find(guarantee.notes.begin(), guarantee.notes.end(), note) == guarantee.notes.end()) {
+      guarantee.notes.push_back(std::move(note));
+    }
+  }
+  return guarantee;
+}
+
+Result<Guarantee> account_best(std::span<const PrivacyEvent> events, double delta, Adversary adversary) {
+  // RDP covers every event; if it errs, so does the plan.
+  SOTTO_TRY(Guarantee best, account(events, delta, Method::rdp, adversary));
+  for (const Method method : {Method::pld, Method::analytic_gaussian}) {
+    auto other = account(events, delta, method, adversary);
+    if (other && other->epsilon < best.epsilon) best = std::move(*other);
+  }
+  return best;
+}
+
+}  // namespace sotto

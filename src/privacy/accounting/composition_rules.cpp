@@ -1,0 +1,56 @@
+#include "privacy/accounting/composition_rules.h"
+
+#include <cmath>
+
+#include "privacy/accounting/rdp_sampling.h"
+
+namespace sotto {
+
+Status validate_composition(std::span<const PrivacyEvent> events) {
+  if (events.empty()) return bad_input("there is nothing to account for: give at least one event");
+  for (const auto& event : events) {
+    SOTTO_CHECK(validate(event));
+    if (event.adjacency != events.front().adjacency) {
+      return bad_input(
+          "events of adjacency {} and {} do not add up: restate them under one adjacency "
+          "(to_replace_one converts unsampled add-remove events)",
+          name(events.front().adjacency), name(event.adjacency));
+    }
+    if (event.unit != events.front().unit) {
+      return bad_input("events that protect a {} and a {} do not add up: restate them for one unit",
+                       name(events.front().unit), name(event.unit));
+    }
+  }
+  return {};
+}
+
+double delta_of_approximate_events(std::span<const PrivacyEvent> events) {
+  double sum = 0;
+  for (const auto& event : events) {
+    if (const auto* m = std::get_if<ApproximateDp>(&event.mechanism)) {
+      sum += static_cast<double>(event.count) * amplify(*m, participation_rate(event.sampling)).delta;
+    }
+  }
+  return sum;
+}
+
+double total_variation_of(std::span<const PrivacyEvent> events) {
+  double sum = 0;
+  for (const auto& event : events) sum += static_cast<double>(event.count) * event.total_variation;
+  return sum;
+}
+
+Result<double> epsilon_with_sampler_slack(double delta, double total_variation,
+                                          const std::function<Result<double>(double)>& epsilon_for) {
+  if (total_variation == 0) return epsilon_for(delta);
+  for (const double share : {0.999, 0.99, 0.9, 0.5, 0.1}) {
+    SOTTO_TRY(const double epsilon, epsilon_for(share * delta));
+    if ((1 + std::exp(epsilon)) * total_variation <= (1 - share) * delta) return epsilon;
+  }
+  return bad_input(
+      "the samplers' total variation adds up to {:.3g}, too much for delta {:.3g}: use an exact sampler or a "
+      "larger delta",
+      total_variation, delta);
+}
+
+}  // namespace sotto

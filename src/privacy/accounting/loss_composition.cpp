@@ -1,0 +1,247 @@
+#include "privacy/accounting/loss_composition.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <unsupported/Eigen/FFT>
+
+#include "privacy/accounting/log_math.h"
+#include "privacy/accounting/loss_cumulants.h"
+
+namespace sotto {
+namespace {
+
+constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
+// Relative error of one radix stage: twiddle factors within 1.4e-15 and a complex butterfly.
+constexpr double kStageError = 4e-15;
+constexpr double kOutside = 1e-10;  // tilted mass left outside of the window, per side
+constexpr std::size_t kMaxTransform = std::size_t{1} << 24;
+
+using Spectrum = std::vector<std::complex<double>>;
+
+double norm(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value * value;
+  return std::sqrt(sum);
+}
+
+void multiply_by_power(Spectrum& product, const Spectrum& base, std::uint64_t exponent) {
+  for (std::size_t i = 0; i < product.size(); ++i) {
+    std::complex<double> square = base[i];
+    for (std::uint64_t bits = exponent; bits != 0; bits >>= 1) {
+      const auto [a, b] = std::pair(square.real(), square.imag());
+      if (bits & 1) {
+        const auto [c, d] = std::pair(product[i].real(), product[i].imag());
+        product[i] = {a * c - b * d, a * d + b * c};
+      }
+      square = {a * a - b * b, 2 * a * b};
+    }
+  }
+}
+
+// The composed law inside a window, tilted: true mass at point i is e^{log_scale − tilt·loss(i)} · mass[i].
+struct TiltedSum {
+  double step = 0, offset = 0, tilt = 0, log_scale = 0;
+  std::int64_t first = 0;
+  std::vector<double> mass;
+  double noise = 0;           // bound of Σ |error of mass[i]|
+  double outside = 0;         // tilted mass that wrapped into the window
+  double outside_above = 0;   // of that, from above
+  double relative_error = 0;  // of untilting
+  double infinite = 0;
+
+  double loss(std::size_t i) const {
+    return static_cast<double>(first + static_cast<std::int64_t>(i)) * step + offset;
+  }
+  double scale(double at_loss) const { return std::exp(log_scale - tilt * at_loss); }
+};
+
+// Distances from the tilted mean that leave at most kOutside on either side (Chernoff bound); never beyond
+// the support, outside of which there is nothing.
+struct Window {
+  double below = 0, above = 0;
+  double outside_below = 0, outside_above = 0;
+};
+
+Window choose_window(std::span<const LossPower> losses, double tilt, const Cumulants& at, double step) {
+  double lowest = 0;
+  double highest = 0;
+  for (const auto& [loss, count] : losses) {
+    lowest += static_cast<double>(count) * loss->loss(0);
+    highest += static_cast<double>(count) * loss->loss(loss->mass.size() - 1);
+  }
+  const double log_outside = std::log(kOutside);
+  const double gaussian = std::sqrt(-2 * log_outside / std::max(at.variance, step * step * 1e-6));
+  const auto reach = [&](double sign) {
+    double best = kInfinity;
+    for (double extra = gaussian; extra > 0.02 * gaussian; extra *= 0.7) {
+      const double moved = cumulants(losses, tilt + sign * extra).value;
+      const double distance = (moved - at.value - log_outside) / extra - sign * at.mean;
+      if (distance > best) break;
+      best = distance;
+    }
+    return best + 2 * step;
+  };
+  Window window{reach(-1), reach(1), kOutside, kOutside};
+  if (const double all = at.mean - lowest + 2 * step; window.below >= all) {
+    window.below = all;
+    window.outside_below = 0;
+  }
+  if (const double all = highest - at.mean + 2 * step; window.above >= all) {
+    window.above = all;
+    window.outside_above = 0;
+  }
+  return window;
+}
+
+Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt) {
+  if (losses.empty()) return bad_input("there is no privacy loss to compose");
+  TiltedSum sum;
+  sum.step = losses.front().loss->step;
+  sum.tilt = tilt;
+  const Cumulants at = cumulants(losses, tilt);
+  const Window window = choose_window(losses, tilt, at, sum.step);
+  const double points = (window.below + window.above) / sum.step + 4;
+  if (!(points < static_cast<double>(kMaxTransform))) {
+    return failed("composition needs {:.3g} lattice points of {:.3g}: ask for a coarser answer", points,
+                  sum.step);
+  }
+  const std::size_t n = std::bit_ceil(static_cast<std::size_t>(points));
+  const double levels = std::log2(static_cast<double>(n)) + 2;  // two more for the real-input packing
+
+  Eigen::FFT<double> transform;
+  transform.SetFlag(Eigen::FFT<double>::HalfSpectrum);
+  Spectrum product(n / 2 + 1, 1.0);
+  Spectrum spectrum;
+  double spectrum_error = 0;  // bound of ‖computed − true‖₂ of the product's full spectrum
+  double log_finite = 0;
+  double uses = 0;
+  for (const auto& [loss, count] : losses) {
+    const double times = static_cast<double>(count);
+    const double value = cumulants(*loss, tilt).value;
+    std::vector<double> tilted(n, 0.0);
+    double largest_exponent = 0;
+    for (std::size_t i = 0; i < loss->mass.size(); ++i) {
+      if (loss->mass[i] <= 0) continue;
+      const double exponent = tilt * loss->loss(i) - value;
+      const double weight = loss->mass[i] * std::exp(exponent);
+      if (weight > 1e-20) largest_exponent = std::max(largest_exponent, std::abs(exponent));
+      const auto k = static_cast<std::uint64_t>(loss->first + static_cast<std::int64_t>(i));
+      tilted[k & (n - 1)] += weight;  // two's complement: k modulo the power of two n
+    }
+    transform.fwd(spectrum, tilted);
+    spectrum.resize(n / 2 + 1);
+    multiply_by_power(product, spectrum, count);
+    spectrum_error += times * (kStageError * levels * std::sqrt(static_cast<double>(n)) * norm(tilted));
+    sum.relative_error += times * kUnit * (16 + 2 * largest_exponent);
+    sum.log_scale += times * value;
+    sum.offset += times * loss->offset;
+    log_finite += times * std::log1p(-std::min(loss->infinite, 1.0));
+    uses += times;
+  }
+  transform.inv(sum.mass, product, static_cast<Eigen::Index>(n));
+  const double root_n = std::sqrt(static_cast<double>(n));
+  const double result_norm = root_n * norm(sum.mass);
+  spectrum_error += 4 * kUnit * uses * result_norm;  // complex multiplications of the powers
+  sum.noise = 1.01 * (spectrum_error + kStageError * levels * result_norm);
+  sum.outside_above = window.outside_above;
+  sum.outside = window.outside_above + window.outside_below;
+  sum.infinite = -std::expm1(log_finite);
+
+  // Turn circular positions into the window.
+  sum.first = static_cast<std::int64_t>(std::floor((at.mean - window.below - sum.offset) / sum.step));
+  const auto start = static_cast<std::size_t>(static_cast<std::uint64_t>(sum.first) & (n - 1));
+  std::rotate(sum.mass.begin(), sum.mass.begin() + static_cast<std::ptrdiff_t>(start), sum.mass.end());
+  sum.relative_error +=
+      4 * kUnit *
+      (std::abs(sum.log_scale) + tilt * std::max(std::abs(sum.loss(0)), std::abs(sum.loss(n - 1))));
+  return sum;
+}
+
+// Walks δ(ε) = Σ_{s > ε} (1 − e^{ε−s})·mass(s) down from the top of the window, one lattice point at a time,
+// with every charge added (pessimistic) or taken away (optimistic).
+class DeltaWalk {
+ public:
+  DeltaWalk(const TiltedSum& sum, Rounding rounding)
+      : sum_(sum),
+        pessimistic_(rounding == Rounding::pessimistic),
+        at_(sum.mass.size() - 1),
+        keep_(std::exp(-sum.step)),
+        lose_(-std::expm1(-sum.step)) {
+    fixed_charge_ = sum.infinite;
+    if (pessimistic_) fixed_charge_ += sum.scale(sum.loss(at_)) * sum.outside_above;
+  }
+
+  bool at_bottom() const { return at_ == 0; }
+  double loss() const { return sum_.loss(at_); }
+  double delta() const { return delta_ + charge(at_); }
+
+  void descend() {
+    const double safety = pessimistic_ ? 1 + sum_.relative_error : 1 - sum_.relative_error;
+    above_ += std::max(0.0, sum_.mass[at_]) * sum_.scale(sum_.loss(at_)) * safety;
+    previous_delta_ = delta_;
+    delta_ = keep_ * delta_ + lose_ * above_;
+    --at_;
+  }
+
+  // Between this point and the one above it, δ(ε) = A − e^{ε − s}·(A − δ(s)) with A the mass above and s the
+  // upper point. The charge of the lower point covers the whole stretch.
+  double delta_between(double epsilon) const {
+    return above_ - std::exp(epsilon - sum_.loss(at_ + 1)) * (above_ - previous_delta_) + charge(at_);
+  }
+  double epsilon_between(double delta) const {
+    const double lower = sum_.loss(at_);
+    const double upper = sum_.loss(at_ + 1);
+    const double ratio = (above_ + charge(at_) - delta) / (above_ - previous_delta_);
+    return ratio > 0 ? std::clamp(upper + std::log(ratio), lower, upper) : lower;
+  }
+
+ private:
+  double charge(std::size_t i) const {
+    const double scale = sum_.scale(sum_.loss(i));
+    return pessimistic_ ? fixed_charge_ + scale * sum_.noise
+                        : fixed_charge_ - scale * (sum_.noise + sum_.outside);
+  }
+
+  const TiltedSum& sum_;
+  bool pessimistic_;
+  std::size_t at_;
+  double keep_, lose_;
+  double fixed_charge_ = 0;
+  double above_ = 0, delta_ = 0, previous_delta_ = 0;
+};
+
+}  // namespace
+
+Result<double> composed_epsilon(std::span<const LossPower> losses, double delta, double tilt,
+                                Rounding rounding) {
+  SOTTO_TRY(const TiltedSum sum, compose(losses, tilt));
+  DeltaWalk walk(sum, rounding);
+  if (walk.delta() > delta) {
+    if (rounding == Rounding::optimistic) return walk.loss();
+    return bad_input("no finite epsilon at delta {:.3g}: mass {:.3g} has infinite privacy loss", delta,
+                     sum.infinite);
+  }
+  while (!walk.at_bottom()) {
+    walk.descend();
+    if (walk.delta() > delta) return std::max(0.0, walk.epsilon_between(delta));
+    if (walk.loss() < 0) return 0.0;
+  }
+  // The whole window satisfies δ. Its lower end is then a valid upper bound, and nothing is known from below.
+  return rounding == Rounding::pessimistic ? std::max(0.0, walk.loss()) : 0.0;
+}
+
+Result<double> composed_delta(std::span<const LossPower> losses, double epsilon, double tilt,
+                              Rounding rounding) {
+  SOTTO_TRY(const TiltedSum sum, compose(losses, tilt));
+  DeltaWalk walk(sum, rounding);
+  if (epsilon >= walk.loss()) return std::clamp(walk.delta(), 0.0, 1.0);
+  while (!walk.at_bottom()) {
+    walk.descend();
+    if (walk.loss() <= epsilon) return std::clamp(walk.delta_between(epsilon), 0.0, 1.0);
+  }
+  return rounding == Rounding::pessimistic ? 1.0 : 0.0;
+}
+
+}  // namespace sotto

@@ -1,0 +1,38 @@
+#pragma once
+// Adaptive composition of privacy losses: the losses add, so their laws convolve; T-fold convolution is a
+// T-th power after a Fourier transform.
+//
+// The laws are first tilted by e^{λ·loss} (an Esscher transform), with λ chosen so that the tilted sum is
+// centred on the ε in question. What the double-precision transform gets wrong is then small against δ
+// itself, not against 1, so that δ = 1e-12 is as well resolved as δ = 1e-2. Charged to the safe side in every
+// answer:
+//   - rounding of the transforms and powers: log₂N · 4e-15 · ‖·‖₂ per transform (Higham 2002, Theorem 24.2);
+//   - rounding of tilting and untilting;
+//   - mass outside of the window, which wraps around (Chernoff bound);
+//   - mass of infinite loss.
+// Pure functions: safe to call from several threads.
+
+#include <span>
+
+#include "privacy/accounting/loss_lattice.h"
+
+namespace sotto {
+
+// `count` independent copies of one law. The lattice must outlive the call.
+struct LossPower {
+  const LossLattice* loss = nullptr;
+  std::uint64_t count = 1;
+};
+
+// λ near the one that minimises the Chernoff bound at the target.
+double tilt_for_delta(std::span<const LossPower> losses, double delta);
+double tilt_for_epsilon(std::span<const LossPower> losses, double epsilon);
+
+// ε at δ (or δ at ε) of the composition: an upper bound for pessimistic laws, a lower bound for optimistic
+// ones. All laws must share one step. Any tilt gives a valid answer; the one above a tight one.
+Result<double> composed_epsilon(std::span<const LossPower> losses, double delta, double tilt,
+                                Rounding rounding);
+Result<double> composed_delta(std::span<const LossPower> losses, double epsilon, double tilt,
+                              Rounding rounding);
+
+}  // namespace sotto

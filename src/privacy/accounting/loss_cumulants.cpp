@@ -1,0 +1,100 @@
+#include "privacy/accounting/loss_cumulants.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "privacy/accounting/log_math.h"
+
+namespace sotto {
+namespace {
+
+// Largest tilt at which untilting keeps ten digits, and which does not magnify the noise between neighbouring
+// lattice points (matters for bounded losses, where the best tilt can be infinite).
+double tilt_limit(std::span<const LossPower> losses) {
+  double largest = 0;
+  for (const auto& [loss, count] : losses) {
+    const double edge = std::max(std::abs(loss->loss(0)), std::abs(loss->loss(loss->mass.size() - 1)));
+    largest += static_cast<double>(count) * edge;
+  }
+  return std::min(1e6 / std::max(largest, 1e-6), 8 / losses.front().loss->step);
+}
+
+// Safeguarded Newton iteration for an increasing function of the tilt.
+template <class ValueAndSlope>
+double solve_for_tilt(double start, double limit, const ValueAndSlope& value_and_slope) {
+  double low = 0;
+  double high = limit;
+  double tilt = std::clamp(start, 1e-9, limit);
+  for (int i = 0; i < 60; ++i) {
+    const auto [value, slope] = value_and_slope(tilt);
+    (value < 0 ? low : high) = tilt;
+    double next = slope > 0 ? tilt - value / slope : kInfinity;
+    next = std::clamp(next, tilt / 8, tilt * 8);
+    if (!(next > low && next < high)) next = high < limit || next < high ? (low + high) / 2 : limit;
+    if (std::abs(next - tilt) < 1e-3 * tilt) return next;
+    tilt = next;
+  }
+  return tilt;
+}
+
+}  // namespace
+
+Cumulants cumulants(const LossLattice& loss, double tilt) {
+  // Shift by the largest exponent, to the nearest power of two, so that nothing overflows.
+  double shift = -kInfinity;
+  for (std::size_t i = 0; i < loss.mass.size(); ++i) {
+    if (loss.mass[i] <= 0) continue;
+    shift = std::max(shift, tilt * loss.loss(i) + std::numbers::ln2 * std::ilogb(loss.mass[i]));
+  }
+  double total = 0;
+  double first = 0;
+  double second = 0;
+  const double centre = loss.loss(loss.mass.size() / 2);
+  for (std::size_t i = 0; i < loss.mass.size(); ++i) {
+    if (loss.mass[i] <= 0) continue;
+    const double weight = loss.mass[i] * std::exp(tilt * loss.loss(i) - shift);
+    const double x = loss.loss(i) - centre;
+    total += weight;
+    first += weight * x;
+    second += weight * x * x;
+  }
+  if (total <= 0) return {-kInfinity, 0, 0};
+  const double mean = first / total;
+  return {shift + std::log(total), centre + mean, std::max(0.0, second / total - mean * mean)};
+}
+
+Cumulants cumulants(std::span<const LossPower> losses, double tilt) {
+  Cumulants sum;
+  for (const auto& [loss, count] : losses) {
+    const Cumulants one = cumulants(*loss, tilt);
+    const double times = static_cast<double>(count);
+    sum.value += times * one.value;
+    sum.mean += times * one.mean;
+    sum.variance += times * one.variance;
+  }
+  return sum;
+}
+
+double tilt_for_delta(std::span<const LossPower> losses, double delta) {
+  const double target = -std::log(delta);
+  const Cumulants plain = cumulants(losses, 0);
+  const double start = std::sqrt(2 * target / std::max(plain.variance, 1e-300));
+  // (K(λ) + log 1/δ)/λ is smallest where λK' − K = log 1/δ. Three quarters of that tilt keep heavy tails
+  // light, and with them the window small, while the noise stays far below δ.
+  return 0.75 * solve_for_tilt(start, tilt_limit(losses), [&](double tilt) {
+           const Cumulants at = cumulants(losses, tilt);
+           return std::pair(tilt * at.mean - at.value - target, tilt * at.variance);
+         });
+}
+
+double tilt_for_epsilon(std::span<const LossPower> losses, double epsilon) {
+  const Cumulants plain = cumulants(losses, 0);
+  if (epsilon <= plain.mean) return 0;
+  const double start = (epsilon - plain.mean) / std::max(plain.variance, 1e-300);
+  return solve_for_tilt(start, tilt_limit(losses), [&](double tilt) {
+    const Cumulants at = cumulants(losses, tilt);
+    return std::pair(at.mean - epsilon, at.variance);
+  });
+}
+
+}  // namespace sotto

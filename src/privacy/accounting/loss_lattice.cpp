@@ -1,0 +1,263 @@
+#include "privacy/accounting/loss_lattice.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "privacy/accounting/log_math.h"
+
+namespace sotto {
+namespace {
+
+constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
+constexpr std::int64_t kMaxPoints = std::int64_t{1} << 23;
+
+struct Mass {
+  double value = 0;
+  double error = 0;
+};
+
+// Rounding error of a computed tail x: a few units of the erfc itself, plus its argument's, which costs about
+// z² ≈ −2 log x units.
+double tail_error(double x) { return x > 0 ? kUnit * x * (8 - 4 * std::log(x)) : 0; }
+
+// Mass of (a, b] from whichever tails are small.
+Mass between(double below_a, double above_a, double below_b, double above_b) {
+  const bool from_below = below_b <= above_a;
+  const double large = from_below ? below_b : above_a;
+  const double small = from_below ? below_a : above_b;
+  return {std::max(0.0, large - small), tail_error(large) + tail_error(small)};
+}
+
+struct BinMass {
+  Mass p, q;
+};
+
+BinMass between(const LossTails& a, const LossTails& b) {
+  return {between(a.p_below, a.p_above, b.p_below, b.p_above),
+          between(a.q_below, a.q_above, b.q_below, b.q_above)};
+}
+
+double loss_of(const LossAtom& atom) { return std::log(atom.p) - std::log(atom.q); }
+bool is_finite(const LossAtom& atom) { return atom.p > 0 && atom.q > 0; }
+
+// e^loss · q without overflow while q underflows.
+double scaled(double q, double loss) { return q > 0 ? std::exp(loss + std::log(q)) : 0; }
+
+double lattice_offset(const LossPair& pair, double step) {
+  double lowest = kInfinity;
+  for (const auto& atom : pair.atoms) {
+    if (is_finite(atom)) lowest = std::min(lowest, loss_of(atom));
+  }
+  if (!std::isfinite(lowest)) return 0;
+  return lowest - step * std::round(lowest / step);
+}
+
+// Splits the mass of losses in [lower, lower + step] between the two ends.
+void connect_the_dots(LossLattice& lattice, std::size_t at, const BinMass& bin) {
+  const double lower = lattice.loss(at);
+  const double p = bin.p.value + bin.p.error;
+  const double slack = bin.p.error + scaled(bin.q.error, lower);
+  const double upper_part =
+      std::clamp((bin.p.value - scaled(bin.q.value, lower) + slack) / -std::expm1(-lattice.step), 0.0, p);
+  lattice.mass[at] += p - upper_part;
+  lattice.mass[at + 1] += upper_part;
+}
+
+void fill_pessimistic(LossLattice& lattice, const LossPair& pair) {
+  const std::size_t points = lattice.mass.size();
+  if (pair.tails) {
+    LossTails left = pair.tails(lattice.loss(0));
+    lattice.mass[0] += left.p_below + tail_error(left.p_below);
+    for (std::size_t i = 0; i + 1 < points; ++i) {
+      const LossTails right = pair.tails(lattice.loss(i + 1));
+      connect_the_dots(lattice, i, between(left, right));
+      left = right;
+    }
+    lattice.infinite += left.p_above + tail_error(left.p_above);
+  }
+  for (const auto& atom : pair.atoms) {
+    if (!is_finite(atom)) {
+      lattice.infinite += atom.p;
+      continue;
+    }
+    const double position = (loss_of(atom) - lattice.loss(0)) / lattice.step;
+    const auto at =
+        static_cast<std::size_t>(std::clamp(std::floor(position), 0.0, static_cast<double>(points) - 2));
+    connect_the_dots(lattice, at, {{atom.p, 4 * kUnit * atom.p}, {atom.q, 4 * kUnit * atom.q}});
+  }
+}
+
+// All outcomes merged into one lattice point, and the rounding error of their masses.
+struct Cell {
+  Mass p, q;
+
+  void add(const BinMass& bin, double share = 1) {
+    p.value += share * bin.p.value;
+    p.error += share * bin.p.error;
+    q.value += share * bin.q.value;
+    q.error += share * bin.q.error;
+  }
+  void keep(double share) {
+    p = {share * p.value, share * p.error};
+    q = {share * q.value, share * q.error};
+  }
+};
+
+// Moves a share of the neighbour's outcomes into the cell (post-processing again) so that the cell's loss
+// becomes exactly `loss`. Does nothing where the neighbour cannot provide it.
+void level(Cell& cell, Cell& neighbour, double loss) {
+  const double lack = scaled(cell.q.value, loss) - cell.p.value;
+  const double offer = neighbour.p.value - scaled(neighbour.q.value, loss);
+  const double share = lack / offer;
+  if (!(share > 0 && share <= 0.5)) return;
+  cell.add({neighbour.p, neighbour.q}, share);
+  neighbour.keep(1 - share);
+}
+
+// How far a cell's loss surely lies above `loss`; at least minus half a step mathematically.
+double excess_over(const Cell& cell, double loss) {
+  return std::log((cell.p.value - cell.p.error) / (cell.q.value + cell.q.error)) - loss -
+         8 * kUnit * (1 + std::abs(loss));
+}
+
+// The shift that costs least: cells below the shifted point lose a whole step, all others the shift.
+double cheapest_shift(const LossLattice& lattice, const std::vector<Cell>& cells) {
+  constexpr int kHalvings = 40;
+  std::vector<double> lost(kHalvings + 2, 0.0);  // mass that shift −step/2^j leaves below the point
+  double total = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].p.value <= cells[i].p.error) continue;
+    total += cells[i].p.value;
+    const double excess = excess_over(cells[i], lattice.loss(i));
+    if (excess >= 0) continue;
+    const double halvings =
+        std::floor(std::log2(-lattice.step / excess));  // the finest shift that still covers it
+    lost[static_cast<std::size_t>(std::clamp(halvings + 1, 1.0, kHalvings + 1.0))] += cells[i].p.value;
+  }
+  double best = -lattice.step / 2;
+  double best_cost = kInfinity;
+  double below = 0;
+  for (int j = 1; j <= kHalvings; ++j) {
+    below += lost[static_cast<std::size_t>(j)];
+    const double shift = std::ldexp(lattice.step, -j);
+    const double cost = below * lattice.step + total * shift;
+    if (cost < best_cost) {
+      best_cost = cost;
+      best = -shift;
+    }
+  }
+  return best;
+}
+
+void fill_optimistic(LossLattice& lattice, const LossPair& pair) {
+  const std::size_t points = lattice.mass.size();
+  std::vector<Cell> cells(points);
+  double above_range = 0;
+  if (pair.tails) {
+    LossTails left = pair.tails(lattice.loss(0) + lattice.step / 2);
+    for (std::size_t i = 1; i < points; ++i) {
+      const LossTails right = pair.tails(lattice.loss(i) + lattice.step / 2);
+      cells[i].add(between(left, right));
+      left = right;
+    }
+    above_range = std::max(0.0, left.p_above - tail_error(left.p_above));
+  }
+  for (const auto& atom : pair.atoms) {
+    if (!is_finite(atom)) {
+      lattice.infinite += atom.p;
+      continue;
+    }
+    const double position = std::round((loss_of(atom) - lattice.loss(0)) / lattice.step);
+    cells[static_cast<std::size_t>(std::clamp(position, 1.0, static_cast<double>(points) - 1))].add(
+        {{atom.p, 4 * kUnit * atom.p}, {atom.q, 4 * kUnit * atom.q}});
+  }
+  // Cells whose loss fell below their point borrow from above, then those above it from below.
+  for (std::size_t i = 1; i + 1 < points; ++i) {
+    if (scaled(cells[i].q.value, lattice.loss(i)) > cells[i].p.value)
+      level(cells[i], cells[i + 1], lattice.loss(i));
+  }
+  for (std::size_t i = points - 1; i > 1; --i) {
+    if (scaled(cells[i].q.value, lattice.loss(i)) < cells[i].p.value)
+      level(cells[i], cells[i - 1], lattice.loss(i));
+  }
+  const double shift = cheapest_shift(lattice, cells);
+  for (std::size_t i = 1; i < points; ++i) {
+    const double mass = cells[i].p.value - cells[i].p.error;
+    if (mass <= 0) continue;
+    lattice.mass[excess_over(cells[i], lattice.loss(i)) >= shift ? i : i - 1] += mass;
+  }
+  lattice.mass[points - 1] += above_range;
+  lattice.offset += shift;
+}
+
+// A point just outside of where `is_inside` begins, by bisection.
+template <class Inside>
+double boundary(double outside, double inside, const Inside& is_inside) {
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (outside + inside) / 2;
+    (is_inside(middle) ? inside : outside) = middle;
+  }
+  return outside;
+}
+
+}  // namespace
+
+double LossLattice::variance() const {
+  double total = 0;
+  double mean = 0;
+  for (std::size_t i = 0; i < mass.size(); ++i) {
+    total += mass[i];
+    mean += mass[i] * loss(i);
+  }
+  if (total <= 0) return 0;
+  mean /= total;
+  double sum = 0;
+  for (std::size_t i = 0; i < mass.size(); ++i) sum += mass[i] * (loss(i) - mean) * (loss(i) - mean);
+  return sum / total;
+}
+
+LossRange loss_range(const LossPair& pair, double tail) {
+  LossRange range{kInfinity, -kInfinity};
+  for (const auto& atom : pair.atoms) {
+    if (!is_finite(atom)) continue;
+    range.low = std::min(range.low, loss_of(atom));
+    range.high = std::max(range.high, loss_of(atom));
+  }
+  if (!pair.tails) return range;
+  double low = -1;
+  while (pair.tails(low).p_below > tail) low *= 2;
+  double high = 1;
+  while (pair.tails(high).p_above > tail) high *= 2;
+  range.low =
+      std::min(range.low, boundary(low, high, [&](double x) { return pair.tails(x).p_below > tail; }));
+  range.high =
+      std::max(range.high, boundary(high, low, [&](double x) { return pair.tails(x).p_above > tail; }));
+  return range;
+}
+
+Result<LossLattice> to_lattice(const LossPair& pair, const LossRange& range, double step, Rounding rounding) {
+  LossLattice lattice;
+  lattice.step = step;
+  lattice.offset = lattice_offset(pair, step);
+  const double first = std::floor((range.low - lattice.offset) / step) - 1;
+  const double last = std::ceil((range.high - lattice.offset) / step) + 1;
+  if (!(last - first < static_cast<double>(kMaxPoints)) || !(std::abs(first) < 1e15)) {
+    return failed("a loss range of {:.3g} to {:.3g} needs too many lattice points of {:.3g}", range.low,
+                  range.high, step);
+  }
+  lattice.first = static_cast<std::int64_t>(first);
+  lattice.mass.assign(static_cast<std::size_t>(last - first) + 1, 0.0);
+  if (rounding == Rounding::pessimistic) {
+    fill_pessimistic(lattice, pair);
+  } else {
+    fill_optimistic(lattice, pair);
+  }
+  return lattice;
+}
+
+double atom_span(const LossPair& pair) {
+  const LossRange range = loss_range({pair.atoms, {}}, 0);
+  return range.high > range.low ? range.high - range.low : 0;
+}
+
+}  // namespace sotto

@@ -1,0 +1,49 @@
+#pragma once
+// A privacy loss law on an equally spaced lattice, rounded so that it errs on a known side.
+//
+// Pessimistic: the mass between two lattice points is split between them so that both its P-mass and its
+// Q-mass survive. That pair dominates the true one, and no pair on the same lattice does so with less
+// (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022, "connect the dots"). The mass above the range goes to
+// infinite loss. Optimistic: all outcomes nearest to one lattice point are merged, then a share of a
+// neighbouring cell is merged in so that the common loss falls on the point itself. Merging is
+// post-processing, so the true pair dominates the result. What rounding leaves below its point is covered by
+// lowering the whole lattice by a sliver. The mass below the range is dropped. Both keep the error of T-fold
+// composition near T·step² for continuous laws, and both charge the rounding error of every tail difference
+// to the safe side.
+
+#include <cstdint>
+#include <vector>
+
+#include "privacy/accounting/loss_pair.h"
+
+namespace sotto {
+
+enum class Rounding { pessimistic, optimistic };
+
+struct LossLattice {
+  double step = 0;
+  double offset = 0;
+  std::int64_t first = 0;    // mass[i] sits at loss (first + i)·step + offset
+  std::vector<double> mass;  // under P
+  double infinite = 0;       // mass of infinite loss
+
+  double loss(std::size_t i) const {
+    return static_cast<double>(first + static_cast<std::int64_t>(i)) * step + offset;
+  }
+  double variance() const;  // of the finite part
+};
+
+// The losses outside of which the continuous part has P-mass at most `tail` on either side, and the atoms.
+struct LossRange {
+  double low = 0;
+  double high = 0;
+};
+LossRange loss_range(const LossPair& pair, double tail);
+
+// Lattice points at multiples of step, shifted so that the lowest finite atom is one of them.
+Result<LossLattice> to_lattice(const LossPair& pair, const LossRange& range, double step, Rounding rounding);
+
+// Distance between the lowest and the highest finite atom; 0 with fewer than two.
+double atom_span(const LossPair& pair);
+
+}  // namespace sotto

@@ -1,0 +1,149 @@
+#include "privacy/accounting/rdp_sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "privacy/accounting/log_math.h"
+#include "privacy/accounting/rdp_mechanisms.h"
+
+namespace sotto {
+namespace {
+
+// log E[(P/Q)^α] at integer α: Σ C(α,k) (1−q)^{α−k} q^k e^{k(k−1)/(2z²)}.
+double log_moment_integer(double q, double z, double alpha) {
+  if (alpha <= 1) return 0;
+  double sum = -kInfinity;
+  for (double k = 0; k <= alpha; ++k) {
+    sum = log_add(sum, log_binomial(alpha, k) + k * std::log(q) + (alpha - k) * std::log1p(-q) +
+                           k * (k - 1) / (2 * z * z));
+  }
+  return sum;
+}
+
+// The same at fractional α. The integral is split where the two densities cross (z0); each half expands into
+// a binomial series whose signs alternate once k > α. Returns infinity when cancellation would cost
+// precision.
+double log_moment_fractional(double q, double z, double alpha) {
+  const double crossing = z * z * std::log(1 / q - 1) + 0.5;
+  const double root2z = std::numbers::sqrt2 * z;
+  double positive = -kInfinity;
+  double negative = -kInfinity;
+  double log_coefficient = 0;
+  double sign = 1;
+  constexpr int kMaxTerms = 20'000;
+  for (int i = 0; i < kMaxTerms; ++i) {
+    const double k = i;
+    const double j = alpha - k;
+    const double left = log_coefficient + k * std::log(q) + j * std::log1p(-q) + k * (k - 1) / (2 * z * z) -
+                        std::numbers::ln2 + log_erfc((k - crossing) / root2z);
+    const double right = log_coefficient + j * std::log(q) + k * std::log1p(-q) + j * (j - 1) / (2 * z * z) -
+                         std::numbers::ln2 + log_erfc((crossing - j) / root2z);
+    double& side = sign > 0 ? positive : negative;
+    side = log_add(side, log_add(left, right));
+    if (k > alpha && std::max(left, right) < positive - 36) {
+      if (negative > positive - 1e-6) return kInfinity;
+      return log_subtract(positive, negative);
+    }
+    if (j < 0) sign = -sign;
+    log_coefficient += std::log(std::abs(j)) - std::log(k + 1);
+  }
+  return kInfinity;
+}
+
+}  // namespace
+
+double rdp_poisson_gaussian(double rate, double noise_multiplier, double alpha) {
+  if (rate >= 1) return alpha / (2 * noise_multiplier * noise_multiplier);
+  const double floor = std::floor(alpha);
+  if (alpha == floor) return log_moment_integer(rate, noise_multiplier, alpha) / (alpha - 1);
+  // α ↦ log E[(P/Q)^α] is convex, so the chord is an upper bound that needs no series.
+  const double part = alpha - floor;
+  const double chord = (1 - part) * log_moment_integer(rate, noise_multiplier, floor) +
+                       part * log_moment_integer(rate, noise_multiplier, floor + 1);
+  const double series = log_moment_fractional(rate, noise_multiplier, alpha);
+  const double log_moment = series > 0 ? std::min(series, chord) : chord;
+  return log_moment / (alpha - 1);
+}
+
+double rdp_poisson_generic(double rate, const std::function<double(double)>& unsampled, std::uint64_t alpha) {
+  if (rate >= 1) return unsampled(static_cast<double>(alpha));
+  const double a = static_cast<double>(alpha);
+  const double log_q = std::log(rate);
+  const double log_rest = std::log1p(-rate);
+  double sum = (a - 1) * log_rest + std::log1p(rate * (a - 1));
+  sum = log_add(sum, log_binomial(a, 2) + 2 * log_q + (a - 2) * log_rest + unsampled(2));
+  for (double j = 3; j <= a; ++j) {
+    sum = log_add(sum,
+                  std::log(3) + log_binomial(a, j) + j * log_q + (a - j) * log_rest + (j - 1) * unsampled(j));
+  }
+  return sum / (a - 1);
+}
+
+double rdp_without_replacement(double fraction, const std::function<double(double)>& unsampled,
+                               double pure_epsilon, std::uint64_t alpha) {
+  const double a = static_cast<double>(alpha);
+  const double log_q = std::log(fraction);
+  // log min{2, (e^{ε(∞)} − 1)^j}
+  const auto log_cap = [pure_epsilon](double j) {
+    if (!std::isfinite(pure_epsilon)) return std::numbers::ln2;
+    return std::min(std::numbers::ln2, j * log_expm1(pure_epsilon));
+  };
+  const double second = unsampled(2);
+  double sum = log_add(
+      0, 2 * log_q + log_binomial(a, 2) + std::min(std::log(4) + log_expm1(second), second + log_cap(2)));
+  for (double j = 3; j <= a; ++j) {
+    sum = log_add(sum, j * log_q + log_binomial(a, j) + log_cap(j) + (j - 1) * unsampled(j));
+  }
+  return sum / (a - 1);
+}
+
+ApproximateDp amplify(ApproximateDp unsampled, double fraction) {
+  // log1p(q·expm1(ε)) without overflow for large ε.
+  const double epsilon = unsampled.epsilon > 30
+                             ? log_add(std::log1p(-fraction), std::log(fraction) + unsampled.epsilon)
+                             : std::log1p(fraction * std::expm1(unsampled.epsilon));
+  return {epsilon, fraction * unsampled.delta};
+}
+
+double participation_rate(const Sampling& sampling) {
+  if (const auto* poisson = std::get_if<PoissonSampling>(&sampling)) return poisson->rate;
+  if (const auto* fixed = std::get_if<SamplingWithoutReplacement>(&sampling)) {
+    return static_cast<double>(fixed->cohort) / static_cast<double>(fixed->population);
+  }
+  return 1;
+}
+
+double rdp_of_one_use(const PrivacyEvent& event, double alpha) {
+  const double whole = rdp_unsampled(event.mechanism, alpha);
+  const double rate = participation_rate(event.sampling);
+  if (rate >= 1) return whole;
+  const auto* gaussian = std::get_if<GaussianNoise>(&event.mechanism);
+  const bool poisson = std::holds_alternative<PoissonSampling>(event.sampling);
+  // Sampling never hurts: Rényi divergence is jointly quasi-convex.
+  if (gaussian && poisson)
+    return std::min(whole, rdp_poisson_gaussian(rate, gaussian->noise_multiplier, alpha));
+
+  double best = whole;
+  const double pure_epsilon = rdp_at_infinity(event.mechanism);
+  if (std::isfinite(pure_epsilon)) {
+    const double amplified = amplify({pure_epsilon, 0}, rate).epsilon;
+    best = std::min(best, rdp_unsampled(ApproximateDp{amplified, 0}, alpha));
+  }
+  if (alpha == std::floor(alpha)) {
+    const auto unsampled = [&event](double order) { return rdp_unsampled(event.mechanism, order); };
+    const auto order = static_cast<std::uint64_t>(alpha);
+    best = std::min(best, poisson ? rdp_poisson_generic(rate, unsampled, order)
+                                  : rdp_without_replacement(rate, unsampled, pure_epsilon, order));
+  }
+  return best;
+}
+
+bool covers_fractional_orders(const PrivacyEvent& event) {
+  if (!covers_fractional_orders(event.mechanism)) return false;
+  if (participation_rate(event.sampling) >= 1) return true;
+  return std::holds_alternative<GaussianNoise>(event.mechanism) &&
+         std::holds_alternative<PoissonSampling>(event.sampling);
+}
+
+}  // namespace sotto
