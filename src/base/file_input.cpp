@@ -11,7 +11,7 @@
 namespace sotto {
 
 namespace {
-constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
+constexpr std::size_t buffer_bytes = std::size_t{64} << 10;
 }
 
 FileInput::FileInput(int descriptor, fs::path path)

@@ -11,7 +11,7 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
   SOTTO_TRY(const auto source, decode_by_magic(input));
   std::string content;
   // Grows with what really arrives: the sizes that headers claim are not believed.
-  std::vector<char> part(std::size_t{256} << 10);
+  std::vector<char> part(std::size_t{64} << 10);
   while (true) {
     SOTTO_TRY(const std::size_t got, source->read(part));
     if (got == 0) return content;

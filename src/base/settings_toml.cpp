@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -22,7 +24,22 @@ struct Entry {
   const toml::node* node;
 };
 
-// [train] rounds = 3 becomes "train.rounds". The parser limits how deep tables nest.
+// The parser limits how deep brackets nest but not dotted keys (a.a.a...), and it and flatten() recurse over
+// the tables those make. A key stands on one line, so its dots can be counted before parsing.
+constexpr std::ptrdiff_t most_dots = 100;
+
+Status check_dots(std::string_view content, const fs::path& path) {
+  for (std::size_t number = 1; !content.empty(); ++number) {
+    const std::string_view line = content.substr(0, content.find('\n'));
+    if (std::count(line.begin(), line.end(), '.') > most_dots) {
+      return bad_input("{}:{}: more than {} dots on one line", path.string(), number, most_dots);
+    }
+    content.remove_prefix(std::min(line.size() + 1, content.size()));
+  }
+  return {};
+}
+
+// [train] rounds = 3 becomes "train.rounds".
 void flatten(const toml::table& table, const std::string& prefix, std::vector<Entry>& out) {
   for (const auto& [key, node] : table) {
     std::string name = prefix + std::string(key.str());
@@ -47,6 +64,7 @@ std::optional<SettingValue> scalar(const toml::node& node) {
 
 Status SettingsTable::load_toml(const fs::path& path) {
   SOTTO_TRY(const std::string content, read_file(path, largest_file));
+  SOTTO_CHECK(check_dots(content, path));
   const toml::parse_result parsed = toml::parse(std::string_view(content));
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
@@ -61,7 +79,10 @@ Status SettingsTable::load_toml(const fs::path& path) {
     const Record* record = find(entry.name);
     if (record == nullptr) return tl::unexpected(unknown(entry.name).in(where));
     const auto given = scalar(*entry.node);
-    if (!given) return tl::unexpected(refused(*record, "an array, a date or a time").in(where));
+    if (!given) {
+      return bad_input("{}: setting '{}' {}, not an array, a date or a time", where, record->name,
+                       requirement(record->rule));
+    }
     auto value = accept(record->rule, *given);
     if (!value) return tl::unexpected(refused(*record, to_text(*given)).in(where));
     accepted.emplace_back(record, std::move(*value));

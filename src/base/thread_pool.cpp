@@ -19,7 +19,10 @@ namespace {
 
 using Body = std::function<void(std::size_t, std::size_t)>;
 
-thread_local bool inside_parallel_for = false;
+// Never zero: when all thread-locals of a program start as zero, mold before 2.4 (its issue 1151) may lay it
+// out so that it cannot be loaded.
+enum class Place : char { outside_loops = 1, inside_loop = 2 };
+thread_local Place place = Place::outside_loops;
 
 // One parallel loop. Chunks are handed out in order, so when a chunk throws, every earlier chunk has been
 // handed out too and runs to its end: keeping the exception of the earliest chunk makes the outcome
@@ -100,7 +103,7 @@ class Workers {
 
  private:
   void serve() {
-    inside_parallel_for = true;
+    place = Place::inside_loop;
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     while (true) {
@@ -187,12 +190,12 @@ int thread_count() { return wanted_threads(); }
 void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
   if (n == 0) return;
   Loop loop(n, grain > 0 ? grain : chosen_grain(n), body);
-  if (inside_parallel_for || thread_count() == 1 || loop.chunks() == 1) {
+  if (place == Place::inside_loop || thread_count() == 1 || loop.chunks() == 1) {
     loop.work();
   } else {
-    inside_parallel_for = true;
+    place = Place::inside_loop;
     if (!Pool::get().try_run(loop)) loop.work();
-    inside_parallel_for = false;
+    place = Place::outside_loops;
   }
   loop.rethrow_first_error();
 }

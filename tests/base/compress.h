@@ -40,7 +40,7 @@ inline std::string compress_xz(std::string_view text) {
 #ifdef SOTTO_HAVE_ZLIB
 inline std::string compress_gzip(std::string_view text) {
   z_stream stream{};
-  if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+  if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
     throw std::runtime_error("gzip");
   std::string out(deflateBound(&stream, text.size()), '\0');
   stream.next_in = reinterpret_cast<unsigned char*>(const_cast<char*>(text.data()));

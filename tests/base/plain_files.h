@@ -10,7 +10,9 @@
 
 namespace sotto {
 
+// A file that is there already is removed first: writing over it makes some file systems wait for the disk.
 inline void put(const std::filesystem::path& path, std::string_view bytes) {
+  std::filesystem::remove(path);
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }

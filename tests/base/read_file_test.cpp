@@ -41,7 +41,7 @@ TEST(ReadFile, ReturnsPlainBytesUnchanged) {
 TEST(ReadFile, DecompressesByContentNotByName) {
   const TempFolder folder;
   for (const auto& [extension, compress] : compressions()) {
-    for (const std::size_t size : {0, 1, 1000, 2'000'000}) {
+    for (const std::size_t size : {0, 1, 1000, 600'000}) {
       const std::string text = varied_text(size);
       put(folder / "data.txt", compress(text));
       EXPECT_EQ(read_file(folder / "data.txt").value(), text) << extension << " " << size;
@@ -70,7 +70,7 @@ TEST(ReadFile, SkipsZstdFramesThatHoldNoData) {
 TEST(ReadFile, NamesACompressedFileThatIsCutOffAtAnyLength) {
   const TempFolder folder;
   for (const auto& [extension, compress] : compressions()) {
-    const std::string whole = compress(varied_text(700));
+    const std::string whole = compress(varied_text(250));
     const auto path = folder / ("cut" + extension);
     for (std::size_t length = 0; length < whole.size(); ++length) {
       put(path, whole.substr(0, length));
@@ -84,7 +84,7 @@ TEST(ReadFile, NamesACompressedFileThatIsCutOffAtAnyLength) {
 
 TEST(ReadFile, NeverReturnsWrongContentFromADamagedFile) {
   const TempFolder folder;
-  const std::string text = varied_text(700);
+  const std::string text = varied_text(250);
   for (const auto& [extension, compress] : compressions()) {
     const std::string whole = compress(text);
     const auto path = folder / ("damaged" + extension);
@@ -118,7 +118,7 @@ TEST(ReadFile, RefusesBytesBehindTheCompressedData) {
 TEST(ReadFile, RefusesABombBeforeItFillsTheMemory) {
   const TempFolder folder;
   for (const auto& [extension, compress] : compressions()) {
-    const std::string bomb = compress(std::string(std::size_t{64} << 20, '\0'));
+    const std::string bomb = compress(std::string(std::size_t{16} << 20, '\0'));
     put(folder / "bomb", bomb);
     ASSERT_LT(fs::file_size(folder / "bomb"), 100'000u);
     const auto content = read_file(folder / "bomb", 1 << 20);
