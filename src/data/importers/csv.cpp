@@ -1,0 +1,315 @@
+// Any delimited files, as a mapping file describes them.
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "data/importers/csv_mapping.h"
+#include "data/importers/import_job.h"
+#include "data/importers/importers.h"
+#include "data/importers/named_columns.h"
+#include "data/importers/source_folder.h"
+#include "data/importers/time_split.h"
+#include "data/printable.h"
+
+namespace sotto {
+
+namespace {
+
+using Column = std::optional<std::size_t>;
+
+// A file of the mapping with its columns looked up. Rows of another width than the first line are malformed.
+class Table {
+ public:
+  static Result<Table> open(const fs::path& folder, const std::string& file, const CsvMapping& mapping,
+                            ImportReport& report) {
+    if (!find_file(folder, file))
+      return unexpected_layout(folder, fmt::format("the file {} of the mapping", file));
+    SOTTO_TRY(DelimitedReader reader, DelimitedReader::open(folder / file, mapping.format, report));
+    Table table(std::move(reader));
+    if (mapping.header) {
+      SOTTO_TRY(table.header_, Header::read(table.row_));
+      table.width_ = table.header_->size();
+    }
+    return table;
+  }
+
+  // Nothing for an empty name.
+  Result<Column> column(const std::string& name) {
+    if (name.empty()) return Column();
+    if (header_) return header_->column(name);
+    const auto number = parse_integer(name);
+    if (!number || *number < 1 || *number > max_columns) {
+      return bad_input("column '{}': the files have no header, so columns are numbers from 1",
+                       printable(name, 60));
+    }
+    const auto position = static_cast<std::size_t>(*number - 1);
+    needed_width_ = std::max(needed_width_, position + 1);
+    return position;
+  }
+  Result<std::vector<std::size_t>> columns(const std::vector<std::string>& names) {
+    std::vector<std::size_t> positions;
+    for (const std::string& name : names) {
+      SOTTO_TRY(const Column position, column(name));
+      if (!position) return bad_input("a column name in a list is empty");
+      positions.push_back(*position);
+    }
+    return positions;
+  }
+
+  Result<bool> next() {
+    while (true) {
+      SOTTO_TRY(const bool more, row_.next());
+      if (!more) return false;
+      if (width_ == 0) width_ = row_.fields().size();
+      if (width_ < needed_width_) {
+        return bad_input("{}:{}: {} columns, but the mapping uses column {}", row_.path().string(),
+                         row_.line(), width_, needed_width_);
+      }
+      if (row_.has_columns(width_)) return true;
+    }
+  }
+  // "" for a column that is not there.
+  std::string_view operator[](Column column) const {
+    return column ? row_.field(*column) : std::string_view();
+  }
+  DelimitedReader& row() { return row_; }
+
+ private:
+  static constexpr std::int64_t max_columns = 65'536;
+  explicit Table(DelimitedReader reader) : row_(std::move(reader)) {}
+  DelimitedReader row_;
+  std::optional<Header> header_;
+  std::size_t width_ = 0, needed_width_ = 0;
+};
+
+// Feature columns of items, users or interactions: numbers that are neither empty nor readable spoil the row.
+struct FeatureColumnsOf {
+  std::vector<std::string> category_names, number_names;
+  std::vector<std::size_t> categories, numbers;
+  std::vector<std::pair<std::string_view, float>> values;  // of the current row
+
+  static Result<FeatureColumnsOf> find(Table& table, const std::vector<std::string>& categories,
+                                       const std::vector<std::string>& numbers) {
+    FeatureColumnsOf found{categories, numbers, {}, {}, {}};
+    SOTTO_TRY(found.categories, table.columns(categories));
+    SOTTO_TRY(found.numbers, table.columns(numbers));
+    return found;
+  }
+  bool read_numbers(const Table& table) {
+    values.clear();
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const std::string_view text = trimmed(table[numbers[i]]);
+      const auto value =
+          text.empty() ? std::optional(std::numeric_limits<float>::quiet_NaN()) : parse_number(text);
+      if (!value) return false;
+      values.emplace_back(number_names[i], *value);
+    }
+    return true;
+  }
+};
+
+class CsvReader {
+ public:
+  CsvReader(fs::path folder, const CsvMapping& mapping, DatasetBuilder& builder, ImportJob& job)
+      : folder_(std::move(folder)), mapping_(mapping), builder_(builder), job_(job) {}
+
+  Status read_items(const CsvMapping::Items& items);
+  Status read_users(const CsvMapping::Users& users);
+  Status read_interactions(const CsvMapping::Interactions& interactions);
+  Status read_impressions(const CsvMapping::Impressions& impressions);
+
+ private:
+  Result<TimeSplit> split_of(const CsvMapping::Impressions& impressions);
+
+  fs::path folder_;
+  const CsvMapping& mapping_;
+  DatasetBuilder& builder_;
+  ImportJob& job_;
+  std::vector<std::string_view> list_;
+};
+
+Status CsvReader::read_items(const CsvMapping::Items& items) {
+  SOTTO_TRY(Table table, Table::open(folder_, items.file, mapping_, job_.report));
+  SOTTO_TRY(const Column id, table.column(items.id));
+  SOTTO_TRY(const Column title, table.column(items.title));
+  SOTTO_TRY(const Column text, table.column(items.text));
+  SOTTO_TRY(const Column category, table.column(items.category));
+  SOTTO_TRY(const Column subcategory, table.column(items.subcategory));
+  SOTTO_TRY(FeatureColumnsOf features, FeatureColumnsOf::find(table, items.categories, items.numbers));
+  while (true) {
+    SOTTO_TRY(const bool more, table.next());
+    if (!more) return job_.report.check();
+    if (table[id].empty() || !features.read_numbers(table)) {
+      table.row().malformed("the id is empty or a number is not readable");
+      continue;
+    }
+    table.row().good();
+    const ItemId item = builder_.add_item({.id = table[id],
+                                           .title = table[title],
+                                           .abstract = table[text],
+                                           .category = table[category],
+                                           .subcategory = table[subcategory]});
+    for (std::size_t i = 0; i < features.categories.size(); ++i) {
+      split_list(table[features.categories[i]], items.list_separator, list_);
+      builder_.set_item_category(item, features.category_names[i], list_);
+    }
+    for (const auto& [name, value] : features.values) builder_.set_item_number(item, name, value);
+  }
+}
+
+Status CsvReader::read_users(const CsvMapping::Users& users) {
+  SOTTO_TRY(Table table, Table::open(folder_, users.file, mapping_, job_.report));
+  SOTTO_TRY(const Column id, table.column(users.id));
+  SOTTO_TRY(FeatureColumnsOf features, FeatureColumnsOf::find(table, users.categories, users.numbers));
+  while (true) {
+    SOTTO_TRY(const bool more, table.next());
+    if (!more) return job_.report.check();
+    if (table[id].empty() || !features.read_numbers(table)) {
+      table.row().malformed("the id is empty or a number is not readable");
+      continue;
+    }
+    table.row().good();
+    const UserId user = builder_.user(table[id]);
+    for (std::size_t i = 0; i < features.categories.size(); ++i) {
+      split_list(table[features.categories[i]], users.list_separator, list_);
+      builder_.set_user_category(user, features.category_names[i], list_);
+    }
+    for (const auto& [name, value] : features.values) builder_.set_user_number(user, name, value);
+  }
+}
+
+Status CsvReader::read_interactions(const CsvMapping::Interactions& interactions) {
+  SOTTO_TRY(Table table, Table::open(folder_, interactions.file, mapping_, job_.report));
+  SOTTO_TRY(const Column user, table.column(interactions.user));
+  SOTTO_TRY(const Column item, table.column(interactions.item));
+  SOTTO_TRY(const Column rating, table.column(interactions.rating));
+  SOTTO_TRY(const Column time, table.column(interactions.time));
+  SOTTO_TRY(FeatureColumnsOf features,
+            FeatureColumnsOf::find(table, interactions.categories, interactions.numbers));
+  std::vector<std::pair<std::string_view, std::string_view>> context(features.categories.size());
+  for (std::size_t i = 0; i < context.size(); ++i) context[i].first = features.category_names[i];
+  while (true) {
+    SOTTO_TRY(const bool more, table.next());
+    if (!more) return job_.report.check();
+    const auto stars = rating ? parse_number(trimmed(table[rating]))
+                              : std::optional(std::numeric_limits<float>::quiet_NaN());
+    const auto moment =
+        time ? parse_time(trimmed(table[time]), interactions.time_format) : std::optional(std::int64_t{0});
+    if (table[user].empty() || table[item].empty()) {
+      table.row().malformed("the user or the item is empty");
+    } else if (!stars) {
+      table.row().malformed("the rating is not a number");
+    } else if (!moment) {
+      table.row().malformed("the time is not in the format of the mapping");
+    } else if (!features.read_numbers(table)) {
+      table.row().malformed("a context number is not readable");
+    } else {
+      table.row().good();
+      for (std::size_t i = 0; i < context.size(); ++i) context[i].second = table[features.categories[i]];
+      builder_.add_interaction(builder_.user(table[user]), builder_.item(table[item]), *stars, *moment,
+                               context, features.values);
+    }
+  }
+}
+
+std::optional<Split> split_named(std::string_view name) {
+  if (name == "train") return Split::train;
+  if (name == "validation") return Split::validation;
+  if (name == "test") return Split::test;
+  return std::nullopt;
+}
+
+// Without a split column time decides, and the file is read twice.
+Result<TimeSplit> CsvReader::split_of(const CsvMapping::Impressions& impressions) {
+  if (!impressions.split.empty()) return TimeSplit::all(Split::train);
+  if (impressions.time.empty()) {
+    job_.note("impressions have neither a split nor a time column: all of them train");
+    return TimeSplit::all(Split::train);
+  }
+  SOTTO_TRY(const TestStart test_start, parse_test_start(job_.settings.test_from));
+  ImportReport uncounted(ImportOptions{.malformed_limit = 1});
+  SOTTO_TRY(Table table, Table::open(folder_, impressions.file, mapping_, uncounted));
+  SOTTO_TRY(const Column time, table.column(impressions.time));
+  std::vector<RowMoment> moments;
+  while (true) {
+    SOTTO_TRY(const bool more, table.next());
+    if (!more) return TimeSplit::by_time(std::move(moments), test_start, job_.settings.validation_share);
+    const auto moment = parse_time(trimmed(table[time]), impressions.time_format);
+    if (moment) moments.push_back({*moment, table.row().line()});
+  }
+}
+
+Status CsvReader::read_impressions(const CsvMapping::Impressions& impressions) {
+  SOTTO_TRY(const TimeSplit by_time, split_of(impressions));
+  SOTTO_TRY(Table table, Table::open(folder_, impressions.file, mapping_, job_.report));
+  SOTTO_TRY(const Column user, table.column(impressions.user));
+  SOTTO_TRY(const Column time, table.column(impressions.time));
+  SOTTO_TRY(const Column shown, table.column(impressions.shown));
+  SOTTO_TRY(const Column clicked, table.column(impressions.clicked));
+  SOTTO_TRY(const Column history, table.column(impressions.history));
+  SOTTO_TRY(const Column split, table.column(impressions.split));
+  const auto numbered = [&](const std::vector<std::string_view>& ids) {
+    std::vector<ItemId> items;
+    for (const std::string_view id : ids) items.push_back(builder_.item(id));
+    return items;
+  };
+  std::vector<std::string_view> shown_ids;
+  std::vector<std::uint8_t> labels;
+  while (true) {
+    SOTTO_TRY(const bool more, table.next());
+    if (!more) return job_.report.check();
+    const auto moment =
+        time ? parse_time(trimmed(table[time]), impressions.time_format) : std::optional(std::int64_t{0});
+    const auto part = split ? split_named(trimmed(table[split])) : std::optional(Split::train);
+    split_list(table[shown], impressions.list_separator, shown_ids);
+    split_list(table[clicked], impressions.list_separator, list_);
+    std::sort(list_.begin(), list_.end());
+    list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
+    labels.clear();
+    for (const std::string_view id : shown_ids) {
+      labels.push_back(std::binary_search(list_.begin(), list_.end(), id) ? 1 : 0);
+    }
+    std::vector<std::string_view> sorted_shown = shown_ids;
+    std::sort(sorted_shown.begin(), sorted_shown.end());
+    if (table[user].empty() || shown_ids.empty()) {
+      table.row().malformed("the user or the list of shown items is empty");
+    } else if (!std::includes(sorted_shown.begin(), sorted_shown.end(), list_.begin(), list_.end())) {
+      table.row().malformed("a clicked item was not shown");
+    } else if (!moment) {
+      table.row().malformed("the time is not in the format of the mapping");
+    } else if (!part) {
+      table.row().malformed("the split is none of train, validation, test");
+    } else {
+      table.row().good();
+      const Split chosen = split ? *part : by_time.of({*moment, table.row().line()});
+      const std::vector<ItemId> shown_items = numbered(shown_ids);
+      split_list(table[history], impressions.list_separator, list_);
+      const std::vector<ItemId> before = numbered(list_);
+      builder_.add_impression(builder_.user(table[user]), *moment, chosen, builder_.add_history(before),
+                              static_cast<std::uint32_t>(before.size()), shown_items, labels);
+    }
+  }
+}
+
+}  // namespace
+
+Result<DatasetBuilder> read_csv(const fs::path& source, ImportJob& job) {
+  const bool beside = job.settings.mapping.empty();
+  if (beside && !find_file(source, "mapping.toml")) {
+    return unexpected_layout(source, "mapping.toml, or the setting mapping to name the mapping file");
+  }
+  SOTTO_TRY(const CsvMapping mapping,
+            load_csv_mapping(beside ? source / "mapping.toml" : fs::path(job.settings.mapping)));
+  DatasetBuilder builder(mapping.name, job.origin);
+  CsvReader reader(source, mapping, builder, job);
+  if (mapping.items) SOTTO_CHECK(reader.read_items(*mapping.items));
+  if (mapping.users) SOTTO_CHECK(reader.read_users(*mapping.users));
+  if (mapping.interactions) SOTTO_CHECK(reader.read_interactions(*mapping.interactions));
+  if (mapping.impressions) SOTTO_CHECK(reader.read_impressions(*mapping.impressions));
+  if (mapping.items) job.note_count(builder.items_without_text(), "items have neither title nor text");
+  return builder;
+}
+
+}  // namespace sotto

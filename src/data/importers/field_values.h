@@ -1,0 +1,32 @@
+#pragma once
+// Strict reading of single values: the whole field must be the value, or there is none.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace sotto {
+
+std::optional<std::int64_t> parse_integer(std::string_view text);
+// Finite numbers only.
+std::optional<float> parse_number(std::string_view text);
+
+enum class TimeFormat {
+  unix_seconds,       // 1483225201
+  unix_milliseconds,  // 1506826828020, cut to seconds
+  iso,                // 2017-01-01, 2017-01-01 10:20, 2017-01-01T10:20:30.5Z, ...+01:00; no zone means UTC
+  american,           // 11/12/2019 2:14:46 PM, as in MIND; taken as UTC
+};
+// "unix", "unix-ms", "iso", "american".
+std::optional<TimeFormat> time_format_named(std::string_view name);
+// Seconds since 1970; years 1 to 9999.
+std::optional<std::int64_t> parse_time(std::string_view text, TimeFormat format);
+
+// The non-empty pieces of `text` between separators.
+void split_list(std::string_view text, char separator, std::vector<std::string_view>& out);
+
+// Without spaces around it.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace sotto

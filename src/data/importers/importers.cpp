@@ -1,0 +1,160 @@
+#include "data/importers/importers.h"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <limits>
+#include <new>
+#include <system_error>
+
+#include "data/importers/import_job.h"
+#include "data/impression_view.h"
+#include "data/printable.h"
+
+namespace sotto {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> news_settings = {"test_from", "validation_share"};
+constexpr std::array<std::string_view, 5> adressa_settings = {"protocol", "negatives", "seed", "test_from",
+                                                              "validation_share"};
+constexpr std::array<std::string_view, 4> view_settings = {"view", "negatives", "sampling", "seed"};
+constexpr std::array<std::string_view, 3> csv_settings = {"mapping", "test_from", "validation_share"};
+constexpr std::array<std::string_view, 2> common_settings = {"malformed_limit", "replace"};
+
+constexpr std::array<Importer, 6> table = {{
+    {"mind", "MIND news (small, large, demo): news.tsv, behaviors.tsv, entity_embedding.vec", &read_mind,
+     news_settings},
+    {"adressa", "Adressa news: the JSON-lines log, one file per day, or MIND-like TSV", &read_adressa,
+     adressa_settings},
+    {"movielens", "MovieLens 1M (ratings.dat) or 100K (u.data)", &read_movielens, view_settings},
+    {"frappe", "Frappe app usage: frappe.csv and meta.csv", &read_frappe, view_settings},
+    {"globo", "Globo.com news clicks: clicks*.csv", &read_globo, {}},
+    {"csv", "Any CSV or TSV files, described by a mapping file", &read_csv, csv_settings},
+}};
+
+Result<const Importer*> importer_named(std::string_view kind) {
+  std::vector<std::string> kinds;
+  for (const Importer& importer : table) {
+    if (importer.kind == kind) return &importer;
+    kinds.emplace_back(importer.kind);
+  }
+  const auto near = nearest(kind, kinds);
+  return bad_input("there is no importer '{}'{}; known: {}", printable(kind, 60),
+                   near ? fmt::format(", did you mean '{}'?", *near) : "", fmt::join(kinds, ", "));
+}
+
+// The settings that differ from the defaults, as "name=value"; refuses one that this importer would ignore.
+Result<std::vector<std::string>> changed_settings(const Importer& importer, ImportSettings settings) {
+  SettingsTable given, defaults;
+  settings.bind(given);
+  ImportSettings untouched;
+  untouched.bind(defaults);
+  const auto given_rows = given.rows(), default_rows = defaults.rows();
+  std::vector<std::string> changed;
+  for (std::size_t i = 0; i < given_rows.size(); ++i) {
+    const auto& row = given_rows[i];
+    if (row.value == default_rows[i].value) continue;
+    const auto knows = [&](std::span<const std::string_view> names) {
+      return std::find(names.begin(), names.end(), row.name) != names.end();
+    };
+    if (knows(common_settings)) continue;
+    if (!knows(importer.settings)) {
+      return bad_input("'{}' is not a setting of the {} importer; it has: {}{}{}", row.name, importer.kind,
+                       fmt::join(common_settings, ", "), importer.settings.empty() ? "" : ", ",
+                       fmt::join(importer.settings, ", "));
+    }
+    changed.push_back(fmt::format("{}={}", row.name, row.value));
+  }
+  return changed;
+}
+
+Status refuse_empty(const DatasetBuilder& builder, const fs::path& source) {
+  const DatasetCounts counts = builder.counts();
+  if (counts.items == 0 && counts.users == 0) return bad_input("{}: the files hold no rows", source.string());
+  return {};
+}
+
+// The view reads a stored data set, so the interactions pass through `scratch`, a folder that does not exist
+// yet.
+Result<DatasetBuilder> as_impressions(const DatasetBuilder& interactions, const fs::path& scratch,
+                                      const ImportSettings& settings) {
+  std::error_code error;
+  if (!fs::create_directory(scratch, error))
+    return failed("cannot create {}: {}", scratch.string(), error.message());
+  SOTTO_CHECK(interactions.write(scratch));
+  SOTTO_TRY(const Dataset stored, Dataset::open(scratch));
+  ImpressionViewOptions options;
+  options.seed = static_cast<std::uint64_t>(settings.seed);
+  options.negatives = static_cast<std::uint32_t>(settings.negatives);
+  options.sampling =
+      settings.sampling == "uniform" ? NegativeSampling::uniform : NegativeSampling::popularity;
+  auto view = build_impression_view(stored, options);
+  fs::remove_all(scratch, error);
+  if (error) return failed("cannot remove {}: {}", scratch.string(), error.message());
+  return view;
+}
+
+Result<ImportSummary> run(const Importer& importer, const fs::path& source, const fs::path& out,
+                          const ImportSettings& settings) {
+  SOTTO_TRY(const std::vector<std::string> changed, changed_settings(importer, settings));
+  // Before hours of reading: is there a place for the result?
+  SOTTO_TRY(AtomicDirectory directory, AtomicDirectory::create(out, settings.replace));
+  ImportJob job(settings, fmt::format("import {} {}{}{}", importer.kind, source.filename().string(),
+                                      changed.empty() ? "" : " ", fmt::join(changed, " ")));
+  SOTTO_TRY(DatasetBuilder builder, importer.read(source, job));
+  SOTTO_CHECK(job.report.check());
+  SOTTO_CHECK(refuse_empty(builder, source));
+  if (settings.view == "text") {
+    SOTTO_TRY(builder, as_impressions(builder, directory.path() / "interactions", settings));
+  }
+  SOTTO_CHECK(builder.write(directory.path()));
+  // Opening checks every offset and code: what is committed can be read.
+  SOTTO_TRY(const Dataset written, Dataset::open(directory.path()));
+  SOTTO_CHECK(directory.commit());
+  return ImportSummary{.name = written.name(),
+                       .counts = written.counts(),
+                       .rows = job.report.rows(),
+                       .malformed_rows = job.report.malformed_rows(),
+                       .malformed_examples = job.report.examples(),
+                       .notes = std::move(job.notes)};
+}
+
+}  // namespace
+
+void ImportSettings::bind(SettingsTable& t) {
+  t.add("malformed_limit", malformed_limit, {0.0, 1.0},
+        "Share of malformed rows above which an import fails");
+  t.add("replace", replace, "Replace an existing output folder");
+  t.add("seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
+        "Seed of sampled negatives (adressa, views)");
+  t.add("test_from", test_from,
+        "Files without a test part (mind, adressa TSV, csv): rows from this time on test; none, last-day or "
+        "a time");
+  t.add("validation_share", validation_share, {0.0, 0.9},
+        "Last share of the training impressions that validates");
+  t.add_choice("protocol", protocol, {"fednewsrec", "efficient-fedrec"},
+               "Whose use of the days of the Adressa log");
+  t.add("negatives", negatives, {1, 1000}, "Sampled items per clicked one (adressa log, views)");
+  t.add_choice(
+      "view", view, {"none", "text"},
+      "text: also impressions with app descriptions, or titles and genres, as item text (frappe, movielens)");
+  t.add_choice("sampling", sampling, {"uniform", "popularity"}, "How a view samples the items not clicked");
+  t.add("mapping", mapping, "Mapping file of a csv import; empty: SRC/mapping.toml");
+}
+
+std::span<const Importer> importers() { return table; }
+
+Result<ImportSummary> import_dataset(std::string_view kind, const fs::path& source, const fs::path& out,
+                                     const ImportSettings& settings) {
+  SOTTO_TRY(const Importer* const importer, importer_named(kind));
+  try {
+    return run(*importer, source, out, settings);
+  } catch (const std::bad_alloc&) {
+    return failed("{}: out of memory", source.string());
+  } catch (const std::exception& error) {
+    return failed("{}: {}", source.string(), error.what());
+  }
+}
+
+}  // namespace sotto
