@@ -1,0 +1,42 @@
+#include "eval/markup.h"
+
+#include "text/unicode.h"
+
+namespace sotto {
+
+std::string escape_markup(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t position = 0; position < text.size();) {
+    const char32_t c = decode_utf8(text, position);
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      case '\t':
+      case '\n':
+      case '\r':
+        out.push_back(static_cast<char>(c));
+        break;
+      default: {
+        const bool forbidden = c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xFFFE || c == 0xFFFF;
+        append_utf8(forbidden ? replacement_character : c, out);
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace sotto

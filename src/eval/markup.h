@@ -1,0 +1,13 @@
+#pragma once
+// Text made safe for HTML and SVG.
+
+#include <string>
+#include <string_view>
+
+namespace sotto {
+
+// For element content and quoted attributes alike. Control characters, which XML forbids, and invalid UTF-8
+// become U+FFFD.
+std::string escape_markup(std::string_view text);
+
+}  // namespace sotto
