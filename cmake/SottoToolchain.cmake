@@ -6,9 +6,9 @@ endif()
 
 find_program(SOTTO_CCACHE ccache)
 if(SOTTO_CCACHE)
-  # pch_defines and time_macros let ccache serve translation units that use the precompiled torch header.
+  # Sloppiness lets ccache serve files that use the precompiled torch header; NOHASHDIR shares between presets.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${SOTTO_CCACHE})
+      ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${SOTTO_CCACHE})
 endif()
 
 find_program(SOTTO_MOLD mold)

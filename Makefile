@@ -1,0 +1,45 @@
+# make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.PHONY: help setup build demo test lint fuzz bench asan tsan coverage clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+setup: ## install the Debian packages that are missing
+	@tools/install_packages.sh build
+
+build: setup ## build the sotto command into build/release/sotto
+	@tools/build.sh release sotto
+
+demo: build ## generate a newsroom, train private federated recommendation, write a report
+	@build/release/sotto demo
+
+test: setup ## build everything and run every test
+	@tools/build.sh release
+	@ctest --test-dir build/release --output-on-failure -j 2 --timeout 600 --progress
+
+lint: ## clang-format, clang-tidy, cppcheck, shellcheck (warnings are errors)
+	@tools/install_packages.sh build lint
+	@tools/lint.sh
+
+fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n)
+	@tools/install_packages.sh build lint
+	@tools/fuzz.sh
+
+asan: setup ## every test under AddressSanitizer and UBSan
+	@tools/build.sh asan
+	@ctest --test-dir build/asan --output-on-failure -j 2 --timeout 1800
+
+tsan: setup ## the tests of the threaded modules under ThreadSanitizer
+	@tools/build.sh tsan test_base test_data test_metrics
+	@ctest --test-dir build/tsan --output-on-failure -R '^(ThreadPool|ParallelFor|Progress|Dataset|Newsroom)' --timeout 1800
+
+coverage: ## line coverage of the tests as build/coverage/index.html
+	@tools/install_packages.sh build lint
+	@tools/build.sh coverage
+	@ctest --test-dir build/coverage --output-on-failure -j 2 --timeout 1800
+	@gcovr --root . --filter src/ --html-details build/coverage/index.html --print-summary build/coverage
+
+clean: ## remove build/
+	@rm -rf build

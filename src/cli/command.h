@@ -1,0 +1,51 @@
+#pragma once
+// How a subcommand plugs in: it adds its flags to the parser and leaves an action that runs after parsing.
+// stdout carries results only: with --json one JSON object per line, else text; everything for people about the
+// progress of the work goes to stderr.
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/result.h"
+#include "base/settings.h"
+
+namespace sotto::cli {
+
+class Output {
+ public:
+  bool json = false;
+  // One JSON object per line when --json was given; nothing otherwise.
+  void event(const nlohmann::json& object) const;
+  // Text for people: stdout, or nothing with --json.
+  void text(const std::string& line) const;
+};
+
+struct Invocation {
+  Output output;
+  std::function<Status()> action;  // set by the subcommand that was named
+};
+
+// Adds --name flags (underscores become dashes) for every row of a table. The values are checked and applied by
+// apply(), which the command calls first in its action. The table must outlive the parser.
+class SettingsFlags {
+ public:
+  SettingsFlags(CLI::App& app, SettingsTable& table);
+  Status apply();
+
+ private:
+  SettingsTable& table_;
+  std::map<std::string, std::string> given_;
+};
+
+void add_demo_command(CLI::App& app, Invocation& invocation);
+void add_recipes_command(CLI::App& app, Invocation& invocation);
+void add_data_command(CLI::App& app, Invocation& invocation);
+void add_train_command(CLI::App& app, Invocation& invocation);
+void add_eval_command(CLI::App& app, Invocation& invocation);
+
+// The whole program: parses, runs, prints errors; returns the exit code 0, 1 (failed) or 2 (wrong use).
+int run(int argc, char** argv);
+
+}  // namespace sotto::cli

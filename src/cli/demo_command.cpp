@@ -1,0 +1,37 @@
+#include <cmath>
+
+#include "cli/command.h"
+#include "eval/demo.h"
+#include "eval/training_run.h"
+#include "model/blas_check.h"
+
+namespace sotto::cli {
+
+void add_demo_command(CLI::App& app, Invocation& invocation) {
+  struct Arguments {
+    std::string out = "sotto-demo";
+    std::uint64_t seed = 1;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("demo", "Generate data, train central and federated side by side, print one table, write report.html");
+  command->add_option("--out", arguments->out, "Folder for the data, the runs and the report")->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of the newsroom and of training")->capture_default_str();
+  command->callback([arguments, &invocation] {
+    invocation.action = [arguments, &invocation]() -> Status {
+      prepare_torch();
+      SOTTO_TRY(const auto result, run_demo({arguments->out, arguments->seed}));
+      for (const auto& row : result.rows) {
+        auto event = to_json(row.metrics);
+        event.update({{"event", "system"}, {"system", row.system}, {"share", row.share}});
+        if (std::isfinite(row.bytes_per_client)) event["bytes"] = row.bytes_per_client;
+        if (std::isfinite(row.seconds)) event["seconds"] = row.seconds;
+        invocation.output.event(event);
+      }
+      invocation.output.event({{"event", "done"}, {"report", result.report.string()}, {"seconds", result.seconds}});
+      invocation.output.text("\n" + to_text(result) + fmt::format("\n{:.0f} s in all. Open {} in a browser.", result.seconds, result.report.string()));
+      return {};
+    };
+  });
+}
+
+}  // namespace sotto::cli

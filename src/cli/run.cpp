@@ -1,0 +1,105 @@
+#include <cstdio>
+#include <unistd.h>
+
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/thread_pool.h"
+#include "cli/command.h"
+
+namespace sotto::cli {
+
+void Output::event(const nlohmann::json& object) const {
+  if (!json) return;
+  // Titles and ids may hold any bytes: invalid UTF-8 is replaced, never thrown.
+  const std::string line = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+}
+
+void Output::text(const std::string& line) const {
+  if (json) return;
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  if (line.empty() || line.back() != '\n') std::fputc('\n', stdout);
+  std::fflush(stdout);
+}
+
+SettingsFlags::SettingsFlags(CLI::App& app, SettingsTable& table) : table_(table) {
+  for (const auto& row : table.rows()) {
+    std::string flag = "--" + row.name;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    std::string help = row.help;
+    if (!row.allowed.empty()) help += " (" + row.allowed + ")";
+    if (!row.default_value.empty()) help += " [" + row.default_value + "]";
+    app.add_option_function<std::string>(flag, [this, name = row.name](const std::string& value) { given_[name] = value; }, help)
+        ->type_name(row.type);
+  }
+}
+
+Status SettingsFlags::apply() {
+  for (const auto& [name, value] : given_) SOTTO_CHECK(table_.set(name, value));
+  return {};
+}
+
+namespace {
+
+int fail(const Error& error) {
+  std::fprintf(stderr, "sotto: %s\n", error.message.c_str());
+  return error.kind == ErrorKind::bad_input ? 2 : 1;
+}
+
+// CLI11 reports an unknown word as an extra argument; name the nearest subcommand instead.
+std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+    const auto near = nearest(argv[1], names);
+    return near ? fmt::format("unknown command '{}'; did you mean '{}'?", argv[1], *near)
+                : fmt::format("unknown command '{}'; 'sotto --help' lists them", argv[1]);
+  }
+  return fmt::format("{} (add --help for the flags of a command)", error.what());
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  CLI::App app{"Sotto: recommendation that never collects what people read", "sotto"};
+  app.require_subcommand(1);
+  app.fallthrough();
+  Invocation invocation;
+  int threads = 0;
+  bool quiet = false;
+  std::string level = "info";
+  app.add_flag("--json", invocation.output.json, "One JSON object per line on stdout, nothing else");
+  app.add_flag("--quiet", quiet, "No progress on stderr");
+  app.add_option("--threads", threads, "Threads to use; 0: all cores")->check(CLI::Range(0, 4096));
+  app.add_option("--log-level", level, "trace, debug, info, warn, error or off");
+  app.set_version_flag("--version", std::string("sotto 0.1.0"));
+  add_demo_command(app, invocation);
+  add_recipes_command(app, invocation);
+  add_data_command(app, invocation);
+  add_train_command(app, invocation);
+  add_eval_command(app, invocation);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return app.exit(done);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    return fail({ErrorKind::bad_input, explain(app, error, argc, argv)});
+  }
+  if (auto status = set_log_level(level); !status) return fail(status.error());
+  if (quiet) set_progress_style(ProgressStyle::silent);
+  if (threads > 0) set_thread_count(threads);
+  install_interrupt_handler();
+  try {
+    if (auto status = invocation.action(); !status) return fail(status.error());
+  } catch (const std::bad_alloc&) {
+    return fail({ErrorKind::failed, "out of memory: use less data, a smaller cohort or a smaller model"});
+  } catch (const std::exception& error) {
+    return fail({ErrorKind::failed, fmt::format("internal error: {}", error.what())});
+  }
+  return interrupted() ? 1 : 0;
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,44 @@
+#pragma once
+// A training run from request to result: settings, run folder, training, test metrics. The command line, the
+// demo and the experiments all train through this.
+//
+// RUN/run.json       recipe, seed, device, data set
+// RUN/settings.toml  all settings of the recipe
+// RUN/vocabulary.sotto, last.sotto, best.sotto, log.jsonl   written by the recipe and the round engine
+// RUN/result.json    what 'sotto train --json' prints last
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recipes/recipe.h"
+
+namespace sotto {
+
+struct TrainJob {
+  std::string recipe;
+  fs::path data;  // as given, for run.json
+  fs::path out;
+  std::uint64_t seed = 1;
+  std::string device = "cpu";
+  bool resume = false;
+  std::optional<std::int64_t> rounds;
+  std::string mode, epsilon;             // empty: the recipe's default
+  fs::path config;                       // TOML file; empty: none
+  std::vector<std::string> assignments;  // key=value
+};
+
+// Refuses an existing run unless it is resumed, and a resumed one with other settings (more rounds are fine).
+Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, const Observe& observe);
+
+// Test metrics of the best parameters of a run.
+Result<MeanImpressionMetrics> evaluate_run(const fs::path& run, const Dataset& dataset);
+
+// Rounds that the job will run in all, for progress bars; settings are checked as by train_run.
+Result<std::int64_t> planned_rounds(const TrainJob& job);
+
+nlohmann::json to_json(const TrainOutcome& outcome);
+nlohmann::json to_json(const ImpressionMetrics& metrics);
+
+}  // namespace sotto

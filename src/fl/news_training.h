@@ -1,0 +1,65 @@
+#pragma once
+// Gradients of the news papers' loss for users of a data set: all users of a cohort in one batch, or one user
+// after another (the readable reference, and what per-user transforms need). Both draw the same negatives.
+
+#include <cstdint>
+#include <span>
+
+#include "fl/training_data.h"
+#include "model/flat_parameters.h"
+#include "model/ranking_batch.h"
+
+namespace sotto {
+
+struct LocalGradient {
+  torch::Tensor gradient;  // [P], summed over the samples; a view that the next call overwrites
+  double loss = 0;         // summed
+  std::uint64_t samples = 0;
+};
+
+// How users are weighted in the mean of a round.
+enum class Weighting {
+  samples,  // sum of gradients / number of samples: every click counts once
+  paper,    // FedNewsRec: gradients are sums over a user's clicks and are weighted by the number of clicks again
+};
+
+struct LocalEpochs {
+  std::int64_t epochs = 0;  // 0: one gradient, no local steps
+  std::int64_t batch = 16;
+  double learning_rate = 0.05;
+};
+
+// Refers to everything it is given; not thread-safe (it computes on the model itself).
+class NewsTraining {
+ public:
+  NewsTraining(const Dataset& dataset, const TrainingData& data, const TrainingDataSettings& settings, NewsRecommender& model,
+               FlatParameters& parameters, std::uint64_t seed);
+
+  // Sum over the users of weight * gradient, in one batch.
+  LocalGradient cohort_gradient(std::uint32_t round, std::span<const UserId> users, Weighting weighting);
+  // One user's own gradient.
+  LocalGradient user_gradient(std::uint32_t round, UserId user);
+  // One user trains its own copy: gradient holds (start - end) weights. The model is left as it was.
+  LocalGradient user_epochs(std::uint32_t round, UserId user, const LocalEpochs& local);
+  // Gradient of samples chosen by the caller (central training).
+  LocalGradient batch_gradient(std::uint32_t round, std::span<const TrainingSample> samples);
+
+  std::uint64_t samples_of(UserId user) const { return data_.of(user).size(); }
+  FlatParameters& parameters() { return parameters_; }
+
+ private:
+  // Negatives come from (seed, round, user): the same whether a user is computed alone or in a cohort.
+  void add_user(RankingBatch& batch, std::uint32_t round, UserId user, float weight);
+  void add_sample(RankingBatch& batch, const TrainingSample& sample, RandomSource& random, float weight);
+  LocalGradient backward(const RankingBatch& batch, Pass pass);
+  RankingBatch empty_batch() const;
+
+  const Dataset& dataset_;
+  const TrainingData& data_;
+  const TrainingDataSettings& settings_;
+  NewsRecommender& model_;
+  FlatParameters& parameters_;
+  std::uint64_t seed_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,55 @@
+#pragma once
+// The one loop that trains everything: source -> optimiser -> evaluation -> checkpoint -> log. It knows nothing
+// about devices, networks or models beyond a flat vector of parameters.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/settings.h"
+#include "fl/checkpoint.h"
+#include "fl/round_update.h"
+#include "fl/run_log.h"
+#include "fl/server_optimiser.h"
+#include "model/flat_parameters.h"
+
+namespace sotto {
+
+struct EngineSettings {
+  std::int64_t rounds = 100, evaluate_every = 10, checkpoint_every = 20, patience = 0;
+  void bind(SettingsTable& table);
+};
+
+// Scores the current parameters on the validation impressions; empty: none, the last round is the best.
+using Validate = std::function<ImpressionMetrics()>;
+// Told about every finished round.
+using Observe = std::function<void(const RoundRecord&)>;
+
+struct RunSummary {
+  std::vector<RoundRecord> rounds;
+  std::uint32_t best_round = 0;
+  double seconds = 0;
+  bool interrupted = false;  // stopped by Ctrl-C; everything up to the last round is saved
+};
+
+// Refers to its parts. run() leaves the best parameters in place (the last ones without validation).
+class RoundEngine {
+ public:
+  RoundEngine(const EngineSettings& settings, fs::path run, FlatParameters& parameters, UpdateSource& source, ServerOptimiser& optimiser);
+
+  // Files in the run folder: last.sotto, best.sotto, log.jsonl.
+  Result<RunSummary> run(bool resume, const Validate& validate, const Observe& observe);
+
+ private:
+  Status save(const char* name, const Checkpoint& progress) const;
+  Status restore(Checkpoint& progress);
+  bool out_of_patience(const Checkpoint& progress) const;
+
+  EngineSettings settings_;
+  fs::path run_;
+  FlatParameters& parameters_;
+  UpdateSource& source_;
+  ServerOptimiser& optimiser_;
+};
+
+}  // namespace sotto

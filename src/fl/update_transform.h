@@ -1,0 +1,32 @@
+#pragma once
+// What happens to one user's update before it is aggregated. Transforms run in the order given.
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace sotto {
+
+class UpdateTransform {
+ public:
+  virtual ~UpdateTransform() = default;
+  // Changes `update` [P] in place.
+  virtual void apply(std::uint32_t round, UserId user, torch::Tensor& update) const = 0;
+};
+
+// Scales an update down to an L2 norm of at most `limit`. Not a privacy guarantee without noise.
+class ClipNorm final : public UpdateTransform {
+ public:
+  explicit ClipNorm(double limit) : limit_(limit) {}
+  void apply(std::uint32_t round, UserId user, torch::Tensor& update) const override;
+
+ private:
+  double limit_;
+};
+
+using UpdateTransforms = std::vector<std::unique_ptr<UpdateTransform>>;
+
+}  // namespace sotto

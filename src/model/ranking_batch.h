@@ -1,0 +1,46 @@
+#pragma once
+// The click samples of many users as one batch: every distinct item is encoded once, every distinct history
+// once, and one backward pass serves all users together ("many users, one GEMM").
+//
+// Letters: S samples, K non-clicked items per sample, M distinct items, U distinct histories.
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "data/dataset.h"
+#include "model/news_recommender.h"
+
+namespace sotto {
+
+class RankingBatch {
+ public:
+  // candidates per sample: 1 + K, the click first. Histories keep their last `max_history` clicks.
+  RankingBatch(std::size_t candidates, std::size_t max_history);
+
+  // history must stay valid until the batch is used; equal spans (same memory) are encoded once.
+  void add(std::span<const ItemId> history, std::span<const ItemId> candidates, float weight = 1);
+
+  std::size_t samples() const { return sample_history_.size(); }
+  const std::vector<ItemId>& items() const { return items_; }
+  const Histories& histories() const { return histories_; }
+
+  // sum over samples of weight * -log softmax(scores)[click]; a scalar with its graph.
+  torch::Tensor loss(NewsRecommender& model, Pass& pass) const;
+
+ private:
+  std::int64_t row_of(ItemId item);
+
+  std::size_t candidates_, max_history_;
+  std::vector<ItemId> items_;
+  std::unordered_map<ItemId, std::int64_t> rows_;
+  Histories histories_;
+  std::unordered_map<const ItemId*, std::vector<std::pair<std::size_t, std::int64_t>>> known_histories_;  // by end: (length, number)
+  std::vector<std::int64_t> sample_history_, sample_candidates_;
+  std::vector<float> weights_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,28 @@
+#pragma once
+// Differentiable row operations beside ragged.h: word windows and reproducible dropout.
+
+#include <torch/torch.h>
+
+#include <cstdint>
+
+#include "model/ragged.h"
+
+namespace sotto {
+
+// One forward pass: whether dropout is active, and the stream its masks come from. Every dropout layer takes the
+// next seed, so a pass is a pure function of (parameters, inputs, seed).
+struct Pass {
+  bool training = false;
+  std::uint64_t seed = 0;
+  std::uint64_t next_seed();
+  static Pass evaluation() { return {}; }
+  static Pass train(std::uint64_t run_seed, std::uint32_t round, std::uint32_t user = 0);
+};
+
+// [W, D] -> [W, 3D]: each row between its neighbours of the same segment, zeros beyond the ends.
+torch::Tensor word_windows(const torch::Tensor& rows, const Segments& segments);
+
+// Inverted dropout in training, identity otherwise.
+torch::Tensor dropout(const torch::Tensor& x, double rate, Pass& pass);
+
+}  // namespace sotto

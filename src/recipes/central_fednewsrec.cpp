@@ -1,0 +1,46 @@
+// The centralised twin of FedNewsRec (the paper's CenNewsRec): the same model and loss, trained on everybody's
+// clicks in one place. The upper mark for the federated recipes; nothing is private.
+
+#include "recipes/central_fednewsrec.h"
+
+#include "fl/central_source.h"
+#include "recipes/news_run.h"
+
+namespace sotto {
+namespace {
+
+class CentralFedNewsRec final : public Recipe {
+ public:
+  void bind(SettingsTable& table) override {
+    engine_.bind(table);
+    table.add("batch", batch_, {1, 1000000}, "Clicks per step");
+    optimiser_.optimiser = "adam";
+    optimiser_.beta2 = 0.999;
+    optimiser_.bind(table);
+    news_.shape.train_words = true;
+    news_.bind(table);
+  }
+
+  Result<TrainOutcome> train(const RunRequest& request) override {
+    SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
+    CentralSource source(run.data(), run.training(), batch_, request.seed);
+    return run.train(source, optimiser_, engine_);
+  }
+
+  Result<MeanImpressionMetrics> evaluate(const RunRequest& request) override {
+    SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
+    return run.evaluate_best();
+  }
+
+ private:
+  std::int64_t batch_ = 128;
+  EngineSettings engine_;
+  OptimiserSettings optimiser_;
+  NewsSettings news_;
+};
+
+}  // namespace
+
+std::unique_ptr<Recipe> make_central_fednewsrec() { return std::make_unique<CentralFedNewsRec>(); }
+
+}  // namespace sotto

@@ -1,0 +1,64 @@
+#pragma once
+// A recipe is one system of the literature, or our own, as a short list of shared parts. It declares its settings
+// in one table, says what it guarantees, and trains a run.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/settings.h"
+#include "data/dataset.h"
+#include "fl/round_engine.h"
+#include "metrics/ranking.h"
+#include "model/news_recommender.h"
+
+namespace sotto {
+
+// Metrics of a model on impressions of a data set, reading at most `max_history` clicks per user. Given by the
+// caller: evaluation stands above the recipes.
+using Evaluate = std::function<MeanImpressionMetrics(NewsRecommender& model, const Dataset& dataset,
+                                                     std::span<const std::uint32_t> impressions, std::size_t max_history)>;
+
+struct RunRequest {
+  const Dataset& dataset;
+  fs::path run;  // an existing folder; the recipe writes its files here
+  std::uint64_t seed = 1;
+  std::string device = "cpu";
+  bool resume = false;
+  Evaluate evaluate;
+  Observe observe;
+};
+
+struct TrainOutcome {
+  RunSummary summary;
+  MeanImpressionMetrics test;
+  std::int64_t parameters = 0;
+  std::uint64_t training_users = 0, training_samples = 0;
+  std::uint64_t bytes_down = 0, bytes_up = 0;  // per client and round
+};
+
+class Recipe {
+ public:
+  virtual ~Recipe() = default;
+  virtual void bind(SettingsTable& table) = 0;
+  virtual Result<TrainOutcome> train(const RunRequest& request) = 0;
+  // Test metrics of the best parameters of a finished (or interrupted) run, possibly on other data.
+  virtual Result<MeanImpressionMetrics> evaluate(const RunRequest& request) = 0;
+};
+
+struct RecipeEntry {
+  std::string_view name, summary;
+  std::string_view guarantee;  // what holds against whom, in full sentences
+  bool differentially_private;
+  std::unique_ptr<Recipe> (*make)();
+};
+
+// The one table of all recipes.
+std::span<const RecipeEntry> recipes();
+// An unknown name suggests the nearest one.
+Result<const RecipeEntry*> find_recipe(std::string_view name);
+
+}  // namespace sotto

@@ -1,0 +1,32 @@
+#include <array>
+#include <vector>
+
+#include "recipes/central_fednewsrec.h"
+#include "recipes/fedrec.h"
+#include "recipes/recipe.h"
+
+namespace sotto {
+
+std::span<const RecipeEntry> recipes() {
+  static constexpr std::array entries = {
+      RecipeEntry{"fedrec", "FedNewsRec's model trained by federated rounds, without noise",
+                  "No differential privacy. Clicks, histories and impressions stay on the devices; the server sees the gradient of every user who takes "
+                  "part in a round, from which clicked items can be reconstructed. Use it as the non-private mark for the private recipes.",
+                  false, &make_fedrec},
+      RecipeEntry{"central-fednewsrec", "FedNewsRec's model trained on everybody's clicks in one place",
+                  "None. All behaviour is collected by the server.", false, &make_central_fednewsrec},
+  };
+  return entries;
+}
+
+Result<const RecipeEntry*> find_recipe(std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& entry : recipes()) {
+    if (entry.name == name) return &entry;
+    names.emplace_back(entry.name);
+  }
+  if (const auto near = nearest(name, names)) return bad_input("unknown recipe '{}'; did you mean '{}'? 'sotto recipes' lists them all", name, *near);
+  return bad_input("unknown recipe '{}'; 'sotto recipes' lists them all", name);
+}
+
+}  // namespace sotto

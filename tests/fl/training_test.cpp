@@ -1,0 +1,204 @@
+// Federated and central training on a data set that is small enough to check by the slow way.
+
+#include <gtest/gtest.h>
+
+#include "base/interrupt.h"
+#include "fl/central_source.h"
+#include "fl/federated_source.h"
+#include "fl/round_engine.h"
+#include "fl/tiny_news.h"
+#include "model/fednewsrec_model.h"
+
+namespace sotto {
+namespace {
+
+using torch::Tensor;
+
+std::shared_ptr<ItemText> tiny_text() {
+  auto text = std::make_shared<ItemText>();
+  text->offsets = {0};
+  for (std::int32_t i = 0; i < 10; ++i) {
+    for (const std::int32_t token : {2 + 2 * (i % 2), 3 + 2 * (i % 2), 6 + i}) text->tokens.push_back(token);
+    text->offsets.push_back(static_cast<std::int64_t>(text->tokens.size()));
+  }
+  return text;
+}
+
+// A fresh model and its training on the tiny data set.
+struct Tiny {
+  explicit Tiny(double dropout = 0, std::uint64_t seed = 5) : dataset(testing::tiny_news(folder)) {
+    settings.negatives = 2;
+    settings.validation_impressions = 0;
+    data = prepare_training_data(dataset, settings, seed).value();
+    torch::manual_seed(seed);
+    FedNewsRecShape shape;
+    shape.word_size = 6, shape.heads = 2, shape.head_size = 4, shape.pooling_size = 5, shape.dropout = dropout, shape.train_words = true;
+    model = std::make_shared<FedNewsRecModel>(shape, torch::randn({16, 6}) * 0.3, tiny_text());
+    parameters = std::make_unique<FlatParameters>(*model);
+    training = std::make_unique<NewsTraining>(dataset, data, settings, *model, *parameters, seed);
+  }
+  FederatedSource source(FederatedSettings federated) const {
+    return {federated, CohortSampler::create(data.users, federated.cohort, 5).value(), make_transforms(federated), *training};
+  }
+  TempFolder folder;
+  Dataset dataset;
+  TrainingDataSettings settings;
+  TrainingData data;
+  std::shared_ptr<FedNewsRecModel> model;
+  std::unique_ptr<FlatParameters> parameters;
+  std::unique_ptr<NewsTraining> training;
+};
+
+double relative_difference(const Tensor& a, const Tensor& b) { return (a - b).norm().item<double>() / b.norm().item<double>(); }
+
+TEST(NewsTraining, CohortGradientEqualsTheSumOfUserGradients) {
+  Tiny tiny;
+  for (const auto weighting : {Weighting::samples, Weighting::paper}) {
+    Tensor sum = torch::zeros_like(tiny.parameters->values());
+    double loss = 0;
+    for (const UserId user : tiny.data.users) {
+      const auto own = tiny.training->user_gradient(3, user);
+      sum += own.gradient * (weighting == Weighting::paper ? static_cast<double>(own.samples) : 1.0);
+      loss += own.loss * (weighting == Weighting::paper ? static_cast<double>(own.samples) : 1.0);
+    }
+    const auto together = tiny.training->cohort_gradient(3, tiny.data.users, weighting);
+    EXPECT_LT(relative_difference(together.gradient, sum), 1e-5);
+    EXPECT_NEAR(together.loss, loss, 1e-4);
+  }
+}
+
+TEST(FederatedSource, PerUserPathEqualsTheBatchedPath) {
+  for (const char* mode : {"sound", "paper"}) {
+    Tiny tiny;
+    FederatedSettings batched;
+    batched.cohort = 6;
+    batched.mode = mode;
+    FederatedSettings one_by_one = batched;
+    one_by_one.clip_norm = 1e6;  // never clips, but needs every user's own gradient
+    const auto fast = tiny.source(batched).round(2).value();
+    const Tensor direction = fast.direction.clone();
+    const auto slow = tiny.source(one_by_one).round(2).value();
+    EXPECT_LT(relative_difference(direction, slow.direction), 1e-5) << mode;
+    EXPECT_NEAR(fast.loss, slow.loss, 1e-5) << mode;
+    EXPECT_EQ(fast.clients, 6U);
+    EXPECT_EQ(fast.bytes_up, 4U * static_cast<std::uint64_t>(tiny.parameters->size()));
+  }
+}
+
+TEST(FederatedSource, OneLocalFullBatchEpochIsOneGradientStep) {
+  Tiny tiny;
+  FederatedSettings gradient;
+  gradient.cohort = 4;
+  FederatedSettings local = gradient;
+  local.local_epochs = 1, local.local_batch = 1000, local.local_learning_rate = 0.01;
+  const Tensor before = tiny.parameters->values().clone();
+  const Tensor difference = tiny.source(local).round(1).value().direction.clone();
+  EXPECT_TRUE(tiny.parameters->values().equal(before)) << "local training must leave the shared model alone";
+  const Tensor direction = tiny.source(gradient).round(1).value().direction;
+  EXPECT_LT(relative_difference(difference / 0.01, direction), 1e-3);
+}
+
+TEST(FederatedSource, SmallCohortIsDiscarded) {
+  Tiny tiny;
+  FederatedSettings settings;
+  settings.cohort = 1;
+  EXPECT_FALSE(tiny.source(settings).round(0));
+}
+
+TEST(CentralSource, VisitsEverySampleOncePerEpoch) {
+  Tiny tiny;
+  CentralSource source(tiny.data, *tiny.training, 4, 5);
+  std::uint64_t samples = 0;
+  for (std::uint32_t round = 0; round < source.rounds_per_epoch(); ++round) samples += source.round(round).value().samples;
+  EXPECT_EQ(samples, tiny.data.sample_count());
+}
+
+struct Trained {
+  Tensor parameters;
+  RunSummary summary;
+};
+
+Trained train(const fs::path& run, std::int64_t rounds, bool resume, double dropout = 0.2, const Observe& observe = {}) {
+  Tiny tiny(dropout);
+  FederatedSettings federated;
+  federated.cohort = 6;
+  auto source = tiny.source(federated);
+  auto optimiser = make_optimiser({.optimiser = "fedadam", .learning_rate = 0.02}, tiny.parameters->values()).value();
+  EngineSettings settings;
+  settings.rounds = rounds, settings.checkpoint_every = 3;
+  RoundEngine engine(settings, run, *tiny.parameters, source, *optimiser);
+  auto summary = engine.run(resume, {}, observe).value();
+  return {tiny.parameters->values().clone(), std::move(summary)};
+}
+
+TEST(RoundEngine, Learns) {
+  const TempFolder run;
+  const auto trained = train(run.path(), 60, false, 0);
+  EXPECT_LT(trained.summary.rounds.back().loss, 0.5 * trained.summary.rounds.front().loss);
+}
+
+TEST(RoundEngine, ResumedRunEqualsAnUninterruptedOneBitForBit) {
+  const TempFolder whole, parts;
+  const auto straight = train(whole.path(), 10, false);
+  train(parts.path(), 4, false);
+  const auto resumed = train(parts.path(), 10, true);
+  EXPECT_TRUE(resumed.parameters.equal(straight.parameters));
+  ASSERT_EQ(resumed.summary.rounds.size(), 10U);
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(resumed.summary.rounds[i].loss, straight.summary.rounds[i].loss);
+}
+
+TEST(RoundEngine, InterruptFinishesTheRoundAndSaves) {
+  const TempFolder whole, parts;
+  const auto straight = train(whole.path(), 8, false);
+  const auto cut = train(parts.path(), 8, false, 0.2, [](const RoundRecord& record) { set_interrupted(record.round == 4); });
+  set_interrupted(false);
+  EXPECT_TRUE(cut.summary.interrupted);
+  EXPECT_EQ(cut.summary.rounds.size(), 5U);  // the signal came after round 4: round 5 was finished
+  EXPECT_TRUE(train(parts.path(), 8, true).parameters.equal(straight.parameters));
+}
+
+TEST(RoundEngine, KeepsTheBestRoundAndStopsWithoutPatience) {
+  const TempFolder run;
+  Tiny tiny;
+  FederatedSettings federated;
+  federated.cohort = 6;
+  auto source = tiny.source(federated);
+  auto optimiser = make_optimiser({.optimiser = "sgd", .learning_rate = 0.1}, tiny.parameters->values()).value();
+  EngineSettings settings;
+  settings.rounds = 50, settings.evaluate_every = 1, settings.patience = 4;
+  RoundEngine engine(settings, run.path(), *tiny.parameters, source, *optimiser);
+  // The third look is the best one; nothing after it counts.
+  std::vector<Tensor> seen;
+  const auto validate = [&] {
+    seen.push_back(tiny.parameters->values().clone());
+    return ImpressionMetrics{seen.size() == 3 ? 0.9 : 0.5, 0, 0, 0};
+  };
+  const auto summary = engine.run(false, validate, {}).value();
+  EXPECT_EQ(summary.best_round, 3U);
+  EXPECT_EQ(summary.rounds.size(), 7U);
+  EXPECT_TRUE(tiny.parameters->values().equal(seen.at(2)));
+}
+
+TEST(TrainingData, HoldsValidationOutOfTraining) {
+  const TempFolder folder;
+  const Dataset dataset = testing::tiny_news(folder);
+  TrainingDataSettings settings;
+  settings.validation_impressions = 4;
+  const auto data = prepare_training_data(dataset, settings, 1).value();
+  EXPECT_EQ(data.validation.size(), 4U);
+  EXPECT_EQ(data.test.size(), dataset.user_count());
+  for (const auto& samples : data.samples)
+    for (const auto& sample : samples) EXPECT_EQ(std::count(data.validation.begin(), data.validation.end(), sample.impression), 0);
+}
+
+TEST(TrainingData, TakesTheShareOfUsersAskedFor) {
+  const TempFolder folder;
+  const Dataset dataset = testing::tiny_news(folder);
+  TrainingDataSettings settings;
+  settings.user_share = 0.5;
+  settings.validation_impressions = 0;
+  EXPECT_EQ(prepare_training_data(dataset, settings, 1).value().users.size(), 6U);
+}
+
+}  // namespace
+}  // namespace sotto
