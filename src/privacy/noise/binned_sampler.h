@@ -1,0 +1,85 @@
+#pragma once
+// Draws from a LatticeLaw with one 64-bit random word per sample, almost always.
+//
+// Write x = k·2^b + u with 0 <= u < 2^b. A bin k is chosen with probability proportional to an integer W_k
+// just above A·max of the weight in the bin (alias table with integer thresholds), u is b uniform bits, and x
+// is accepted with probability A·weight(x)/W_k, else everything starts again. Bins are so narrow that more
+// than 98 % of the draws are accepted by comparing 16 random bits with a precomputed lower bound; the rest is
+// decided by the weight itself, in double where that is clear, in DoubleDouble where it is not (about one
+// draw in 2^40).
+//
+// How far the output is from the law, in total variation (kTotalVariation, charged by the accountant per
+// sample):
+//  1. Slot, threshold and u are compared as integers with uniform bits, so a proposal (k, u) has probability
+//  exactly
+//     W_k/2^(59+b); thresholds that tie on their first 16 bits are decided by 32 more.
+//  2. Quick decisions use one-sided bounds (2^-30 on the table, 2^-36 in double against a weight correct to
+//  2^-40), so
+//     they agree with the comparison U < A·ŵ(x)/W_k that is made in DoubleDouble with a U of 144 bits. ŵ is
+//     correct to a relative 2^-86, that comparison to 2^-100.
+//  3. The accepted law is therefore proportional to weight(x)·(1 + e), |e| < 2^-85, plus at most 2^-143 for
+//  the length
+//     of U: total variation below 2^-84.
+//  4. The law beyond reach() carries less than 2^-120, or is drawn by memorylessness without any error.
+// Together below 2^-80. Random words are uniform by assumption (ChaCha20 as a random function).
+//
+// Immutable after construction, 26 KB, safe to share between threads (the RandomSource is not). Random words
+// are wiped before fill returns. Running time depends on the drawn values: like every rejection sampler it is
+// not constant time.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/random.h"
+#include "privacy/noise/lattice_law.h"
+
+namespace sotto {
+
+enum class SamplerKernel { scalar, avx2, avx512 };
+bool supported(SamplerKernel kernel);
+SamplerKernel fastest_kernel();
+
+class BinnedSampler {
+ public:
+  static constexpr double kTotalVariation = 0x1.0p-80;
+
+  explicit BinnedSampler(std::shared_ptr<const LatticeLaw> law, SamplerKernel kernel = fastest_kernel());
+
+  // The same words give the same samples with every kernel. Scales are limited so that a sample fits 32 bits.
+  void fill(std::span<std::int32_t> out, RandomSource& random) const;
+  void fill(std::span<std::int64_t> out, RandomSource& random) const;
+
+ private:
+  static constexpr unsigned kSlotBits = 11;
+  static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
+  static constexpr std::size_t kChunk = 1024;
+  struct Bin {
+    std::uint64_t weight = 0;        // W
+    std::uint32_t quick_accept = 0;  // of 2^16
+  };
+
+  void make_bins();
+  void make_alias_table();
+  std::int32_t offset_of(std::size_t bin) const;
+  std::int32_t resolve(std::uint64_t word, RandomSource& random) const;
+  bool accept(std::uint32_t first_bits, const Bin& bin, bool is_tail, std::int64_t x,
+              RandomSource& random) const;
+  void fill_chunk(std::span<std::int32_t> out, RandomSource& random) const;
+
+  std::shared_ptr<const LatticeLaw> law_;
+  SamplerKernel kernel_;
+  unsigned low_bits_ = 0;         // b
+  std::int32_t half_bins_ = 0;    // bins -half_bins_ ... half_bins_-1, then the tail, then "start again"
+  double scale_ = 0;              // A
+  DoubleDouble tail_weight_ = 0;  // mass beyond the bins, in units of one bin's weight
+  std::vector<Bin> bins_;
+  std::array<std::uint32_t, kSlots> threshold_low_{};
+  // What the kernels read: threshold (16 bits), alias (11), quick_accept of the own bin (16) and of the alias
+  // (16).
+  std::array<std::uint64_t, kSlots> slots_{};
+};
+
+}  // namespace sotto
