@@ -1,0 +1,43 @@
+#pragma once
+// A user is told to the server as one of K public prototypes of interest.
+//
+// By response: the most similar prototype goes through k-ary randomised response over K. By similarity: the
+// exponential mechanism over cosine similarities, which lie in [-1, 1] whatever the history, sensitivity 2.
+// Both protect the whole history of one query with the stated ε. The prototypes must be public, or charged
+// where they were made.
+//
+// Immutable after creation, safe to share between threads.
+
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "privacy/mechanisms/exponential_mechanism.h"
+#include "privacy/mechanisms/kary_response.h"
+
+namespace sotto {
+
+enum class PrototypeRule { response, similarity };
+
+class PrototypeSelection {
+ public:
+  static Result<PrototypeSelection> create(PrototypeRule rule, double epsilon, std::uint64_t prototypes);
+
+  // similarities: one per prototype, in [-1, 1]; cosine_similarities() makes them.
+  Result<std::uint64_t> choose(std::span<const double> similarities, DeviceRandom random) const;
+  PrivacyEvent event() const;
+
+ private:
+  using Choice = std::variant<KaryResponse, ExponentialMechanism>;
+  PrototypeSelection(std::uint64_t prototypes, Choice choice)
+      : prototypes_(prototypes), choice_(std::move(choice)) {}
+  std::uint64_t prototypes_;
+  Choice choice_;
+};
+
+// prototypes: K rows of user.size() numbers. A zero or non-finite vector has similarity 0 with everything.
+Result<std::vector<double>> cosine_similarities(std::span<const float> prototypes,
+                                                std::span<const float> user);
+
+}  // namespace sotto
