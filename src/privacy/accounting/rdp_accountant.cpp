@@ -16,7 +16,7 @@ constexpr double kLargestIntegerOrder = 8192;  // the sampled bounds cost one te
 std::vector<double> candidate_orders(bool integers_only) {
   std::vector<double> orders;
   if (!integers_only) {
-    for (double excess = 0.005; 1 + excess < kLargestOrder; excess *= 1.2) orders.push_back(1 + excess);
+    for (double excess = 1e-5; 1 + excess < kLargestOrder; excess *= 1.2) orders.push_back(1 + excess);
   }
   for (double order = 2; order <= 64; ++order) orders.push_back(order);
   for (double order = 64; order <= kLargestIntegerOrder; order = std::ceil(order * 1.08))
@@ -61,7 +61,7 @@ RdpAnswer RdpAccountant::epsilon_of_curves(double delta, RdpConversion conversio
       best = {epsilon, orders[i]};
       best_at = i;
       worse_in_a_row = 0;
-    } else if (std::isfinite(best.epsilon) && ++worse_in_a_row == 24) {
+    } else if (std::isfinite(best.epsilon) && ++worse_in_a_row == 40) {
       break;  // the curve is far past its valley
     }
   }

@@ -51,19 +51,24 @@ double log_moment_fractional(double q, double z, double alpha) {
   return kInfinity;
 }
 
+// Rounding error of the log-sum-exps above; matters when it is divided by a tiny α − 1.
+constexpr double kLogMomentError = 2e-14;
+
 }  // namespace
 
 double rdp_poisson_gaussian(double rate, double noise_multiplier, double alpha) {
   if (rate >= 1) return alpha / (2 * noise_multiplier * noise_multiplier);
   const double floor = std::floor(alpha);
-  if (alpha == floor) return log_moment_integer(rate, noise_multiplier, alpha) / (alpha - 1);
+  if (alpha == floor) {
+    return (log_moment_integer(rate, noise_multiplier, alpha) + kLogMomentError) / (alpha - 1);
+  }
   // α ↦ log E[(P/Q)^α] is convex, so the chord is an upper bound that needs no series.
   const double part = alpha - floor;
   const double chord = (1 - part) * log_moment_integer(rate, noise_multiplier, floor) +
                        part * log_moment_integer(rate, noise_multiplier, floor + 1);
   const double series = log_moment_fractional(rate, noise_multiplier, alpha);
   const double log_moment = series > 0 ? std::min(series, chord) : chord;
-  return log_moment / (alpha - 1);
+  return (log_moment + kLogMomentError) / (alpha - 1);
 }
 
 double rdp_poisson_generic(double rate, const std::function<double(double)>& unsampled, std::uint64_t alpha) {

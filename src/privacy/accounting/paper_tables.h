@@ -1,0 +1,30 @@
+#pragma once
+// The privacy tables of DP-PrivRec (Tables 3 and 4), reproduced, and what a correct composition gives
+// instead.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "privacy/accounting/event.h"
+
+namespace sotto {
+
+struct PaperCell {
+  int table = 0;  // 3: MovieLens, 4: Frappe
+  std::uint64_t cohort = 0;
+  std::uint64_t population = 0;
+  double delta = 0;
+  double paper = 0;       // as printed
+  double computed = 0;    // the paper's computation: one composition per client and round
+  double reproduced = 0;  // `computed` cut (not rounded) after four digits, which is how the paper prints
+  double per_round = 0;   // the same bound, composed once per round
+  double best = 0;        // the smallest ε we can prove for 1000 rounds
+  Method best_method = Method::rdp;
+};
+
+// All 36 finite cells (the δ = 0 column is infinite). Noise multiplier 1, 1000 rounds, cohorts without
+// replacement, replace_one, unit user, against everyone but the server.
+Result<std::vector<PaperCell>> privrec_tables();
+
+}  // namespace sotto

@@ -1,0 +1,150 @@
+#include "privacy/accounting/plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "privacy/accounting/account.h"
+#include "privacy/accounting/rdp_sampling.h"
+#include "privacy/accounting/training_exposure.h"
+
+namespace sotto {
+namespace {
+
+constexpr double kLargest = 1e12;
+constexpr std::int64_t kLargestCount = 1'000'000'000'000;
+
+Status require(double value, std::string_view setting, std::string_view why) {
+  if (std::isfinite(value) && value > 0) return {};
+  return bad_input("set {} to a number above 0: {}", setting, why);
+}
+
+Result<Mechanism> mechanism_of(const PrivacyPlan& plan) {
+  const auto& kind = plan.mechanism;
+  if (kind == "gaussian") {
+    SOTTO_CHECK(require(plan.noise, "noise", "the standard deviation over the L2 sensitivity"));
+    return GaussianNoise{plan.noise};
+  }
+  if (kind == "laplace") {
+    SOTTO_CHECK(require(plan.noise, "noise", "the Laplace scale over the L1 sensitivity"));
+    return LaplaceNoise{plan.noise};
+  }
+  if (kind == "discrete-gaussian" || kind == "skellam") {
+    SOTTO_CHECK(require(plan.noise, "noise", "the standard deviation in grid steps"));
+    SOTTO_CHECK(require(plan.l1_sensitivity, "l1-sensitivity", "in grid steps"));
+    SOTTO_CHECK(require(plan.l2_sensitivity, "l2-sensitivity", "in grid steps"));
+    if (kind == "skellam") {
+      return SkellamNoise{plan.noise * plan.noise, plan.l1_sensitivity, plan.l2_sensitivity};
+    }
+    return DiscreteGaussianNoise{plan.noise, static_cast<std::uint64_t>(plan.summands),
+                                 static_cast<std::uint64_t>(plan.dimension), plan.l1_sensitivity,
+                                 plan.l2_sensitivity};
+  }
+  SOTTO_CHECK(require(plan.epsilon, "epsilon", "what one use of the mechanism costs"));
+  if (kind == "randomised-response") {
+    return RandomisedResponse{plan.epsilon, static_cast<std::uint64_t>(plan.categories)};
+  }
+  if (kind == "pure") return PureDp{plan.epsilon};
+  if (kind == "approximate") return ApproximateDp{plan.epsilon, plan.mechanism_delta};
+  return bad_input("there is no mechanism called '{}'", kind);
+}
+
+Result<Sampling> sampling_of(const PrivacyPlan& plan) {
+  if (plan.sampling == "none") return NoSampling{};
+  if (plan.population < 1 || plan.cohort < 1) {
+    return bad_input("sampling {} needs population and cohort, both at least 1", plan.sampling);
+  }
+  if (plan.cohort > plan.population) {
+    return bad_input("a cohort of {} cannot be drawn from a population of {}", plan.cohort, plan.population);
+  }
+  if (plan.sampling == "without-replacement") {
+    return SamplingWithoutReplacement{static_cast<std::uint64_t>(plan.cohort),
+                                      static_cast<std::uint64_t>(plan.population)};
+  }
+  return PoissonSampling{static_cast<double>(plan.cohort) / static_cast<double>(plan.population)};
+}
+
+Result<Method> method_of(std::string_view word) {
+  for (const Method method : {Method::rdp, Method::rdp_classical, Method::pld, Method::analytic_gaussian,
+                              Method::pure_composition}) {
+    if (word == name(method)) return method;
+  }
+  return bad_input("there is no accounting method called '{}'", word);
+}
+
+Unit unit_of(std::string_view word) {
+  for (const Unit unit : {Unit::click, Unit::impression}) {
+    if (word == name(unit)) return unit;
+  }
+  return Unit::user;
+}
+
+}  // namespace
+
+void PrivacyPlan::bind(SettingsTable& table) {
+  table
+      .add_choice("mechanism", mechanism,
+                  {"gaussian", "laplace", "discrete-gaussian", "skellam", "randomised-response", "pure",
+                   "approximate"},
+                  "What each round releases through")
+      .add("noise", noise, {0, kLargest},
+           "Gaussian: σ over L2 sensitivity; Laplace: scale over L1 sensitivity; grid noise: σ in grid steps")
+      .add("epsilon", epsilon, {0, kLargest}, "ε of one use (randomised-response, pure, approximate)")
+      .add("mechanism-delta", mechanism_delta, {0, 1}, "δ of one use (approximate)")
+      .add("categories", categories, {2, kLargestCount}, "Values of randomised response")
+      .add("l1-sensitivity", l1_sensitivity, {0, kLargest}, "Grid noise: L1 sensitivity in grid steps")
+      .add("l2-sensitivity", l2_sensitivity, {0, kLargest}, "Grid noise: L2 sensitivity in grid steps")
+      .add("dimension", dimension, {1, kLargestCount}, "Discrete Gaussian sums: number of coordinates")
+      .add("summands", summands, {1, kLargestCount},
+           "Discrete Gaussian sums: honest devices that surely report")
+      .add_choice("sampling", sampling, {"none", "poisson", "without-replacement"},
+                  "How a round's cohort is drawn")
+      .add("population", population, {0, kLargestCount}, "Units that can be drawn")
+      .add("cohort", cohort, {0, kLargestCount}, "Units drawn per round (Poisson: on average)")
+      .add("rounds", rounds, {1, kLargestCount}, "Uses of the mechanism")
+      .add("delta", delta, {0, 1}, "δ of the answer (method pure needs none)")
+      .add_choice("adjacency", adjacency, {"add-remove", "replace-one"}, "Which data sets must look alike")
+      .add_choice("unit", unit, {"click", "impression", "user"}, "What one unit is")
+      .add_choice("method", method, {"best", "pld", "rdp", "rdp-classical", "analytic-gaussian", "pure"},
+                  "Accountant")
+      .add("participations", participations, {0, kLargestCount},
+           "Cap per unit; when given, the ε against the server is answered as well");
+}
+
+Result<PrivacyEvent> event_of(const PrivacyPlan& plan) {
+  if (plan.rounds < 1) return bad_input("rounds must be at least 1, not {}", plan.rounds);
+  PrivacyEvent event;
+  SOTTO_TRY(event.mechanism, mechanism_of(plan));
+  SOTTO_TRY(event.sampling, sampling_of(plan));
+  event.adjacency = plan.adjacency == "replace-one" ? Adjacency::replace_one : Adjacency::add_remove;
+  event.unit = unit_of(plan.unit);
+  event.count = static_cast<std::uint64_t>(plan.rounds);
+  SOTTO_CHECK(validate(event));
+  return event;
+}
+
+Result<PlanAnswer> account(const PrivacyPlan& plan) {
+  SOTTO_TRY(const PrivacyEvent event, event_of(plan));
+  PlanAnswer answer;
+  if (plan.method == "best") {
+    SOTTO_TRY(answer.published, account_best({&event, 1}, plan.delta, Adversary::published));
+  } else {
+    SOTTO_TRY(const Method method, method_of(plan.method));
+    SOTTO_TRY(answer.published, account({&event, 1}, plan.delta, method, Adversary::published));
+  }
+  if (plan.participations == 0) return answer;
+
+  TrainingExposure exposure{
+      event.mechanism, event.adjacency,
+      event.unit,      event.sampling,
+      event.count,     static_cast<std::uint64_t>(std::max<std::int64_t>(plan.participations, 0))};
+  SOTTO_TRY(TwoAdversaries both, account_training(exposure, plan.delta));
+  answer.server = std::move(both.server);
+  // A binding cap disturbs the sampling; account_training charges that. Keep the method asked for when it is
+  // safe.
+  const double reached =
+      chance_above_cap(exposure.rounds, participation_rate(event.sampling), exposure.participation_cap);
+  if (reached > 0) answer.published = std::move(both.published);
+  return answer;
+}
+
+}  // namespace sotto
