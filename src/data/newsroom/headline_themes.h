@@ -1,0 +1,25 @@
+#pragma once
+// Finds themes in headlines: groups of words that occur together, inside each category. A headline is about
+// the theme whose words it uses, so the text stays as informative as the text is.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/newsroom/world.h"
+
+namespace sotto::newsroom {
+
+struct FoundThemes {
+  std::vector<Theme> themes;    // with demand = share of the headlines, and their typical words
+  std::vector<ThemeMix> mixes;  // one per headline
+};
+
+// Spherical k-means on TF-IDF weights of the words, within each category. Words that are in more than 5 % or
+// in fewer than two of the headlines are left out. category_of: below `categories`, each of which occurs.
+// Deterministic for a seed.
+FoundThemes find_themes(std::span<const std::string> titles, std::span<const std::uint32_t> category_of,
+                        std::uint32_t categories, std::uint64_t seed);
+
+}  // namespace sotto::newsroom
