@@ -6,122 +6,28 @@
 #include <vector>
 
 #include "data/importers/csv_mapping.h"
+#include "data/importers/csv_table.h"
 #include "data/importers/import_job.h"
 #include "data/importers/importers.h"
-#include "data/importers/named_columns.h"
 #include "data/importers/source_folder.h"
 #include "data/importers/time_split.h"
-#include "data/printable.h"
 
 namespace sotto {
 
 namespace {
-
-using Column = std::optional<std::size_t>;
-
-// A file of the mapping with its columns looked up. Rows of another width than the first line are malformed.
-class Table {
- public:
-  static Result<Table> open(const fs::path& folder, const std::string& file, const CsvMapping& mapping,
-                            ImportReport& report) {
-    if (!find_file(folder, file))
-      return unexpected_layout(folder, fmt::format("the file {} of the mapping", file));
-    SOTTO_TRY(DelimitedReader reader, DelimitedReader::open(folder / file, mapping.format, report));
-    Table table(std::move(reader));
-    if (mapping.header) {
-      SOTTO_TRY(table.header_, Header::read(table.row_));
-      table.width_ = table.header_->size();
-    }
-    return table;
-  }
-
-  // Nothing for an empty name.
-  Result<Column> column(const std::string& name) {
-    if (name.empty()) return Column();
-    if (header_) return header_->column(name);
-    const auto number = parse_integer(name);
-    if (!number || *number < 1 || *number > max_columns) {
-      return bad_input("column '{}': the files have no header, so columns are numbers from 1",
-                       printable(name, 60));
-    }
-    const auto position = static_cast<std::size_t>(*number - 1);
-    needed_width_ = std::max(needed_width_, position + 1);
-    return position;
-  }
-  Result<std::vector<std::size_t>> columns(const std::vector<std::string>& names) {
-    std::vector<std::size_t> positions;
-    for (const std::string& name : names) {
-      SOTTO_TRY(const Column position, column(name));
-      if (!position) return bad_input("a column name in a list is empty");
-      positions.push_back(*position);
-    }
-    return positions;
-  }
-
-  Result<bool> next() {
-    while (true) {
-      SOTTO_TRY(const bool more, row_.next());
-      if (!more) return false;
-      if (width_ == 0) width_ = row_.fields().size();
-      if (width_ < needed_width_) {
-        return bad_input("{}:{}: {} columns, but the mapping uses column {}", row_.path().string(),
-                         row_.line(), width_, needed_width_);
-      }
-      if (row_.has_columns(width_)) return true;
-    }
-  }
-  // "" for a column that is not there.
-  std::string_view operator[](Column column) const {
-    return column ? row_.field(*column) : std::string_view();
-  }
-  DelimitedReader& row() { return row_; }
-
- private:
-  static constexpr std::int64_t max_columns = 65'536;
-  explicit Table(DelimitedReader reader) : row_(std::move(reader)) {}
-  DelimitedReader row_;
-  std::optional<Header> header_;
-  std::size_t width_ = 0, needed_width_ = 0;
-};
-
-// Feature columns of items, users or interactions: numbers that are neither empty nor readable spoil the row.
-struct FeatureColumnsOf {
-  std::vector<std::string> category_names, number_names;
-  std::vector<std::size_t> categories, numbers;
-  std::vector<std::pair<std::string_view, float>> values;  // of the current row
-
-  static Result<FeatureColumnsOf> find(Table& table, const std::vector<std::string>& categories,
-                                       const std::vector<std::string>& numbers) {
-    FeatureColumnsOf found{categories, numbers, {}, {}, {}};
-    SOTTO_TRY(found.categories, table.columns(categories));
-    SOTTO_TRY(found.numbers, table.columns(numbers));
-    return found;
-  }
-  bool read_numbers(const Table& table) {
-    values.clear();
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const std::string_view text = trimmed(table[numbers[i]]);
-      const auto value =
-          text.empty() ? std::optional(std::numeric_limits<float>::quiet_NaN()) : parse_number(text);
-      if (!value) return false;
-      values.emplace_back(number_names[i], *value);
-    }
-    return true;
-  }
-};
 
 class CsvReader {
  public:
   CsvReader(fs::path folder, const CsvMapping& mapping, DatasetBuilder& builder, ImportJob& job)
       : folder_(std::move(folder)), mapping_(mapping), builder_(builder), job_(job) {}
 
-  Status read_items(const CsvMapping::Items& items);
-  Status read_users(const CsvMapping::Users& users);
-  Status read_interactions(const CsvMapping::Interactions& interactions);
-  Status read_impressions(const CsvMapping::Impressions& impressions);
+  Status read_items(const CsvItems& items);
+  Status read_users(const CsvUsers& users);
+  Status read_interactions(const CsvInteractions& interactions);
+  Status read_impressions(const CsvImpressions& impressions);
 
  private:
-  Result<TimeSplit> split_of(const CsvMapping::Impressions& impressions);
+  Result<TimeSplit> split_of(const CsvImpressions& impressions);
 
   fs::path folder_;
   const CsvMapping& mapping_;
@@ -130,14 +36,14 @@ class CsvReader {
   std::vector<std::string_view> list_;
 };
 
-Status CsvReader::read_items(const CsvMapping::Items& items) {
-  SOTTO_TRY(Table table, Table::open(folder_, items.file, mapping_, job_.report));
-  SOTTO_TRY(const Column id, table.column(items.id));
-  SOTTO_TRY(const Column title, table.column(items.title));
-  SOTTO_TRY(const Column text, table.column(items.text));
-  SOTTO_TRY(const Column category, table.column(items.category));
-  SOTTO_TRY(const Column subcategory, table.column(items.subcategory));
-  SOTTO_TRY(FeatureColumnsOf features, FeatureColumnsOf::find(table, items.categories, items.numbers));
+Status CsvReader::read_items(const CsvItems& items) {
+  SOTTO_TRY(CsvTable table, CsvTable::open(folder_, items.file, mapping_, job_.report));
+  SOTTO_TRY(const CsvColumn id, table.column(items.id));
+  SOTTO_TRY(const CsvColumn title, table.column(items.title));
+  SOTTO_TRY(const CsvColumn text, table.column(items.text));
+  SOTTO_TRY(const CsvColumn category, table.column(items.category));
+  SOTTO_TRY(const CsvColumn subcategory, table.column(items.subcategory));
+  SOTTO_TRY(CsvFeatures features, CsvFeatures::find(table, items.categories, items.numbers));
   while (true) {
     SOTTO_TRY(const bool more, table.next());
     if (!more) return job_.report.check();
@@ -159,10 +65,10 @@ Status CsvReader::read_items(const CsvMapping::Items& items) {
   }
 }
 
-Status CsvReader::read_users(const CsvMapping::Users& users) {
-  SOTTO_TRY(Table table, Table::open(folder_, users.file, mapping_, job_.report));
-  SOTTO_TRY(const Column id, table.column(users.id));
-  SOTTO_TRY(FeatureColumnsOf features, FeatureColumnsOf::find(table, users.categories, users.numbers));
+Status CsvReader::read_users(const CsvUsers& users) {
+  SOTTO_TRY(CsvTable table, CsvTable::open(folder_, users.file, mapping_, job_.report));
+  SOTTO_TRY(const CsvColumn id, table.column(users.id));
+  SOTTO_TRY(CsvFeatures features, CsvFeatures::find(table, users.categories, users.numbers));
   while (true) {
     SOTTO_TRY(const bool more, table.next());
     if (!more) return job_.report.check();
@@ -180,14 +86,13 @@ Status CsvReader::read_users(const CsvMapping::Users& users) {
   }
 }
 
-Status CsvReader::read_interactions(const CsvMapping::Interactions& interactions) {
-  SOTTO_TRY(Table table, Table::open(folder_, interactions.file, mapping_, job_.report));
-  SOTTO_TRY(const Column user, table.column(interactions.user));
-  SOTTO_TRY(const Column item, table.column(interactions.item));
-  SOTTO_TRY(const Column rating, table.column(interactions.rating));
-  SOTTO_TRY(const Column time, table.column(interactions.time));
-  SOTTO_TRY(FeatureColumnsOf features,
-            FeatureColumnsOf::find(table, interactions.categories, interactions.numbers));
+Status CsvReader::read_interactions(const CsvInteractions& interactions) {
+  SOTTO_TRY(CsvTable table, CsvTable::open(folder_, interactions.file, mapping_, job_.report));
+  SOTTO_TRY(const CsvColumn user, table.column(interactions.user));
+  SOTTO_TRY(const CsvColumn item, table.column(interactions.item));
+  SOTTO_TRY(const CsvColumn rating, table.column(interactions.rating));
+  SOTTO_TRY(const CsvColumn time, table.column(interactions.time));
+  SOTTO_TRY(CsvFeatures features, CsvFeatures::find(table, interactions.categories, interactions.numbers));
   std::vector<std::pair<std::string_view, std::string_view>> context(features.categories.size());
   for (std::size_t i = 0; i < context.size(); ++i) context[i].first = features.category_names[i];
   while (true) {
@@ -222,7 +127,7 @@ std::optional<Split> split_named(std::string_view name) {
 }
 
 // Without a split column time decides, and the file is read twice.
-Result<TimeSplit> CsvReader::split_of(const CsvMapping::Impressions& impressions) {
+Result<TimeSplit> CsvReader::split_of(const CsvImpressions& impressions) {
   if (!impressions.split.empty()) return TimeSplit::all(Split::train);
   if (impressions.time.empty()) {
     job_.note("impressions have neither a split nor a time column: all of them train");
@@ -230,8 +135,8 @@ Result<TimeSplit> CsvReader::split_of(const CsvMapping::Impressions& impressions
   }
   SOTTO_TRY(const TestStart test_start, parse_test_start(job_.settings.test_from));
   ImportReport uncounted(ImportOptions{.malformed_limit = 1});
-  SOTTO_TRY(Table table, Table::open(folder_, impressions.file, mapping_, uncounted));
-  SOTTO_TRY(const Column time, table.column(impressions.time));
+  SOTTO_TRY(CsvTable table, CsvTable::open(folder_, impressions.file, mapping_, uncounted));
+  SOTTO_TRY(const CsvColumn time, table.column(impressions.time));
   std::vector<RowMoment> moments;
   while (true) {
     SOTTO_TRY(const bool more, table.next());
@@ -241,15 +146,15 @@ Result<TimeSplit> CsvReader::split_of(const CsvMapping::Impressions& impressions
   }
 }
 
-Status CsvReader::read_impressions(const CsvMapping::Impressions& impressions) {
+Status CsvReader::read_impressions(const CsvImpressions& impressions) {
   SOTTO_TRY(const TimeSplit by_time, split_of(impressions));
-  SOTTO_TRY(Table table, Table::open(folder_, impressions.file, mapping_, job_.report));
-  SOTTO_TRY(const Column user, table.column(impressions.user));
-  SOTTO_TRY(const Column time, table.column(impressions.time));
-  SOTTO_TRY(const Column shown, table.column(impressions.shown));
-  SOTTO_TRY(const Column clicked, table.column(impressions.clicked));
-  SOTTO_TRY(const Column history, table.column(impressions.history));
-  SOTTO_TRY(const Column split, table.column(impressions.split));
+  SOTTO_TRY(CsvTable table, CsvTable::open(folder_, impressions.file, mapping_, job_.report));
+  SOTTO_TRY(const CsvColumn user, table.column(impressions.user));
+  SOTTO_TRY(const CsvColumn time, table.column(impressions.time));
+  SOTTO_TRY(const CsvColumn shown, table.column(impressions.shown));
+  SOTTO_TRY(const CsvColumn clicked, table.column(impressions.clicked));
+  SOTTO_TRY(const CsvColumn history, table.column(impressions.history));
+  SOTTO_TRY(const CsvColumn split, table.column(impressions.split));
   const auto numbered = [&](const std::vector<std::string_view>& ids) {
     std::vector<ItemId> items;
     for (const std::string_view id : ids) items.push_back(builder_.item(id));

@@ -106,7 +106,7 @@ class Section {
   std::vector<std::string> known_;
 };
 
-Status read_section(Section& section, CsvMapping::Items& items) {
+Status read_section(Section& section, CsvItems& items) {
   SOTTO_CHECK(section.required("file", items.file));
   SOTTO_CHECK(section.required("id", items.id));
   SOTTO_CHECK(section.text("title", items.title));
@@ -118,7 +118,7 @@ Status read_section(Section& section, CsvMapping::Items& items) {
   return section.separator("list_separator", items.list_separator);
 }
 
-Status read_section(Section& section, CsvMapping::Users& users) {
+Status read_section(Section& section, CsvUsers& users) {
   SOTTO_CHECK(section.required("file", users.file));
   SOTTO_CHECK(section.required("id", users.id));
   SOTTO_CHECK(section.texts("categories", users.categories));
@@ -126,7 +126,7 @@ Status read_section(Section& section, CsvMapping::Users& users) {
   return section.separator("list_separator", users.list_separator);
 }
 
-Status read_section(Section& section, CsvMapping::Interactions& interactions) {
+Status read_section(Section& section, CsvInteractions& interactions) {
   SOTTO_CHECK(section.required("file", interactions.file));
   SOTTO_CHECK(section.required("user", interactions.user));
   SOTTO_CHECK(section.required("item", interactions.item));
@@ -137,7 +137,7 @@ Status read_section(Section& section, CsvMapping::Interactions& interactions) {
   return section.texts("numbers", interactions.numbers);
 }
 
-Status read_section(Section& section, CsvMapping::Impressions& impressions) {
+Status read_section(Section& section, CsvImpressions& impressions) {
   SOTTO_CHECK(section.required("file", impressions.file));
   SOTTO_CHECK(section.required("user", impressions.user));
   SOTTO_CHECK(section.required("shown", impressions.shown));
@@ -194,7 +194,8 @@ Result<CsvMapping> read_mapping(const toml::table& table) {
 Result<CsvMapping> parse_csv_mapping(std::string_view toml, std::string_view file_name) {
   const toml::parse_result parsed = toml::parse(toml);
   if (!parsed) {
-    return bad_input("{}:{}: {}", file_name, parsed.error().source().begin.line, parsed.error().description());
+    return bad_input("{}:{}: {}", file_name, parsed.error().source().begin.line,
+                     parsed.error().description());
   }
   auto mapping = read_mapping(parsed.table());
   if (!mapping) return tl::unexpected(std::move(mapping).error().in(file_name));

@@ -14,35 +14,38 @@
 namespace sotto {
 
 // Columns are names from the first line, or numbers from 1 when the files have no header. Empty: not there.
-struct CsvMapping {
-  struct Items {
-    std::string file, id, title, text, category, subcategory;
-    std::vector<std::string> categories, numbers;  // feature columns
-    char list_separator = '|';                     // between several values of one categorical feature
-  };
-  struct Users {
-    std::string file, id;
-    std::vector<std::string> categories, numbers;
-    char list_separator = '|';
-  };
-  struct Interactions {
-    std::string file, user, item, rating, time;
-    TimeFormat time_format = TimeFormat::unix_seconds;
-    std::vector<std::string> categories, numbers;  // context columns
-  };
-  struct Impressions {
-    std::string file, user, time, shown, clicked, history, split;
-    TimeFormat time_format = TimeFormat::unix_seconds;
-    char list_separator = ' ';  // between item ids
-  };
+struct CsvItems {
+  std::string file, id, title, text, category, subcategory;
+  std::vector<std::string> categories, numbers;  // feature columns
+  char list_separator = '|';                     // between several values of one categorical feature
+};
 
+struct CsvUsers {
+  std::string file, id;
+  std::vector<std::string> categories, numbers;
+  char list_separator = '|';
+};
+
+struct CsvInteractions {
+  std::string file, user, item, rating, time;
+  TimeFormat time_format = TimeFormat::unix_seconds;
+  std::vector<std::string> categories, numbers;  // context columns
+};
+
+struct CsvImpressions {
+  std::string file, user, time, shown, clicked, history, split;
+  TimeFormat time_format = TimeFormat::unix_seconds;
+  char list_separator = ' ';  // between item ids
+};
+
+struct CsvMapping {
   std::string name = "csv";
   RowFormat format = {",", true, Encoding::utf8};
   bool header = true;
-  std::optional<Items> items;
-  std::optional<Users> users;
-  std::optional<Interactions> interactions;
-  std::optional<Impressions> impressions;
+  std::optional<CsvItems> items;
+  std::optional<CsvUsers> users;
+  std::optional<CsvInteractions> interactions;
+  std::optional<CsvImpressions> impressions;
 };
 
 // Unknown keys name the nearest valid one; required keys and at least one kind of behaviour must be there.

@@ -138,7 +138,8 @@ void ImportSettings::bind(SettingsTable& t) {
   t.add("negatives", negatives, {1, 1000}, "Sampled items per clicked one (adressa log, views)");
   t.add_choice(
       "view", view, {"none", "text"},
-      "text: also impressions with app descriptions, or titles and genres, as item text (frappe, movielens)");
+      "text: impressions in place of interactions, with app descriptions or titles and genres as item text "
+      "(frappe, movielens)");
   t.add_choice("sampling", sampling, {"uniform", "popularity"}, "How a view samples the items not clicked");
   t.add("mapping", mapping, "Mapping file of a csv import; empty: SRC/mapping.toml");
 }

@@ -53,8 +53,8 @@ TimeSplit TimeSplit::by_time(std::vector<RowMoment> rows, const TestStart& test_
 }
 
 Split TimeSplit::of(const RowMoment& row) const {
-  if (test_from_ && row >= *test_from_) return Split::test;
-  if (validation_from_ && row >= *validation_from_) return Split::validation;
+  if (test_from_ && !(row < *test_from_)) return Split::test;
+  if (validation_from_ && !(row < *validation_from_)) return Split::validation;
   return fixed_;
 }
 

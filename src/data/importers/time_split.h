@@ -1,7 +1,6 @@
 #pragma once
 // Which rows train, validate and test, decided by time: nobody learns from the future.
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16,7 +15,9 @@ namespace sotto {
 struct RowMoment {
   std::int64_t time;
   std::uint64_t line;
-  auto operator<=>(const RowMoment&) const = default;
+  bool operator<(const RowMoment& other) const {
+    return time != other.time ? time < other.time : line < other.line;
+  }
 };
 
 // Where testing starts: at a moment, on the last day (UTC) that the rows reach, or nowhere.
