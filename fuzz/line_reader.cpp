@@ -1,26 +1,22 @@
 // LineReader and read_file on any bytes, compressed or not: they end, stay within their limits and agree.
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "base/files.h"
+#include "memory_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::string path = "/tmp/sotto-fuzz-line-reader-" + std::to_string(getpid());
   constexpr std::size_t longest_line = 1000;
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  const sotto::MemoryFile file(data, size);
 
-  auto reader = sotto::LineReader::open(path, longest_line);
+  auto reader = sotto::LineReader::open(file.path(), longest_line);
   std::string lines;
   bool complete = false;
   if (reader) {
     std::string_view line;
     auto more = reader->next(line);
-    while (more && *more && lines.size() < (1 << 20)) {
+    while (more && *more && lines.size() + reader->line_number() < (1 << 20)) {
       if (line.size() > longest_line || line.find('\n') != std::string_view::npos) std::abort();
       lines += line;
       more = reader->next(line);
@@ -28,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     complete = more && !*more;
   }
   if (complete) {
-    const auto whole = sotto::read_file(path, 1 << 24);
+    const auto whole = sotto::read_file(file.path(), 1 << 24);
     if (!whole) std::abort();
     // Only line ends may be missing from what the lines hold.
     std::size_t at = 0;
@@ -41,6 +37,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (at != lines.size()) std::abort();
   }
-  unlink(path.c_str());
   return 0;
 }
