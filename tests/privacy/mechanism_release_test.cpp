@@ -209,6 +209,11 @@ TEST(PrivateAttention, PaperNoiseIsThePapersAndTheTruthIsStated) {
 
   const auto gaussian =
       PrivateAttention::create(attention(GuaranteeMode::paper, NoiseKind::gaussian, 3, 0.5)).value();
+  const double before = std::log((std::exp(3.0) - 0.5) / 0.5);
+  const double sigma = 0.3 / before * std::sqrt(2 * std::log(1.25 * 0.5 / 1e-5));
+  expect_gaussian(noise_of(clipped_attention(),
+                           [&](DeviceRandom random) { return gaussian.release(kAttention, random); }),
+                  sigma / grid_step_for(sigma));
   const auto truth = std::get<ApproximateDp>(gaussian.statement().holds->mechanism);
   EXPECT_GT(truth.epsilon, 3);
   EXPECT_NEAR(truth.delta, 1e-5, 1e-18);

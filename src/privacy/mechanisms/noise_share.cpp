@@ -1,5 +1,7 @@
 #include "privacy/mechanisms/noise_share.h"
 
+#include <string.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -55,6 +57,7 @@ void NoiseShare::add_to(std::span<std::int64_t> update, DeviceRandom random) con
     fill(chunk, random);
     for (std::size_t i = 0; i < chunk.size(); ++i) update[i] += chunk[i];
   }
+  explicit_bzero(buffer.data(), sizeof buffer);  // who knows the noise knows the value
 }
 
 double NoiseShare::share_variance() const { return noise().variance(); }

@@ -173,8 +173,8 @@ void BinnedSampler::fill_chunk(std::span<std::int32_t> out, RandomSource& random
     values[undecided[i]] = resolve(words[undecided[i]], random);
   }
   std::copy_n(values.begin(), out.size(), out.begin());
-  explicit_bzero(words.data(), sizeof words);
-  explicit_bzero(values.data(), sizeof values);
+  explicit_bzero(words.data(), padded * sizeof words[0]);
+  explicit_bzero(values.data(), padded * sizeof values[0]);
 }
 
 void BinnedSampler::fill(std::span<std::int32_t> out, RandomSource& random) const {

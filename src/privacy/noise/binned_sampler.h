@@ -23,7 +23,7 @@
 //  4. The law beyond reach() carries less than 2^-120, or is drawn by memorylessness without any error.
 // Together below 2^-80. Random words are uniform by assumption (ChaCha20 as a random function).
 //
-// Immutable after construction, 26 KB, safe to share between threads (the RandomSource is not). Random words
+// Immutable after construction, 60 KB, safe to share between threads (the RandomSource is not). Random words
 // are wiped before fill returns. Running time depends on the drawn values: like every rejection sampler it is
 // not constant time.
 

@@ -1,5 +1,8 @@
 #include "privacy/noise/grid_vector.h"
 
+#include <string.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -44,6 +47,7 @@ void add_noise(GridVector& vector, const GridNoise& noise, RandomSource& random)
     noise.fill(chunk, random);
     for (std::size_t i = 0; i < chunk.size(); ++i) vector.steps[done + i] += chunk[i];
   }
+  explicit_bzero(buffer.data(), sizeof buffer);  // who knows the noise knows the value
 }
 
 }  // namespace sotto
