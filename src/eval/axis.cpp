@@ -10,8 +10,8 @@ namespace sotto {
 
 namespace {
 
-// Beyond these, differences and ratios overflow.
-constexpr double largest = 1e300, smallest = 1e-300;
+// Values beyond these are left out, and margins end at the outer ones: nothing computed from them overflows.
+constexpr double max_value = 1e290, min_value = 1e-290, outermost = 1e305, innermost = 1e-305;
 
 double nice_step(double range, std::size_t wanted) {
   const double rough = range / static_cast<double>(std::max<std::size_t>(wanted, 1));
@@ -37,12 +37,13 @@ std::vector<double> linear_ticks(double low, double high, std::size_t wanted) {
 }
 
 std::vector<double> logarithmic_ticks(double low, double high, std::size_t wanted) {
-  const double first = std::floor(std::log10(low) + 1e-9), last = std::ceil(std::log10(high) - 1e-9);
-  const bool dense = std::log10(high / low) < 2;
-  const double stride =
-      std::max(1.0, std::ceil((last - first) / static_cast<double>(std::max<std::size_t>(wanted, 1))));
+  const auto first = static_cast<int>(std::floor(std::log10(low) + 1e-9));
+  const auto last = static_cast<int>(std::ceil(std::log10(high) - 1e-9));
+  const bool dense = std::log10(high) - std::log10(low) < 2;
+  const auto most = static_cast<int>(std::clamp<std::size_t>(wanted, 1, 100));
+  const int stride = std::max(1, (last - first + most - 1) / most);
   std::vector<double> ticks;
-  for (double exponent = first; exponent <= last; exponent += stride) {
+  for (int exponent = first; exponent <= last; exponent += stride) {
     for (const double multiple : {1.0, 2.0, 5.0}) {
       if (multiple != 1.0 && !dense) continue;
       const double tick = multiple * std::pow(10.0, exponent);
@@ -85,16 +86,16 @@ Axis Axis::covering(std::span<const double> values, const Options& options) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const double value : values) {
     const bool usable =
-        options.logarithmic ? value >= smallest && value <= largest : std::abs(value) <= largest;
+        options.logarithmic ? value >= min_value && value <= max_value : std::abs(value) <= max_value;
     if (!usable) continue;
     low = std::min(low, value);
     high = std::max(high, value);
   }
   if (options.logarithmic) {
     if (!(low <= high)) return Axis(1, 10, options);
-    if (high / low < 1.000001) return Axis(low / 2, high * 2, options);
-    const double factor = std::pow(high / low, options.margin);
-    return Axis(low / factor, high * factor, options);
+    if (high < 1.000001 * low) return Axis(low / 2, high * 2, options);
+    const double factor = std::pow(10.0, options.margin * (std::log10(high) - std::log10(low)));
+    return Axis(std::max(low / factor, innermost), std::min(high * factor, outermost), options);
   }
   if (!(low <= high)) return Axis(0, 1, options);
   if (options.include_zero) {
@@ -113,9 +114,9 @@ Axis Axis::covering(std::span<const double> values, const Options& options) {
 }
 
 Axis Axis::between(double low, double high, const Options& options) {
-  const bool possible = std::abs(low) <= largest && std::abs(high) <= largest && low < high &&
+  const bool possible = std::abs(low) <= max_value && std::abs(high) <= max_value && low < high &&
                         high - low > 1e-9 * std::max(std::abs(low), std::abs(high)) &&
-                        (!options.logarithmic || low >= smallest);
+                        (!options.logarithmic || low >= min_value);
   if (possible) return Axis(low, high, options);
   const double ends[] = {low, high};
   return covering(ends, options);
@@ -133,8 +134,8 @@ std::string Axis::label(double tick) const {
 bool Axis::shows(double value) const { return std::isfinite(value) && (!logarithmic_ || value > 0); }
 
 double Axis::position(double value) const {
-  const double place =
-      logarithmic_ ? std::log(value / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
+  const double place = logarithmic_ ? (std::log(value) - std::log(low_)) / (std::log(high_) - std::log(low_))
+                                    : (value - low_) / (high_ - low_);
   return std::clamp(place, 0.0, 1.0);
 }
 

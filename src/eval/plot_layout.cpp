@@ -47,7 +47,7 @@ Axis y_axis(const Plot& plot) {
   }
   for (const ReferenceLine& reference : plot.references) values.push_back(reference.y);
   const Axis::Options options{.logarithmic = plot.log_y, .include_zero = bars && !plot.log_y};
-  const Axis fitted = Axis::covering(values, options);
+  Axis fitted = Axis::covering(values, options);
   if (!plot.y_low && !plot.y_high) return fitted;
   return Axis::between(plot.y_low.value_or(fitted.low()), plot.y_high.value_or(fitted.high()), options);
 }
