@@ -23,6 +23,7 @@
 
 namespace sotto {
 
+// Writes sections in the order they are added. Not thread-safe. Without commit() nothing is left behind.
 class BinaryFileWriter {
  public:
   static Result<BinaryFileWriter> create(const fs::path& path, std::string_view kind, std::uint32_t version);
@@ -56,7 +57,7 @@ class BinaryFileWriter {
   std::vector<Section> sections_;
 };
 
-// Spans returned live as long as the reader.
+// Spans and texts returned live as long as the reader, also when it is moved. Any number of threads may read.
 class BinaryFileReader {
  public:
   // Errors when the kind or the content version differ from what the caller understands.

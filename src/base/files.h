@@ -1,5 +1,8 @@
 #pragma once
 // Reading (plain, .gz, .xz, .zst by magic bytes) and atomic writing of files.
+//
+// The classes here own what they opened and can be moved; a moved-from one may only be destroyed or assigned
+// to. None is thread-safe, except that the bytes of a MappedFile may be read by many threads.
 
 #include <cstddef>
 #include <cstdint>
@@ -67,7 +70,8 @@ class AtomicFile {
 
 Status write_file_atomically(const fs::path& path, std::string_view bytes);
 
-// Read-only memory map of a regular file. Movable; unmaps on destruction.
+// Read-only memory map of a regular file; unmaps on destruction. Shortening the file meanwhile ends the
+// process (SIGBUS): replace a file by an AtomicFile instead, the map keeps the old one.
 class MappedFile {
  public:
   static Result<MappedFile> open(const fs::path& path);

@@ -27,6 +27,9 @@ struct Range {
   T low, high;
 };
 
+// Keeps references: the targets must outlive the table and stay where they are. Not thread-safe. A wrong
+// record (bad or repeated name, default outside its range) is a mistake in the program and throws
+// std::logic_error.
 class SettingsTable {
  public:
   SettingsTable& add(std::string name, std::int64_t& target, Range<std::int64_t> range, std::string help);

@@ -1,6 +1,7 @@
 #include "base/thread_pool.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,6 +24,13 @@ using Body = std::function<void(std::size_t, std::size_t)>;
 // out so that it cannot be loaded.
 enum class Place : char { outside_loops = 1, inside_loop = 2 };
 thread_local Place place = Place::outside_loops;
+
+struct InsideLoop {
+  InsideLoop() { place = Place::inside_loop; }
+  ~InsideLoop() { place = Place::outside_loops; }
+  InsideLoop(const InsideLoop&) = delete;
+  InsideLoop& operator=(const InsideLoop&) = delete;
+};
 
 // One parallel loop. Chunks are handed out in order, so when a chunk throws, every earlier chunk has been
 // handed out too and runs to its end: keeping the exception of the earliest chunk makes the outcome
@@ -103,7 +111,7 @@ class Workers {
 
  private:
   void serve() {
-    place = Place::inside_loop;
+    const InsideLoop inside;
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     while (true) {
@@ -152,14 +160,16 @@ std::atomic<int>& wanted_threads() {
 class Pool {
  public:
   static Pool& get() {
-    static Pool pool;
-    return pool;
+    // Never destroyed: a process may exit from a worker or from a forked child, where there is nobody to
+    // join.
+    static auto* pool = new Pool;
+    return *pool;
   }
 
-  // False when another thread is using the pool.
+  // False when another thread is using the pool, and in a forked child, which has none of the workers.
   bool try_run(Loop& loop) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) return false;
+    if (!lock.owns_lock() || ::getpid() != owner_) return false;
     if (const int threads = thread_count(); !workers_ || threads != threads_) {
       workers_.reset();
       workers_ = std::make_unique<Workers>(threads - 1);
@@ -173,6 +183,7 @@ class Pool {
   std::mutex mutex_;
   std::unique_ptr<Workers> workers_;
   int threads_ = 0;
+  const pid_t owner_ = ::getpid();
 };
 
 // Enough chunks to balance uneven work on many cores, few enough that handing them out costs nothing.
@@ -193,9 +204,8 @@ void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
   if (place == Place::inside_loop || thread_count() == 1 || loop.chunks() == 1) {
     loop.work();
   } else {
-    place = Place::inside_loop;
+    const InsideLoop inside;
     if (!Pool::get().try_run(loop)) loop.work();
-    place = Place::outside_loops;
   }
   loop.rethrow_first_error();
 }

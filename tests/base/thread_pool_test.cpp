@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -150,6 +153,20 @@ TEST_F(ThreadPool, ServesSeveralCallersAtOnce) {
   }
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(total, 4u * 50u * 200u);
+}
+
+TEST_F(ThreadPool, AForkedChildWorksAloneAndExits) {
+  set_thread_count(3);
+  ASSERT_EQ(chunks_of(100, 1).size(), 100u);  // the workers exist, the child will not have them
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);  // waiting for workers that are not there must not hang the tests
+    std::exit(chunks_of(100, 1).size() == 100 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace
