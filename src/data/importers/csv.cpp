@@ -157,6 +157,7 @@ Status CsvReader::read_impressions(const CsvImpressions& impressions) {
   SOTTO_TRY(const CsvColumn split, table.column(impressions.split));
   const auto numbered = [&](const std::vector<std::string_view>& ids) {
     std::vector<ItemId> items;
+    items.reserve(ids.size());
     for (const std::string_view id : ids) items.push_back(builder_.item(id));
     return items;
   };
