@@ -11,11 +11,11 @@ Result<PrototypeSelection> PrototypeSelection::create(PrototypeRule rule, double
                                                       std::uint64_t prototypes) {
   SOTTO_CHECK(require_at_least(prototypes, 2, "number of prototypes"));
   if (rule == PrototypeRule::response) {
-    SOTTO_TRY(auto response, KaryResponse::create(epsilon, prototypes, Unit::user));
-    return PrototypeSelection(prototypes, std::move(response));
+    SOTTO_TRY(const auto response, KaryResponse::create(epsilon, prototypes, Unit::user));
+    return PrototypeSelection(prototypes, response);
   }
-  SOTTO_TRY(auto mechanism, ExponentialMechanism::create({.epsilon = epsilon, .sensitivity = 2}));
-  return PrototypeSelection(prototypes, std::move(mechanism));
+  SOTTO_TRY(const auto mechanism, ExponentialMechanism::create({.epsilon = epsilon, .sensitivity = 2}));
+  return PrototypeSelection(prototypes, mechanism);
 }
 
 Result<std::uint64_t> PrototypeSelection::choose(std::span<const double> similarities,

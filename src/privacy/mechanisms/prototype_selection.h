@@ -30,8 +30,7 @@ class PrototypeSelection {
 
  private:
   using Choice = std::variant<KaryResponse, ExponentialMechanism>;
-  PrototypeSelection(std::uint64_t prototypes, Choice choice)
-      : prototypes_(prototypes), choice_(std::move(choice)) {}
+  PrototypeSelection(std::uint64_t prototypes, Choice choice) : prototypes_(prototypes), choice_(choice) {}
   std::uint64_t prototypes_;
   Choice choice_;
 };

@@ -39,7 +39,7 @@ void BinnedSampler::make_bins() {
   while (((reach - 1) >> low_bits_) + 1 > kMostHalfBins) ++low_bits_;
   half_bins_ = static_cast<std::int32_t>(((reach - 1) >> low_bits_) + 1);
   const auto width = std::int64_t{1} << low_bits_;
-  const auto count = static_cast<std::size_t>(2 * half_bins_);
+  const std::size_t count = 2 * static_cast<std::size_t>(half_bins_);
 
   // The weight is largest at the end of a bin that is nearer to zero: bin -k-1 holds -(k·2^b) - 1 ...
   // -(k+1)·2^b.
