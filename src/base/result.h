@@ -42,6 +42,8 @@ tl::unexpected<Error> failed(fmt::format_string<Args...> format, Args&&... args)
 
 }  // namespace sotto
 
+// A declaration cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define SOTTO_CONCAT_INNER(a, b) a##b
 #define SOTTO_CONCAT(a, b) SOTTO_CONCAT_INNER(a, b)
 
@@ -59,3 +61,4 @@ tl::unexpected<Error> failed(fmt::format_string<Args...> format, Args&&... args)
     if (auto sotto_status = (expression); !sotto_status)                      \
       return tl::unexpected<::sotto::Error>(std::move(sotto_status).error()); \
   } while (false)
+// NOLINTEND(bugprone-macro-parentheses)
