@@ -12,6 +12,7 @@ constexpr double kResolution = 1e4;  // floats are judged in steps of a ten-thou
 
 std::vector<std::int64_t> in_steps(const std::vector<float>& values) {
   std::vector<std::int64_t> steps;
+  steps.reserve(values.size());
   for (const float value : values)
     steps.push_back(static_cast<std::int64_t>(std::nearbyint(value * kResolution)));
   return steps;
