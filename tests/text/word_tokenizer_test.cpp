@@ -94,9 +94,19 @@ TEST(WordTokenizer, InvalidBytesStayInTheirWord) {
 
 // Strings made of pieces that meet the rules' edges, and of plain random bytes.
 TEST(WordTokenizer, AnyBytesGiveNonEmptyValidTokensWithoutSpaces) {
-  const std::vector<std::string> pieces = {
-      "a", "Z", "9",       ".",      "-",  "'",    "n't",      "'s",     "&", ",", ":", " ",  "…",
-      "—", "é", "e\u0301", "\u0301", "新", "\xFF", "\xE2\x82", "\u200B", "👍", "İ", "_", "..", "\0"};
+  const std::vector<std::string> pieces = {"a",      "Z",
+                                           "9",      ".",
+                                           "-",      "'",
+                                           "n't",    "'s",
+                                           "&",      ",",
+                                           ":",      " ",
+                                           "…",      "—",
+                                           "é",      "e\u0301",
+                                           "\u0301", "新",
+                                           "\xFF",   "\xE2\x82",
+                                           "\u200B", "👍",
+                                           "İ",      "_",
+                                           "..",     std::string(1, '\0')};
   SeededRandom random(3, Purpose::test);
   Tokens tokens;
   for (int round = 0; round < 20'000; ++round) {
