@@ -175,5 +175,17 @@ TEST(CsvMapping, SaysWhatIsWrong) {
               HasSubstr("must be one character"));
 }
 
+TEST(CsvMapping, LettersBeyondAsciiStandInQuotesAndCommentsOnly) {
+  const std::string minimal = "[interactions]\nfile = 'a'\nuser = 'b'\n";
+  EXPECT_EQ(mapping_problem("# caf\xC3\xA9\n" + minimal + "item = 'caf\xC3\xA9' # \xC3\xA9\n"), "accepted");
+  EXPECT_EQ(mapping_problem("\xEF\xBB\xBF" + minimal + "item = \"\\\"\xC3\xA9\""), "accepted");
+  EXPECT_THAT(mapping_problem(minimal + "item = caf\xC3\xA9"),
+              HasSubstr("m.toml:4: put text beyond ASCII into quotes"));
+  EXPECT_THAT(mapping_problem(minimal + "item = 'x' \xC3\xA9"), HasSubstr("m.toml:4: "));
+  EXPECT_THAT(mapping_problem(minimal + "item = \"\"\"a\\\n\xC3\xA9\"\"\""), HasSubstr("m.toml:4: "));
+  EXPECT_EQ(mapping_problem(minimal + "item = \"\"\"a\\\nb\"\"\""), "accepted");
+  EXPECT_THAT(mapping_problem(minimal + "item = '\xE9'"), HasSubstr("not valid UTF-8"));
+}
+
 }  // namespace
 }  // namespace sotto
