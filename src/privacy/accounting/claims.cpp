@@ -111,16 +111,7 @@ std::vector<Claim> privaterec() {
 
 Result<std::vector<Claim>> dp_privrec() {
   constexpr std::uint64_t rounds = 1000, cohort = 30, population = 4800;
-  SOTTO_TRY(const std::vector<PaperCell> cells, privrec_tables());
-  double claimed = 0;
-  double published = 0;
-  double per_round = 0;
-  for (const auto& cell : cells) {
-    if (cell.table != 3 || cell.cohort != cohort || cell.delta != kDelta) continue;
-    claimed = cell.paper;
-    published = cell.best;
-    per_round = cell.per_round;
-  }
+  SOTTO_TRY(const PaperCell cell, privrec_cell(3, cohort, kDelta));
   const double average = static_cast<double>(rounds * cohort) / static_cast<double>(population);
   const auto participations = static_cast<std::uint64_t>(std::ceil(average));
   const PrivacyEvent seen{GaussianNoise{1}, Adjacency::replace_one, Unit::user, NoSampling{}, participations};
@@ -131,19 +122,19 @@ Result<std::vector<Claim>> dp_privrec() {
       Claim{
           "DP-PrivRec",
           "published models, MovieLens, M = 30, z = 1",
-          claimed,
-          published,
+          cell.paper,
+          cell.best,
           kDelta,
           Unit::user,
           Adversary::published,
           {fmt::format(
                "The table composes once per client; composing once per round the same bound gives {:.4g}.",
-               per_round),
-           fmt::format("Loss distributions give {:.4g}, if the noise is z times the sensitivity.", published),
+               cell.per_round),
+           fmt::format("Loss distributions give {:.4g}, if the noise is z times the sensitivity.", cell.best),
            "The noise is not scaled by the server's step α3, so the true multiplier is z/α3."}},
       Claim{"DP-PrivRec",
             "what the server sees, MovieLens, M = 30, z = 1",
-            claimed,
+            cell.paper,
             server.epsilon,
             kDelta,
             Unit::user,

@@ -6,7 +6,9 @@
 // centred on the ε in question. What the double-precision transform gets wrong is then small against δ
 // itself, not against 1, so that δ = 1e-12 is as well resolved as δ = 1e-2. Charged to the safe side in every
 // answer:
-//   - rounding of the transforms and powers: log₂N · 4e-15 · ‖·‖₂ per transform (Higham 2002, Theorem 24.2);
+//   - rounding of the transforms (4e-15 per radix stage and coefficient; the inverse: the same relative to
+//   its
+//     Euclidean norm, Higham 2002, Theorem 24.2) and of the powers;
 //   - rounding of tilting and untilting;
 //   - mass outside of the window, which wraps around (Chernoff bound);
 //   - mass of infinite loss.

@@ -28,6 +28,8 @@ double solve_for_tilt(double start, double limit, const ValueAndSlope& value_and
   for (int i = 0; i < 60; ++i) {
     const auto [value, slope] = value_and_slope(tilt);
     (value < 0 ? low : high) = tilt;
+    // A bounded loss may have no solution: stop once the tilted law sits on its highest atom.
+    if (value < 0 && slope * tilt < 1e-2) return tilt;
     double next = slope > 0 ? tilt - value / slope : kInfinity;
     next = std::clamp(next, tilt / 8, tilt * 8);
     if (!(next > low && next < high)) next = high < limit || next < high ? (low + high) / 2 : limit;
@@ -76,15 +78,17 @@ Cumulants cumulants(std::span<const LossPower> losses, double tilt) {
 }
 
 double tilt_for_delta(std::span<const LossPower> losses, double delta) {
-  const double target = -std::log(delta);
+  // A tilt that is best for 10⁴·δ leaves the noise at 10⁴ times its own size relative to δ, which is still
+  // nothing, and keeps heavy tails light, hence the window small.
+  const double target = -std::log(1e4 * delta);
+  if (target <= 0) return 0;
   const Cumulants plain = cumulants(losses, 0);
   const double start = std::sqrt(2 * target / std::max(plain.variance, 1e-300));
-  // (K(λ) + log 1/δ)/λ is smallest where λK' − K = log 1/δ. Three quarters of that tilt keep heavy tails
-  // light, and with them the window small, while the noise stays far below δ.
-  return 0.75 * solve_for_tilt(start, tilt_limit(losses), [&](double tilt) {
-           const Cumulants at = cumulants(losses, tilt);
-           return std::pair(tilt * at.mean - at.value - target, tilt * at.variance);
-         });
+  // (K(λ) + log 1/δ)/λ is smallest where λK' − K = log 1/δ.
+  return solve_for_tilt(start, tilt_limit(losses), [&](double tilt) {
+    const Cumulants at = cumulants(losses, tilt);
+    return std::pair(tilt * at.mean - at.value - target, tilt * at.variance);
+  });
 }
 
 double tilt_for_epsilon(std::span<const LossPower> losses, double epsilon) {

@@ -56,28 +56,47 @@ double classical_epsilon(double fraction, double compositions, double delta) {
 
 double cut_to_four_digits(double value) { return std::floor(value * 1e4) / 1e4; }
 
+Result<PaperCell> computed_cell(const PrintedTable& table, const PrintedRow& row, std::size_t column) {
+  const double delta = kDeltas[column];
+  const double fraction = static_cast<double>(row.cohort) / static_cast<double>(table.population);
+  const PrivacyEvent training{GaussianNoise{kNoiseMultiplier}, Adjacency::replace_one, Unit::user,
+                              SamplingWithoutReplacement{row.cohort, table.population}, kRounds};
+  PaperCell cell{table.number, row.cohort, table.population, delta, row.epsilon[column]};
+  cell.computed = classical_epsilon(fraction, static_cast<double>(kRounds * row.cohort), delta);
+  cell.reproduced = cut_to_four_digits(cell.computed);
+  cell.per_round = classical_epsilon(fraction, static_cast<double>(kRounds), delta);
+  SOTTO_TRY(const Guarantee best, account_best({&training, 1}, delta, Adversary::published));
+  cell.best = best.epsilon;
+  cell.best_method = best.method;
+  return cell;
+}
+
 }  // namespace
 
 Result<std::vector<PaperCell>> privrec_tables() {
   std::vector<PaperCell> cells;
   for (const auto& table : kPrinted) {
     for (const auto& row : table.rows) {
-      const double fraction = static_cast<double>(row.cohort) / static_cast<double>(table.population);
-      const PrivacyEvent training{GaussianNoise{kNoiseMultiplier}, Adjacency::replace_one, Unit::user,
-                                  SamplingWithoutReplacement{row.cohort, table.population}, kRounds};
-      for (std::size_t i = 0; i < kDeltas.size(); ++i) {
-        PaperCell cell{table.number, row.cohort, table.population, kDeltas[i], row.epsilon[i]};
-        cell.computed = classical_epsilon(fraction, static_cast<double>(kRounds * row.cohort), kDeltas[i]);
-        cell.reproduced = cut_to_four_digits(cell.computed);
-        cell.per_round = classical_epsilon(fraction, static_cast<double>(kRounds), kDeltas[i]);
-        SOTTO_TRY(const Guarantee best, account_best({&training, 1}, kDeltas[i], Adversary::published));
-        cell.best = best.epsilon;
-        cell.best_method = best.method;
+      for (std::size_t column = 0; column < kDeltas.size(); ++column) {
+        SOTTO_TRY(PaperCell cell, computed_cell(table, row, column));
         cells.push_back(cell);
       }
     }
   }
   return cells;
+}
+
+Result<PaperCell> privrec_cell(int table, std::uint64_t cohort, double delta) {
+  for (const auto& printed : kPrinted) {
+    for (const auto& row : printed.rows) {
+      for (std::size_t column = 0; column < kDeltas.size(); ++column) {
+        if (printed.number == table && row.cohort == cohort && kDeltas[column] == delta) {
+          return computed_cell(printed, row, column);
+        }
+      }
+    }
+  }
+  return bad_input("DP-PrivRec prints no cell for table {}, cohort {}, delta {}", table, cohort, delta);
 }
 
 }  // namespace sotto

@@ -27,4 +27,7 @@ struct PaperCell {
 // replacement, replace_one, unit user, against everyone but the server.
 Result<std::vector<PaperCell>> privrec_tables();
 
+// One of them; an error when the paper prints no such cell.
+Result<PaperCell> privrec_cell(int table, std::uint64_t cohort, double delta);
+
 }  // namespace sotto

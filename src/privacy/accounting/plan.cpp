@@ -30,8 +30,8 @@ Result<Mechanism> mechanism_of(const PrivacyPlan& plan) {
   }
   if (kind == "discrete-gaussian" || kind == "skellam") {
     SOTTO_CHECK(require(plan.noise, "noise", "the standard deviation in grid steps"));
-    SOTTO_CHECK(require(plan.l1_sensitivity, "l1-sensitivity", "in grid steps"));
-    SOTTO_CHECK(require(plan.l2_sensitivity, "l2-sensitivity", "in grid steps"));
+    SOTTO_CHECK(require(plan.l1_sensitivity, "l1_sensitivity", "in grid steps"));
+    SOTTO_CHECK(require(plan.l2_sensitivity, "l2_sensitivity", "in grid steps"));
     if (kind == "skellam") {
       return SkellamNoise{plan.noise * plan.noise, plan.l1_sensitivity, plan.l2_sensitivity};
     }
@@ -89,10 +89,10 @@ void PrivacyPlan::bind(SettingsTable& table) {
       .add("noise", noise, {0, kLargest},
            "Gaussian: σ over L2 sensitivity; Laplace: scale over L1 sensitivity; grid noise: σ in grid steps")
       .add("epsilon", epsilon, {0, kLargest}, "ε of one use (randomised-response, pure, approximate)")
-      .add("mechanism-delta", mechanism_delta, {0, 1}, "δ of one use (approximate)")
+      .add("mechanism_delta", mechanism_delta, {0, 1}, "δ of one use (approximate)")
       .add("categories", categories, {2, kLargestCount}, "Values of randomised response")
-      .add("l1-sensitivity", l1_sensitivity, {0, kLargest}, "Grid noise: L1 sensitivity in grid steps")
-      .add("l2-sensitivity", l2_sensitivity, {0, kLargest}, "Grid noise: L2 sensitivity in grid steps")
+      .add("l1_sensitivity", l1_sensitivity, {0, kLargest}, "Grid noise: L1 sensitivity in grid steps")
+      .add("l2_sensitivity", l2_sensitivity, {0, kLargest}, "Grid noise: L2 sensitivity in grid steps")
       .add("dimension", dimension, {1, kLargestCount}, "Discrete Gaussian sums: number of coordinates")
       .add("summands", summands, {1, kLargestCount},
            "Discrete Gaussian sums: honest devices that surely report")

@@ -126,7 +126,9 @@ Result<PldAnswer> refine(const std::vector<Direction>& directions, const PldTarg
     step /= 2;
     auto finer = bracket(directions, step, true, tilt, query);
     if (!finer) break;  // the largest transform is reached: the answer so far stands, with its gap
+    const double gap = best.upper - best.lower;
     best = {std::min(best.upper, finer->upper), std::max(best.lower, finer->lower), step};
+    if (best.upper - best.lower > 0.8 * gap) break;  // something else than the step limits the answer
   }
   return best;
 }

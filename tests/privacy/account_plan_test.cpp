@@ -1,0 +1,245 @@
+// Plans, calibration, adversaries and conversions: the right number, or a refusal that says why.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "account_events.h"
+#include "privacy/accounting/account.h"
+#include "privacy/accounting/calibration.h"
+#include "privacy/accounting/conversion.h"
+#include "privacy/accounting/gaussian_exact.h"
+#include "privacy/accounting/plan.h"
+#include "privacy/accounting/training_exposure.h"
+
+namespace sotto {
+namespace {
+
+using namespace account_test;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+testing::AssertionResult refuses(const PrivacyEvent& event, std::string_view words) {
+  const auto answer = account(Events{event}, 1e-6, Method::rdp, Adversary::published);
+  if (answer) return testing::AssertionFailure() << "accepted with epsilon " << answer->epsilon;
+  if (answer.error().message.find(words) == std::string::npos) {
+    return testing::AssertionFailure() << "the message is: " << answer.error().message;
+  }
+  return testing::AssertionSuccess();
+}
+
+TEST(Accounting, RefusesParametersWithoutATheorem) {
+  for (const double bad : {0.0, -1.0, kNan, double{INFINITY}}) {
+    EXPECT_TRUE(refuses(gaussian(bad), "noise multiplier"));
+    EXPECT_TRUE(refuses(laplace(bad), "scale"));
+    EXPECT_TRUE(refuses(response(bad, 3), "epsilon"));
+  }
+  EXPECT_TRUE(refuses(response(1, 1), "categories"));
+  EXPECT_TRUE(refuses(gaussian(1, 0), "rounds"));
+  for (const double bad : {0.0, -0.1, 1.01, kNan}) EXPECT_TRUE(refuses(sampled_gaussian(1, bad, 1), "rate"));
+  EXPECT_TRUE(refuses(cohort_gaussian(1, 11, 10, 1), "population"));
+  EXPECT_TRUE(refuses(cohort_gaussian(1, 0, 10, 1), "cohort"));
+  EXPECT_TRUE(refuses({DiscreteGaussianNoise{0.3, 5, 1, 1, 1}, Adjacency::add_remove, Unit::user}, "sigma"));
+  EXPECT_TRUE(refuses({SkellamNoise{100, 1, 2}, Adjacency::add_remove, Unit::user}, "exceeds"));
+  for (const double bad : {0.0, 1.0, -1e-6, kNan}) {
+    EXPECT_FALSE(account(Events{gaussian(1)}, bad, Method::pld, Adversary::published));
+  }
+  EXPECT_FALSE(account({}, 1e-6, Method::pld, Adversary::published));
+}
+
+TEST(Accounting, RefusesCombinationsWithoutATheorem) {
+  PrivacyEvent event = response(1, 3);
+  event.adjacency = Adjacency::add_remove;
+  EXPECT_TRUE(refuses(event, "replace-one"));
+  event = sampled_gaussian(1, 0.1, 1);
+  event.adjacency = Adjacency::replace_one;
+  EXPECT_TRUE(refuses(event, "add-remove"));
+  event = cohort_gaussian(1, 1, 10, 1);
+  event.adjacency = Adjacency::add_remove;
+  EXPECT_TRUE(refuses(event, "replace-one"));
+}
+
+TEST(Accounting, RefusesToMixAdjacenciesOrUnits) {
+  EXPECT_FALSE(account(Events{gaussian(1), response(1, 2)}, 1e-6, Method::pld, Adversary::published));
+  PrivacyEvent click = gaussian(1);
+  click.unit = Unit::click;
+  EXPECT_FALSE(account(Events{gaussian(1), click}, 1e-6, Method::pld, Adversary::published));
+}
+
+TEST(Accounting, GivesTheServerNoAmplification) {
+  const auto answer = account(Events{sampled_gaussian(1, 0.01, 10)}, 1e-6, Method::pld, Adversary::server);
+  ASSERT_FALSE(answer);
+  EXPECT_NE(answer.error().message.find("cohort"), std::string::npos);
+}
+
+TEST(Accounting, ChargesTheSamplersDistance) {
+  PrivacyEvent event = gaussian(1, 10);
+  const auto exact = account(Events{event}, 1e-6, Method::pld, Adversary::server);
+  event.total_variation = 1e-16;
+  const auto charged = account(Events{event}, 1e-6, Method::pld, Adversary::server);
+  ASSERT_TRUE(exact && charged);
+  EXPECT_GT(charged->epsilon, exact->epsilon);
+  // δ of the ideal law at that ε plus (1 + e^ε)·t fits into 1e-6.
+  const double total =
+      gaussian_delta(1 / std::sqrt(10.0), charged->epsilon) + (1 + std::exp(charged->epsilon)) * 1e-15;
+  EXPECT_LE(total, 1e-6);
+  event.total_variation = 1e-7;
+  EXPECT_FALSE(account(Events{event}, 1e-6, Method::pld, Adversary::server));
+}
+
+TEST(Accounting, AnswersNameTheirAssumptions) {
+  const auto answer = account_best(Events{cohort_gaussian(1, 30, 4800, 1000)}, 1e-8, Adversary::published);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->adjacency, Adjacency::replace_one);
+  EXPECT_EQ(answer->unit, Unit::user);
+  EXPECT_EQ(answer->sampling, "without replacement, 30 of 4800");
+  EXPECT_FALSE(answer->notes.empty());
+}
+
+TEST(Accounting, PureCompositionAddsUp) {
+  const auto answer = account(Events{response(0.5, 4, 6)}, 0, Method::pure_composition, Adversary::server);
+  ASSERT_TRUE(answer);
+  EXPECT_DOUBLE_EQ(answer->epsilon, 3.0);
+  EXPECT_EQ(answer->delta, 0);
+  EXPECT_FALSE(account(Events{gaussian(1)}, 0, Method::pure_composition, Adversary::server));
+}
+
+TEST(Calibration, FindsTheSmallestNoiseFromTheSafeSide) {
+  for (const Method method : {Method::pld, Method::rdp}) {
+    const auto noise =
+        smallest_gaussian_noise({2.0, 1e-6}, method, 500, PoissonSampling{0.02}, Adjacency::add_remove);
+    ASSERT_TRUE(noise);
+    const auto at = account(Events{sampled_gaussian(*noise, 0.02, 500)}, 1e-6, method, Adversary::published);
+    const auto less =
+        account(Events{sampled_gaussian(*noise * 0.998, 0.02, 500)}, 1e-6, method, Adversary::published);
+    ASSERT_TRUE(at && less);
+    EXPECT_LE(at->epsilon, 2.0);
+    EXPECT_GT(less->epsilon, 2.0);
+  }
+}
+
+TEST(Calibration, UsesTheClosedFormWithoutSampling) {
+  const auto noise =
+      smallest_gaussian_noise({0.7, 1e-5}, Method::pld, 4, NoSampling{}, Adjacency::replace_one);
+  ASSERT_TRUE(noise);
+  EXPECT_NEAR(gaussian_delta(*noise / 2, 0.7), 1e-5, 1e-12);
+  EXPECT_FALSE(smallest_gaussian_noise({-1, 1e-5}, Method::pld, 4, NoSampling{}, Adjacency::replace_one));
+  EXPECT_FALSE(smallest_gaussian_noise({1, 1e-5}, Method::rdp, 0, NoSampling{}, Adjacency::replace_one));
+}
+
+TEST(TrainingExposure, AnswersForBothAdversaries) {
+  TrainingExposure exposure{
+      GaussianNoise{1}, Adjacency::replace_one, Unit::user, SamplingWithoutReplacement{30, 4800}, 1000, 1000};
+  const auto both = account_training(exposure, 1e-6);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->server.adversary, Adversary::server);
+  EXPECT_LT(both->published.epsilon, 3);
+  EXPECT_GT(both->server.epsilon, 100);
+  // About the 14 that six participations cost.
+  exposure.participation_cap = 6;
+  const auto capped = account_training(exposure, 1e-6);
+  ASSERT_TRUE(capped);
+  EXPECT_NEAR(capped->server.epsilon, 14, 0.5);
+  // The cap binds often, so amplification cannot be used: what is published is as private as what the server
+  // saw.
+  EXPECT_DOUBLE_EQ(capped->published.epsilon, capped->server.epsilon);
+}
+
+TEST(TrainingExposure, ChargesARareCap) {
+  TrainingExposure exposure{
+      GaussianNoise{1}, Adjacency::add_remove, Unit::user, PoissonSampling{0.01}, 1000, 100};
+  const auto capped = account_training(exposure, 1e-6);
+  exposure.participation_cap = 1000;
+  const auto free = account_training(exposure, 1e-6);
+  ASSERT_TRUE(capped && free);
+  EXPECT_GE(capped->published.epsilon, free->published.epsilon);
+  EXPECT_LT(capped->published.epsilon, 1.01 * free->published.epsilon);
+}
+
+TEST(TrainingExposure, ChanceAboveTheCapIsABinomialTail) {
+  EXPECT_NEAR(chance_above_cap(3, 0.5, 1), 0.5, 1e-8);
+  EXPECT_NEAR(chance_above_cap(10, 0.1, 0), 1 - std::pow(0.9, 10), 1e-8);
+  EXPECT_EQ(chance_above_cap(10, 0.1, 10), 0);
+  EXPECT_EQ(chance_above_cap(10, 1, 9), 1);
+}
+
+TEST(Conversion, ReplaceOneDoublesSensitivity) {
+  const auto converted = to_replace_one(gaussian(2));
+  ASSERT_TRUE(converted);
+  EXPECT_DOUBLE_EQ(std::get<GaussianNoise>(converted->mechanism).noise_multiplier, 1);
+  EXPECT_FALSE(to_replace_one(sampled_gaussian(1, 0.1, 3)));
+}
+
+TEST(Conversion, GroupPrivacyCoversTheExactGaussian) {
+  const auto once = account(Events{gaussian(2)}, 1e-6, Method::analytic_gaussian, Adversary::server);
+  ASSERT_TRUE(once);
+  const auto twice = to_replace_one(*once);
+  ASSERT_TRUE(twice);
+  EXPECT_EQ(twice->adjacency, Adjacency::replace_one);
+  EXPECT_GE(twice->delta, gaussian_delta(1, twice->epsilon));
+}
+
+TEST(Conversion, SmallerUnitsFollowFromReplaceOneOnly) {
+  const auto user = response(1, 3);
+  const auto click = to_smaller_unit(user, Unit::click);
+  ASSERT_TRUE(click);
+  EXPECT_EQ(click->unit, Unit::click);
+  EXPECT_FALSE(to_smaller_unit(*click, Unit::user));
+  EXPECT_FALSE(to_smaller_unit(gaussian(1), Unit::click));
+}
+
+TEST(PrivacyPlan, AnswersTheMinimumFlags) {
+  PrivacyPlan plan;
+  SettingsTable table;
+  plan.bind(table);
+  for (const auto* assignment :
+       {"mechanism=gaussian", "noise=1.1", "sampling=poisson", "population=60000", "cohort=600",
+        "rounds=10000", "delta=1e-5", "adjacency=add-remove", "method=pld"}) {
+    const auto status = table.set_assignment(assignment);
+    ASSERT_TRUE(status) << assignment << ": " << status.error().message;
+  }
+  const auto answer = account(plan);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_NEAR(answer->published.epsilon, 5.1926, 1e-3);
+  EXPECT_FALSE(answer->server);
+  ASSERT_TRUE(table.set("participations", "10000"));
+  const auto both = account(plan);
+  ASSERT_TRUE(both && both->server);
+  EXPECT_GT(both->server->epsilon, both->published.epsilon);
+}
+
+TEST(PrivacyPlan, ComesFromToml) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "sotto_account_plan.toml";
+  std::ofstream(path) << "mechanism = \"randomised-response\"\nepsilon = 0.5\ncategories = 3\nrounds = 4\n"
+                         "adjacency = \"replace-one\"\nunit = \"click\"\nmethod = \"pure\"\n";
+  PrivacyPlan plan;
+  SettingsTable table;
+  plan.bind(table);
+  const auto loaded = table.load_toml(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const auto answer = account(plan);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_DOUBLE_EQ(answer->published.epsilon, 2);
+  EXPECT_EQ(answer->published.unit, Unit::click);
+}
+
+TEST(PrivacyPlan, SaysWhatIsMissing) {
+  PrivacyPlan plan;
+  plan.delta = 1e-6;
+  EXPECT_NE(account(plan).error().message.find("noise"), std::string::npos);
+  plan.noise = 1;
+  plan.sampling = "poisson";
+  EXPECT_NE(account(plan).error().message.find("population"), std::string::npos);
+  plan.population = 10;
+  plan.cohort = 11;
+  EXPECT_NE(account(plan).error().message.find("cohort"), std::string::npos);
+  plan.cohort = 1;
+  plan.delta = 0;
+  EXPECT_NE(account(plan).error().message.find("delta"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sotto
