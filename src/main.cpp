@@ -1,7 +1,7 @@
 #include "cli/command.h"
 
-// jemalloc keeps freed pages for the next step: returning them to the kernel costs a third of a training step in
-// page faults. Read by jemalloc when it is linked, ignored otherwise.
+// jemalloc keeps freed pages for the next step: returning them to the kernel costs a third of a training step
+// in page faults. Read by jemalloc when it is linked, ignored otherwise.
 extern "C" {
 extern const char* malloc_conf;
 const char* malloc_conf = "dirty_decay_ms:-1,muzzy_decay_ms:-1";

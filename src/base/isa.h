@@ -9,5 +9,6 @@
 #define SOTTO_MULTIVERSION
 #endif
 
-// What a versioned function calls must be inlined into it, or it is compiled for the oldest instruction set only.
+// What a versioned function calls must be inlined into it, or it is compiled for the oldest instruction set
+// only.
 #define SOTTO_INLINE __attribute__((always_inline)) inline

@@ -2,9 +2,11 @@
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +33,7 @@ class SeverityPrefix final : public spdlog::custom_flag_formatter {
 
 namespace log_setup {
 
-bool use_stderr() {
+void use_stderr() {
   auto logger = std::make_shared<spdlog::logger>("sotto", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   if (::isatty(STDERR_FILENO) != 0) {
@@ -41,13 +43,32 @@ bool use_stderr() {
     formatter->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
   }
   logger->set_formatter(std::move(formatter));
+  logger->set_level(spdlog::get_level());
   spdlog::set_default_logger(std::move(logger));
-  return true;
 }
 
 }  // namespace log_setup
 
+namespace {
+
+// spdlog on its own would write to stdout.
+void ensure_ready() {
+  static std::once_flag once;
+  std::call_once(once, log_setup::use_stderr);
+}
+
+}  // namespace
+
+void log_message(LogLevel level, std::string_view text) {
+  ensure_ready();
+  constexpr spdlog::level::level_enum levels[] = {spdlog::level::trace, spdlog::level::debug,
+                                                  spdlog::level::info, spdlog::level::warn,
+                                                  spdlog::level::err};
+  spdlog::log(levels[static_cast<int>(level)], spdlog::string_view_t(text.data(), text.size()));
+}
+
 Status set_log_level(std::string_view level) {
+  ensure_ready();
   const std::vector<std::string> levels = {"trace", "debug", "info", "warn", "error", "off"};
   constexpr spdlog::level::level_enum values[] = {spdlog::level::trace, spdlog::level::debug,
                                                   spdlog::level::info,  spdlog::level::warn,

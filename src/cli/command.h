@@ -1,7 +1,7 @@
 #pragma once
 // How a subcommand plugs in: it adds its flags to the parser and leaves an action that runs after parsing.
-// stdout carries results only: with --json one JSON object per line, else text; everything for people about the
-// progress of the work goes to stderr.
+// stdout carries results only: with --json one JSON object per line, else text; everything for people about
+// the progress of the work goes to stderr.
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -27,8 +27,8 @@ struct Invocation {
   std::function<Status()> action;  // set by the subcommand that was named
 };
 
-// Adds --name flags (underscores become dashes) for every row of a table. The values are checked and applied by
-// apply(), which the command calls first in its action. The table must outlive the parser.
+// Adds --name flags (underscores become dashes) for every row of a table. The values are checked and applied
+// by apply(), which the command calls first in its action. The table must outlive the parser.
 class SettingsFlags {
  public:
   SettingsFlags(CLI::App& app, SettingsTable& table);

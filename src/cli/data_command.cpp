@@ -8,12 +8,18 @@ namespace sotto::cli {
 namespace {
 
 nlohmann::json to_json(const DatasetCounts& counts) {
-  return {{"users", counts.users}, {"items", counts.items}, {"interactions", counts.interactions},
-          {"impressions", counts.impressions}, {"clicks", counts.clicks}};
+  return {{"users", counts.users},
+          {"items", counts.items},
+          {"interactions", counts.interactions},
+          {"impressions", counts.impressions},
+          {"clicks", counts.clicks}};
 }
 
 nlohmann::json to_json(const Distribution& values) {
-  return {{"mean", values.mean}, {"median", values.median}, {"ninety_percent", values.ninety_percent}, {"largest", values.largest}};
+  return {{"mean", values.mean},
+          {"median", values.median},
+          {"ninety_percent", values.ninety_percent},
+          {"largest", values.largest}};
 }
 
 void add_import(CLI::App& data, Invocation& invocation) {
@@ -26,26 +32,42 @@ void add_import(CLI::App& data, Invocation& invocation) {
   };
   auto arguments = std::make_shared<Arguments>();
   std::string kinds;
-  for (const auto& importer : importers()) kinds += fmt::format("\n  {:<10} {}", importer.kind, importer.help);
-  CLI::App* command = data.add_subcommand("import", "Import a published data set in its own format. Kinds:" + kinds);
+  for (const auto& importer : importers())
+    kinds += fmt::format("\n  {:<10} {}", importer.kind, importer.help);
+  CLI::App* command =
+      data.add_subcommand("import", "Import a published data set in its own format. Kinds:" + kinds);
   command->add_option("kind", arguments->kind, "Which format")->required();
-  command->add_option("source", arguments->source, "Folder (or file) as published; .xz, .gz and .zst are read as they are")->required();
+  command
+      ->add_option("source", arguments->source,
+                   "Folder (or file) as published; .xz, .gz and .zst are read as they are")
+      ->required();
   command->add_option("--out", arguments->out, "Folder to create")->required();
-  command->add_option("--set", arguments->assignments, "key=value, the same settings as the flags below");
+  command->add_option("--set", arguments->assignments, "key=value, the same settings as the flags below")
+      ->allow_extra_args(false);
   arguments->settings.bind(arguments->table);
   arguments->flags = std::make_unique<SettingsFlags>(*command, arguments->table);
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       SOTTO_CHECK(arguments->flags->apply());
-      for (const auto& assignment : arguments->assignments) SOTTO_CHECK(arguments->table.set_assignment(assignment));
-      SOTTO_TRY(const auto summary, import_dataset(arguments->kind, arguments->source, arguments->out, arguments->settings));
+      for (const auto& assignment : arguments->assignments)
+        SOTTO_CHECK(arguments->table.set_assignment(assignment));
+      SOTTO_TRY(const auto summary,
+                import_dataset(arguments->kind, arguments->source, arguments->out, arguments->settings));
       auto event = to_json(summary.counts);
-      event.update({{"event", "done"}, {"name", summary.name}, {"rows", summary.rows}, {"malformed", summary.malformed_rows}, {"notes", summary.notes}});
+      event.update({{"event", "done"},
+                    {"name", summary.name},
+                    {"rows", summary.rows},
+                    {"malformed", summary.malformed_rows},
+                    {"notes", summary.notes}});
       invocation.output.event(event);
-      invocation.output.text(fmt::format("{}: {} users, {} items, {} interactions, {} impressions, {} clicks -> {}", summary.name, summary.counts.users,
-                                         summary.counts.items, summary.counts.interactions, summary.counts.impressions, summary.counts.clicks, arguments->out));
+      invocation.output.text(
+          fmt::format("{}: {} users, {} items, {} interactions, {} impressions, {} clicks -> {}",
+                      summary.name, summary.counts.users, summary.counts.items, summary.counts.interactions,
+                      summary.counts.impressions, summary.counts.clicks, arguments->out));
       for (const auto& note : summary.notes) invocation.output.text("note: " + note);
-      if (summary.malformed_rows) invocation.output.text(fmt::format("{} malformed rows left out, for example:", summary.malformed_rows));
+      if (summary.malformed_rows)
+        invocation.output.text(
+            fmt::format("{} malformed rows left out, for example:", summary.malformed_rows));
       for (const auto& example : summary.malformed_examples) invocation.output.text("  " + example);
       return {};
     };
@@ -61,14 +83,22 @@ void add_info(CLI::App& data, Invocation& invocation) {
       SOTTO_TRY(const auto dataset, Dataset::open(*folder));
       const DatasetSummary summary = describe(dataset);
       auto event = to_json(summary.counts);
-      event.update({{"name", summary.name}, {"origin", summary.origin}, {"history_length", to_json(summary.history_length)},
-                    {"impression_size", to_json(summary.impression_size)}, {"clicks_per_impression", to_json(summary.clicks_per_impression)},
-                    {"interactions_per_user", to_json(summary.interactions_per_user)}, {"title_words", to_json(summary.title_words)},
-                    {"unseen_test_share", summary.unseen_test_share}, {"categories", summary.categories}, {"subcategories", summary.subcategories},
+      event.update({{"name", summary.name},
+                    {"origin", summary.origin},
+                    {"history_length", to_json(summary.history_length)},
+                    {"impression_size", to_json(summary.impression_size)},
+                    {"clicks_per_impression", to_json(summary.clicks_per_impression)},
+                    {"interactions_per_user", to_json(summary.interactions_per_user)},
+                    {"title_words", to_json(summary.title_words)},
+                    {"unseen_test_share", summary.unseen_test_share},
+                    {"categories", summary.categories},
+                    {"subcategories", summary.subcategories},
                     {"entities", summary.entities}});
       const char* names[] = {"train", "validation", "test"};
       for (std::size_t split = 0; split < 3; ++split)
-        event["splits"][names[split]] = {{"impressions", summary.splits[split].impressions}, {"users", summary.splits[split].users}, {"clicks", summary.splits[split].clicks}};
+        event["splits"][names[split]] = {{"impressions", summary.splits[split].impressions},
+                                         {"users", summary.splits[split].users},
+                                         {"clicks", summary.splits[split].clicks}};
       invocation.output.event(event);
       invocation.output.text(to_text(summary));
       return {};
@@ -86,7 +116,8 @@ void add_generate(CLI::App& data, Invocation& invocation) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* generate = data.add_subcommand("generate", "Generate a data set");
   generate->require_subcommand(1);
-  CLI::App* command = generate->add_subcommand("newsroom", "Simulated readers of a simulated newsroom, in MIND's format (docs/newsroom.md)");
+  CLI::App* command = generate->add_subcommand(
+      "newsroom", "Simulated readers of a simulated newsroom, in MIND's format (docs/newsroom.md)");
   command->add_option("--out", arguments->out, "Folder to create")->required();
   arguments->settings.bind(arguments->table);
   arguments->flags = std::make_unique<SettingsFlags>(*command, arguments->table);
@@ -97,7 +128,17 @@ void add_generate(CLI::App& data, Invocation& invocation) {
       auto event = to_json(report);
       event["event"] = "done";
       invocation.output.event(event);
-      invocation.output.text(to_text(report) + "\n-> " + arguments->out);
+      const auto& oracle = report.oracle;
+      invocation.output.text(fmt::format("newsroom: {} users, {} items, {} impressions, {} clicks -> {}",
+                                         report.counts.users, report.counts.items, report.counts.impressions,
+                                         report.counts.clicks, arguments->out));
+      invocation.output.text(fmt::format("{:.0f} % of test candidates were never seen in training",
+                                         100 * report.shape.unseen_share));
+      invocation.output.text(
+          fmt::format("test AUC: best possible {:.2f}, true themes of the history {:.2f}, true interest by "
+                      "category {:.2f}, popularity {:.2f}, random {:.2f}",
+                      100 * oracle.best.auc, 100 * oracle.history.auc, 100 * oracle.category.auc,
+                      100 * oracle.popularity.auc, 100 * oracle.random.auc));
       return {};
     };
   });

@@ -13,9 +13,12 @@ void add_demo_command(CLI::App& app, Invocation& invocation) {
     std::uint64_t seed = 1;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("demo", "Generate data, train central and federated side by side, print one table, write report.html");
-  command->add_option("--out", arguments->out, "Folder for the data, the runs and the report")->capture_default_str();
-  command->add_option("--seed", arguments->seed, "Seed of the newsroom and of training")->capture_default_str();
+  CLI::App* command = app.add_subcommand(
+      "demo", "Generate data, train central and federated side by side, print one table, write report.html");
+  command->add_option("--out", arguments->out, "Folder for the data, the runs and the report")
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of the newsroom and of training")
+      ->capture_default_str();
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       prepare_torch();
@@ -27,8 +30,11 @@ void add_demo_command(CLI::App& app, Invocation& invocation) {
         if (std::isfinite(row.seconds)) event["seconds"] = row.seconds;
         invocation.output.event(event);
       }
-      invocation.output.event({{"event", "done"}, {"report", result.report.string()}, {"seconds", result.seconds}});
-      invocation.output.text("\n" + to_text(result) + fmt::format("\n{:.0f} s in all. Open {} in a browser.", result.seconds, result.report.string()));
+      invocation.output.event(
+          {{"event", "done"}, {"report", result.report.string()}, {"seconds", result.seconds}});
+      invocation.output.text(
+          "\n" + to_text(result) +
+          fmt::format("\n{:.0f} s in all. Open {} in a browser.", result.seconds, result.report.string()));
       return {};
     };
   });

@@ -7,8 +7,12 @@ namespace {
 
 Status list_all(const Output& output) {
   for (const auto& entry : recipes()) {
-    output.event({{"name", entry.name}, {"summary", entry.summary}, {"guarantee", entry.guarantee}, {"dp", entry.differentially_private}});
-    output.text(fmt::format("{:<20} {}{}", entry.name, entry.summary, entry.differentially_private ? "" : " (no DP)"));
+    output.event({{"name", entry.name},
+                  {"summary", entry.summary},
+                  {"guarantee", entry.guarantee},
+                  {"dp", entry.differentially_private}});
+    output.text(fmt::format("{:<20} {}{}", entry.name, entry.summary,
+                            entry.differentially_private ? "" : " (no DP)"));
   }
   output.text("\n'sotto recipes NAME' shows what one guarantees and its settings.");
   return {};
@@ -23,8 +27,14 @@ Status show_one(const std::string& name, bool sample, const Output& output) {
     output.text(table.to_sample_toml());
     return {};
   }
-  output.event({{"name", entry->name}, {"summary", entry->summary}, {"guarantee", entry->guarantee}, {"dp", entry->differentially_private}, {"settings", table.to_json()}});
-  output.text(fmt::format("{}: {}\n\nGuarantee: {}\n\nSettings (--set key=value, or a TOML file with --config):\n\n{}", entry->name, entry->summary, entry->guarantee, table.to_markdown()));
+  output.event({{"name", entry->name},
+                {"summary", entry->summary},
+                {"guarantee", entry->guarantee},
+                {"dp", entry->differentially_private},
+                {"settings", table.to_json()}});
+  output.text(fmt::format(
+      "{}: {}\n\nGuarantee: {}\n\nSettings (--set key=value, or a TOML file with --config):\n\n{}",
+      entry->name, entry->summary, entry->guarantee, table.to_markdown()));
   return {};
 }
 
@@ -36,12 +46,14 @@ void add_recipes_command(CLI::App& app, Invocation& invocation) {
     bool sample = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("recipes", "List recipes; what one does, its settings, its guarantee");
+  CLI::App* command =
+      app.add_subcommand("recipes", "List recipes; what one does, its settings, its guarantee");
   command->add_option("name", arguments->name, "Recipe to show");
   command->add_flag("--sample-config", arguments->sample, "Print a commented TOML file with the defaults");
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation] {
-      return arguments->name.empty() ? list_all(invocation.output) : show_one(arguments->name, arguments->sample, invocation.output);
+      return arguments->name.empty() ? list_all(invocation.output)
+                                     : show_one(arguments->name, arguments->sample, invocation.output);
     };
   });
 }

@@ -1,5 +1,6 @@
-#include <cstdio>
 #include <unistd.h>
+
+#include <cstdio>
 
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -31,7 +32,8 @@ SettingsFlags::SettingsFlags(CLI::App& app, SettingsTable& table) : table_(table
     std::string help = row.help;
     if (!row.allowed.empty()) help += " (" + row.allowed + ")";
     if (!row.default_value.empty()) help += " [" + row.default_value + "]";
-    app.add_option_function<std::string>(flag, [this, name = row.name](const std::string& value) { given_[name] = value; }, help)
+    app.add_option_function<std::string>(
+           flag, [this, name = row.name](const std::string& value) { given_[name] = value; }, help)
         ->type_name(row.type);
   }
 }
@@ -51,7 +53,8 @@ int fail(const Error& error) {
 // CLI11 reports an unknown word as an extra argument; name the nearest subcommand instead.
 std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   std::vector<std::string> names;
-  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
     const auto near = nearest(argv[1], names);
     return near ? fmt::format("unknown command '{}'; did you mean '{}'?", argv[1], *near)

@@ -14,7 +14,8 @@ struct Arguments {
 };
 
 std::string metrics_line(const ImpressionMetrics& m) {
-  return fmt::format("AUC {:.2f}  MRR {:.2f}  nDCG@5 {:.2f}  nDCG@10 {:.2f}", 100 * m.auc, 100 * m.mrr, 100 * m.ndcg5, 100 * m.ndcg10);
+  return fmt::format("AUC {:.2f}  MRR {:.2f}  nDCG@5 {:.2f}  nDCG@10 {:.2f}", 100 * m.auc, 100 * m.mrr,
+                     100 * m.ndcg5, 100 * m.ndcg10);
 }
 
 Status train(Arguments& arguments, const Output& output) {
@@ -29,7 +30,9 @@ Status train(Arguments& arguments, const Output& output) {
   Progress progress(job.recipe, static_cast<std::uint64_t>(rounds), "rounds");
   const Observe observe = [&](const RoundRecord& record) {
     progress.set(record.round);
-    if (record.validation) progress.note(fmt::format("loss {:.3f}, validation AUC {:.2f}", record.loss, 100 * record.validation->auc));
+    if (record.validation)
+      progress.note(
+          fmt::format("loss {:.3f}, validation AUC {:.2f}", record.loss, 100 * record.validation->auc));
     auto event = nlohmann::json::parse(to_json_line(record));
     event["event"] = "round";
     output.event(event);
@@ -39,13 +42,19 @@ Status train(Arguments& arguments, const Output& output) {
   if (outcome.summary.interrupted) {
     const auto done = outcome.summary.rounds.size();
     output.event({{"event", "interrupted"}, {"rounds", done}});
-    fmt::print(stderr, "\nstopped after round {}; everything up to here is saved. Continue with:\n  sotto train {} --data {} --out {} --resume\n", done, job.recipe, arguments.data, arguments.out);
+    fmt::print(stderr,
+               "\nstopped after round {}; everything up to here is saved. Continue with:\n  sotto train {} "
+               "--data {} --out {} --resume\n",
+               done, job.recipe, arguments.data, arguments.out);
     return {};
   }
   output.event(to_json(outcome));
-  output.text(fmt::format("{} on {}, {} test impressions\n{}\nbest of {} rounds: {}; {:.1f} s; per client and round {} bytes down, {} bytes up\nno differential privacy ('sotto recipes {}' says what holds)\nrun: {}",
-                          job.recipe, dataset.name(), outcome.test.counted, metrics_line(outcome.test.mean), outcome.summary.rounds.size(), outcome.summary.best_round,
-                          outcome.summary.seconds, outcome.bytes_down, outcome.bytes_up, job.recipe, arguments.out));
+  output.text(fmt::format(
+      "{} on {}, {} test impressions\n{}\nbest of {} rounds: {}; {:.1f} s; per client and round {} bytes "
+      "down, {} bytes up\nno differential privacy ('sotto recipes {}' says what holds)\nrun: {}",
+      job.recipe, dataset.name(), outcome.test.counted, metrics_line(outcome.test.mean),
+      outcome.summary.rounds.size(), outcome.summary.best_round, outcome.summary.seconds, outcome.bytes_down,
+      outcome.bytes_up, job.recipe, arguments.out));
   return {};
 }
 
@@ -56,14 +65,20 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("train", "Train a recipe on a data set");
   command->add_option("recipe", arguments->job.recipe, "Which one ('sotto recipes' lists them)")->required();
   command->add_option("--data", arguments->data, "Data set folder")->required();
-  command->add_option("--out", arguments->out, "Run folder to create (or to continue with --resume)")->required();
-  command->add_option("--rounds", arguments->rounds, "Number of rounds")->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
+  command->add_option("--out", arguments->out, "Run folder to create (or to continue with --resume)")
+      ->required();
+  command->add_option("--rounds", arguments->rounds, "Number of rounds")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
   command->add_option("--mode", arguments->job.mode, "paper: as printed; sound: with the flaws repaired");
-  command->add_option("--epsilon", arguments->job.epsilon, "Privacy budget of recipes with differential privacy");
-  command->add_option("--device", arguments->job.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+  command->add_option("--epsilon", arguments->job.epsilon,
+                      "Privacy budget of recipes with differential privacy");
+  command->add_option("--device", arguments->job.device, "cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--seed", arguments->job.seed, "Seed of everything random in the simulation");
-  command->add_option("--config", arguments->config, "TOML file of settings ('sotto recipes NAME --sample-config' writes one)");
-  command->add_option("--set", arguments->job.assignments, "key=value; may be repeated");
+  command->add_option("--config", arguments->config,
+                      "TOML file of settings ('sotto recipes NAME --sample-config' writes one)");
+  command->add_option("--set", arguments->job.assignments, "key=value; may be repeated")
+      ->allow_extra_args(false);
   command->add_flag("--resume", arguments->job.resume, "Continue the run in --out");
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation] { return train(*arguments, invocation.output); };
@@ -86,7 +101,8 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
       auto event = to_json(metrics.mean);
       event.update({{"event", "done"}, {"impressions", metrics.counted}, {"left_out", metrics.left_out}});
       invocation.output.event(event);
-      invocation.output.text(fmt::format("{} test impressions of {}\n{}", metrics.counted, dataset.name(), metrics_line(metrics.mean)));
+      invocation.output.text(fmt::format("{} test impressions of {}\n{}", metrics.counted, dataset.name(),
+                                         metrics_line(metrics.mean)));
       return {};
     };
   });

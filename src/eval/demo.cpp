@@ -18,7 +18,8 @@ namespace {
 constexpr const char* marker = "demo.json";
 
 // The paper's model, narrower, with trained words: what 2 cores learn in half a minute.
-const std::vector<std::string> narrow_model = {"word_size=64", "heads=4", "head_size=16", "pooling_size=32", "validation_impressions=500"};
+const std::vector<std::string> narrow_model = {"word_size=64", "heads=4", "head_size=16", "pooling_size=32",
+                                               "validation_impressions=500"};
 
 struct System {
   const char *title, *recipe, *folder;
@@ -27,21 +28,31 @@ struct System {
 };
 
 std::vector<System> systems() {
-  return {{"central (collects all clicks)", "central-fednewsrec", "central", 300, {"batch=256", "learning_rate=0.002", "evaluate_every=50"}},
-          {"federated (clicks stay on the devices)", "fedrec", "federated", 150, {"cohort=150", "learning_rate=0.004", "evaluate_every=25"}}};
+  return {{"central (collects all clicks)",
+           "central-fednewsrec",
+           "central",
+           300,
+           {"batch=256", "learning_rate=0.002", "evaluate_every=50"}},
+          {"federated (clicks stay on the devices)",
+           "fedrec",
+           "federated",
+           150,
+           {"cohort=150", "learning_rate=0.004", "evaluate_every=25"}}};
 }
 
 Status clear_earlier_demo(const fs::path& out) {
   if (!fs::exists(out)) return {};
   if (!fs::is_directory(out)) return bad_input("{} is a file: choose another --out", out.string());
-  if (!fs::is_empty(out) && !fs::exists(out / marker)) return bad_input("{} is not empty and not an earlier demo: choose another --out", out.string());
+  if (!fs::is_empty(out) && !fs::exists(out / marker))
+    return bad_input("{} is not empty and not an earlier demo: choose another --out", out.string());
   std::error_code error;
   fs::remove_all(out, error);
   if (error) return failed("cannot clear {}: {}", out.string(), error.message());
   return {};
 }
 
-Result<DemoTraining> train_system(const System& system, const DemoSettings& settings, const Dataset& dataset) {
+Result<DemoTraining> train_system(const System& system, const DemoSettings& settings,
+                                  const Dataset& dataset) {
   TrainJob job;
   job.recipe = system.recipe;
   job.data = settings.out / "newsroom";
@@ -53,7 +64,8 @@ Result<DemoTraining> train_system(const System& system, const DemoSettings& sett
   Progress progress(system.folder, static_cast<std::uint64_t>(system.rounds), "rounds");
   SOTTO_TRY(auto outcome, train_run(job, dataset, [&](const RoundRecord& record) {
               progress.set(record.round);
-              if (record.validation) progress.note(fmt::format("validation AUC {:.1f}", 100 * record.validation->auc));
+              if (record.validation)
+                progress.note(fmt::format("validation AUC {:.1f}", 100 * record.validation->auc));
             }));
   if (outcome.summary.interrupted) return failed("interrupted; run the demo again to start over");
   return DemoTraining{system.title, system.recipe, std::move(outcome)};
@@ -83,14 +95,15 @@ Result<DemoResult> run_demo(const DemoSettings& settings) {
     trained.push_back(std::move(one));
   }
 
-  const double popular = world.oracle.popularity.auc, best = world.oracle.best.auc;
-  const auto share = [&](double auc) { return (auc - popular) / (best - popular); };
+  const auto share = [&](double auc) { return world.oracle.share_of_attainable(auc); };
   DemoResult result;
   result.rows.push_back({"random order", world.oracle.random, share(world.oracle.random.auc), NAN, NAN});
   result.rows.push_back({"most clicked first", world.oracle.popularity, 0, NAN, NAN});
   for (const DemoTraining& one : trained)
-    result.rows.push_back({one.title, one.outcome.test.mean, share(one.outcome.test.mean.auc), one.outcome.bytes_up ? static_cast<double>(one.outcome.bytes_up + one.outcome.bytes_down) : NAN,
-                           one.outcome.summary.seconds});
+    result.rows.push_back(
+        {one.title, one.outcome.test.mean, share(one.outcome.test.mean.auc),
+         one.outcome.bytes_up ? static_cast<double>(one.outcome.bytes_up + one.outcome.bytes_down) : NAN,
+         one.outcome.summary.seconds});
   result.rows.push_back({"best possible (true interests)", world.oracle.best, 1, NAN, NAN});
   result.report = settings.out / "report.html";
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -99,11 +112,16 @@ Result<DemoResult> run_demo(const DemoSettings& settings) {
 }
 
 std::string to_text(const DemoResult& result) {
-  std::string text = fmt::format("{:<40} {:>6} {:>6} {:>7} {:>8} {:>9} {:>16} {:>8}\n", "", "AUC", "MRR", "nDCG@5", "nDCG@10", "of best*", "bytes per client", "seconds");
-  const auto number = [](double value, const char* unit) { return std::isfinite(value) ? fmt::format("{:.{}f}", value, unit[0] - '0') : std::string("-"); };
+  std::string text = fmt::format("{:<40} {:>6} {:>6} {:>7} {:>8} {:>9} {:>16} {:>8}\n", "", "AUC", "MRR",
+                                 "nDCG@5", "nDCG@10", "of best*", "bytes per client", "seconds");
+  const auto number = [](double value, const char* unit) {
+    return std::isfinite(value) ? fmt::format("{:.{}f}", value, unit[0] - '0') : std::string("-");
+  };
   for (const auto& row : result.rows)
-    text += fmt::format("{:<40} {:>6.2f} {:>6.2f} {:>7.2f} {:>8.2f} {:>8.0f}% {:>16} {:>8}\n", row.system, 100 * row.metrics.auc, 100 * row.metrics.mrr, 100 * row.metrics.ndcg5,
-                        100 * row.metrics.ndcg10, 100 * row.share, number(row.bytes_per_client, "0"), number(row.seconds, "1"));
+    text += fmt::format("{:<40} {:>6.2f} {:>6.2f} {:>7.2f} {:>8.2f} {:>8.0f}% {:>16} {:>8}\n", row.system,
+                        100 * row.metrics.auc, 100 * row.metrics.mrr, 100 * row.metrics.ndcg5,
+                        100 * row.metrics.ndcg10, 100 * row.share, number(row.bytes_per_client, "0"),
+                        number(row.seconds, "1"));
   return text + "* share of the way from 'most clicked first' to the best possible AUC\n";
 }
 

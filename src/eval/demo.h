@@ -1,5 +1,6 @@
 #pragma once
-// 'sotto demo': a generated newsroom, the central and the federated system side by side, one table, one report.
+// 'sotto demo': a generated newsroom, the central and the federated system side by side, one table, one
+// report.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -19,7 +20,7 @@ struct DemoSettings {
 struct DemoRow {
   std::string system;
   ImpressionMetrics metrics;
-  double share = 0;          // of the way from popularity to the best possible AUC
+  double share = 0;             // of the way from popularity to the best possible AUC
   double bytes_per_client = 0;  // both directions, per round
   double seconds = 0;
 };

@@ -11,17 +11,29 @@ namespace {
 
 ReportTable result_table(const DemoResult& result) {
   ReportTable table;
-  table.columns = {{"system", Better::neither}, {"AUC", Better::neither}, {"MRR", Better::neither}, {"nDCG@5", Better::neither}, {"nDCG@10", Better::neither},
-                   {"of best", Better::neither}, {"bytes per client and round", Better::neither}, {"seconds", Better::neither}};
+  table.columns = {{"system", Better::neither},
+                   {"AUC", Better::neither},
+                   {"MRR", Better::neither},
+                   {"nDCG@5", Better::neither},
+                   {"nDCG@10", Better::neither},
+                   {"of best", Better::neither},
+                   {"bytes per client and round", Better::neither},
+                   {"seconds", Better::neither}};
   for (const auto& row : result.rows)
-    table.rows.push_back({TableCell::words(row.system), TableCell::number(100 * row.metrics.auc, 2), TableCell::number(100 * row.metrics.mrr, 2),
-                          TableCell::number(100 * row.metrics.ndcg5, 2), TableCell::number(100 * row.metrics.ndcg10, 2),
-                          TableCell::words(fmt::format("{:.0f} %", 100 * row.share)), TableCell::number(row.bytes_per_client, 0), TableCell::number(row.seconds, 1)});
-  table.caption = "Test day. 'of best' is the share of the way from 'most clicked first' to the best possible AUC, which knows every reader's true interests.";
+    table.rows.push_back({TableCell::words(row.system), TableCell::number(100 * row.metrics.auc, 2),
+                          TableCell::number(100 * row.metrics.mrr, 2),
+                          TableCell::number(100 * row.metrics.ndcg5, 2),
+                          TableCell::number(100 * row.metrics.ndcg10, 2),
+                          TableCell::words(fmt::format("{:.0f} %", 100 * row.share)),
+                          TableCell::number(row.bytes_per_client, 0), TableCell::number(row.seconds, 1)});
+  table.caption =
+      "Test day. 'of best' is the share of the way from 'most clicked first' to the best possible AUC, which "
+      "knows every reader's true interests.";
   return table;
 }
 
-Plot curves(const std::vector<DemoTraining>& trained, const char* title, const char* y_label, const std::function<double(const RoundRecord&)>& value) {
+Plot curves(const std::vector<DemoTraining>& trained, const char* title, const char* y_label,
+            const std::function<double(const RoundRecord&)>& value) {
   Plot plot;
   plot.title = title;
   plot.x_label = "seconds of training";
@@ -43,19 +55,29 @@ Plot curves(const std::vector<DemoTraining>& trained, const char* title, const c
 
 }  // namespace
 
-std::string demo_report(const DemoResult& result, const std::vector<DemoTraining>& trained, const NewsroomReport& world, const Dataset& dataset) {
-  HtmlReport report("Sotto demo", "Federated news recommendation on a generated newsroom, beside its centralised twin");
+std::string demo_report(const DemoResult& result, const std::vector<DemoTraining>& trained,
+                        const NewsroomReport& world, const Dataset& dataset) {
+  HtmlReport report("Sotto demo",
+                    "Federated news recommendation on a generated newsroom, beside its centralised twin");
   report.paragraph(
-      "Both systems train the same model on the same readers. The central one collects every click. In the federated one each reader's clicks stay on the reader's device: "
+      "Both systems train the same model on the same readers. The central one collects every click. In the "
+      "federated one each reader's clicks stay on the reader's device: "
       "a round asks some devices for a gradient, averages these and takes one step.");
   report.heading("Results").table(result_table(result));
   report.privacy_note(
-      "This demo keeps raw clicks on the devices but adds no noise: gradients themselves can reveal clicks, so neither system here gives differential privacy (no epsilon holds).");
+      "This demo keeps raw clicks on the devices but adds no noise: gradients themselves can reveal clicks, "
+      "so neither system here gives differential privacy (no epsilon holds).");
 
-  Plot auc = curves(trained, "Validation AUC", "AUC, percent", [](const RoundRecord& record) { return record.validation ? 100 * record.validation->auc : NAN; });
-  auc.references = {{100 * world.oracle.best.auc, "best possible"}, {100 * world.oracle.popularity.auc, "most clicked first"}};
-  report.heading("Learning").plot(auc, "AUC on held-out training-day impressions; the reference lines are those of the test day.");
-  report.plot(curves(trained, "Training loss", "cross-entropy per click", [](const RoundRecord& record) { return record.loss; }), "Mean loss of each round or step, one click against four non-clicks.");
+  Plot auc = curves(trained, "Validation AUC", "AUC, percent", [](const RoundRecord& record) {
+    return record.validation ? 100 * record.validation->auc : NAN;
+  });
+  auc.references = {{100 * world.oracle.best.auc, "best possible"},
+                    {100 * world.oracle.popularity.auc, "most clicked first"}};
+  report.heading("Learning")
+      .plot(auc, "AUC on held-out training-day impressions; the reference lines are those of the test day.");
+  report.plot(curves(trained, "Training loss", "cross-entropy per click",
+                     [](const RoundRecord& record) { return record.loss; }),
+              "Mean loss of each round or step, one click against four non-clicks.");
 
   report.heading("The newsroom").preformatted(to_text(describe(dataset)));
   report.details("Settings of both runs", [&](ReportSection& section) {

@@ -15,6 +15,7 @@ struct DemoTraining {
   TrainOutcome outcome;
 };
 
-std::string demo_report(const DemoResult& result, const std::vector<DemoTraining>& trained, const NewsroomReport& world, const Dataset& dataset);
+std::string demo_report(const DemoResult& result, const std::vector<DemoTraining>& trained,
+                        const NewsroomReport& world, const Dataset& dataset);
 
 }  // namespace sotto

@@ -21,20 +21,27 @@ struct Prepared {
 Result<json> read_json(const fs::path& path) {
   SOTTO_TRY(const auto text, read_file(path, 1 << 20));
   auto parsed = json::parse(text, nullptr, false);
-  if (parsed.is_discarded() || !parsed.is_object()) return bad_input("{} is not a run description: was the folder changed by hand?", path.string());
+  if (parsed.is_discarded() || !parsed.is_object())
+    return bad_input("{} is not a run description: was the folder changed by hand?", path.string());
   return parsed;
 }
 
 // A flag that only some recipes have.
-Status set_if_known(SettingsTable& table, const RecipeEntry& entry, const char* name, const std::string& value) {
+Status set_if_known(SettingsTable& table, const RecipeEntry& entry, const char* name,
+                    const std::string& value) {
   if (value.empty()) return {};
   for (const auto& row : table.rows())
     if (row.name == name) return table.set(name, value);
-  return bad_input("{} has no {}: {}", entry.name, name, entry.differentially_private ? "see 'sotto recipes' for its settings" : "it gives no differential privacy");
+  return bad_input("{} has no {}: {}", entry.name, name,
+                   entry.differentially_private ? "see 'sotto recipes' for its settings"
+                                                : "it gives no differential privacy");
 }
 
 Result<Prepared> load_stored(const fs::path& run) {
-  if (!fs::exists(run / "run.json")) return bad_input("{} holds no run (there is no run.json): start one with 'sotto train RECIPE --data DIR --out {}'", run.string(), run.string());
+  if (!fs::exists(run / "run.json"))
+    return bad_input(
+        "{} holds no run (there is no run.json): start one with 'sotto train RECIPE --data DIR --out {}'",
+        run.string(), run.string());
   SOTTO_TRY(const auto stored, read_json(run / "run.json"));
   Prepared prepared;
   try {
@@ -53,11 +60,14 @@ Result<Prepared> load_stored(const fs::path& run) {
 Result<Prepared> prepare(const TrainJob& job) {
   if (job.resume) {
     SOTTO_TRY(auto prepared, load_stored(job.out));
-    if (job.recipe != prepared.entry->name) return bad_input("{} is a run of {}, not of {}", job.out.string(), prepared.entry->name, job.recipe);
+    if (job.recipe != prepared.entry->name)
+      return bad_input("{} is a run of {}, not of {}", job.out.string(), prepared.entry->name, job.recipe);
     if (!job.assignments.empty() || !job.config.empty() || !job.mode.empty() || !job.epsilon.empty())
       return bad_input("a resumed run keeps its settings; only --rounds may change");
     if (job.rounds) SOTTO_CHECK(prepared.table.set("rounds", std::to_string(*job.rounds)));
-    if (!fs::exists(job.out / "last.sotto")) return bad_input("{} has no checkpoint yet: remove it and start again without --resume", job.out.string());
+    if (!fs::exists(job.out / "last.sotto"))
+      return bad_input("{} has no checkpoint yet: remove it and start again without --resume",
+                       job.out.string());
     return prepared;
   }
   Prepared prepared;
@@ -89,25 +99,33 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
   const bool existed = fs::exists(job.out);
   fs::create_directories(job.out, error);
   if (error) return failed("cannot create {}: {}", job.out.string(), error.message());
-  const json description = {{"recipe", prepared.entry->name}, {"seed", prepared.seed}, {"device", prepared.device}, {"data", job.data.string()}, {"dataset", dataset.name()}};
+  const json description = {{"recipe", prepared.entry->name},
+                            {"seed", prepared.seed},
+                            {"device", prepared.device},
+                            {"data", job.data.string()},
+                            {"dataset", dataset.name()}};
   SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
   SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
 
-  const RunRequest request{dataset, job.out, prepared.seed, prepared.device, job.resume, evaluate_recommender, observe};
+  const RunRequest request{dataset, job.out, prepared.seed, prepared.device, job.resume, evaluate_recommender,
+                           observe};
   auto outcome = prepared.recipe->train(request);
   if (!outcome) {
     // A run that could not start leaves nothing behind; one with a checkpoint can be resumed.
     if (!existed && !fs::exists(job.out / "last.sotto")) fs::remove_all(job.out, error);
     return outcome;
   }
-  if (!outcome->summary.interrupted) SOTTO_CHECK(write_file_atomically(job.out / "result.json", to_json(*outcome).dump(2) + "\n"));
+  if (!outcome->summary.interrupted)
+    SOTTO_CHECK(write_file_atomically(job.out / "result.json", to_json(*outcome).dump(2) + "\n"));
   return outcome;
 }
 
 Result<MeanImpressionMetrics> evaluate_run(const fs::path& run, const Dataset& dataset) {
   SOTTO_TRY(auto prepared, load_stored(run));
-  if (!fs::exists(run / "best.sotto")) return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
-  return prepared.recipe->evaluate({dataset, run, prepared.seed, prepared.device, false, evaluate_recommender, {}});
+  if (!fs::exists(run / "best.sotto"))
+    return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
+  return prepared.recipe->evaluate(
+      {dataset, run, prepared.seed, prepared.device, false, evaluate_recommender, {}});
 }
 
 json to_json(const ImpressionMetrics& metrics) {

@@ -5,7 +5,10 @@ namespace sotto {
 void WeightedMean::add(const torch::Tensor& update, double weight) { add_sum(update * weight, weight, 1); }
 
 void WeightedMean::add_sum(const torch::Tensor& weighted_sum, double weight, std::uint64_t clients) {
-  if (sum_.defined()) sum_.add_(weighted_sum); else sum_ = weighted_sum.clone();
+  if (sum_.defined())
+    sum_.add_(weighted_sum);
+  else
+    sum_ = weighted_sum.clone();
   weight_ += weight;
   clients_ += clients;
 }
@@ -16,7 +19,9 @@ void WeightedMean::merge(WeightedMean&& other) {
 }
 
 Result<torch::Tensor> WeightedMean::report() && {
-  if (clients_ < minimum_clients_) return failed("only {} of at least {} clients took part: the round is discarded", clients_, minimum_clients_);
+  if (clients_ < minimum_clients_)
+    return failed("only {} of at least {} clients took part: the round is discarded", clients_,
+                  minimum_clients_);
   if (!(weight_ > 0)) return failed("the updates of the round have no weight");
   return std::move(sum_).div_(weight_);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Consume-once, mergeable weighted mean of updates: accumulate -> merge -> report. The report refuses below the
-// minimum cohort, so that no single user's update is ever looked at by accident.
+// Consume-once, mergeable weighted mean of updates: accumulate -> merge -> report. The report refuses below
+// the minimum cohort, so that no single user's update is ever looked at by accident.
 
 #include <torch/torch.h>
 

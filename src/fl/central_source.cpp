@@ -8,12 +8,18 @@
 
 namespace sotto {
 
-CentralSource::CentralSource(const TrainingData& data, NewsTraining& training, std::int64_t batch, std::uint64_t seed)
-    : training_(training), ordered_epoch_(std::numeric_limits<std::uint32_t>::max()), batch_(static_cast<std::size_t>(batch)), seed_(seed) {
+CentralSource::CentralSource(const TrainingData& data, NewsTraining& training, std::int64_t batch,
+                             std::uint64_t seed)
+    : training_(training),
+      ordered_epoch_(std::numeric_limits<std::uint32_t>::max()),
+      batch_(static_cast<std::size_t>(batch)),
+      seed_(seed) {
   for (const auto& user : data.samples) samples_.insert(samples_.end(), user.begin(), user.end());
 }
 
-std::uint32_t CentralSource::rounds_per_epoch() const { return static_cast<std::uint32_t>((samples_.size() + batch_ - 1) / batch_); }
+std::uint32_t CentralSource::rounds_per_epoch() const {
+  return static_cast<std::uint32_t>((samples_.size() + batch_ - 1) / batch_);
+}
 
 Result<RoundUpdate> CentralSource::round(std::uint32_t round) {
   const std::uint32_t epoch = round / rounds_per_epoch(), step = round % rounds_per_epoch();
@@ -25,7 +31,8 @@ Result<RoundUpdate> CentralSource::round(std::uint32_t round) {
     ordered_epoch_ = epoch;
   }
   std::vector<TrainingSample> batch;
-  for (std::size_t i = step * batch_; i < std::min(samples_.size(), (step + 1) * batch_); ++i) batch.push_back(samples_[order_[i]]);
+  for (std::size_t i = step * batch_; i < std::min(samples_.size(), (step + 1) * batch_); ++i)
+    batch.push_back(samples_[order_[i]]);
   const LocalGradient total = training_.batch_gradient(round, batch);
   const auto samples = static_cast<double>(total.samples);
   return RoundUpdate{total.gradient / samples, total.loss / samples, 0, total.samples, 0, 0};

@@ -1,7 +1,7 @@
 #pragma once
-// Centralised training as a source of rounds: each round is one step on a batch of everybody's clicks, in a new
-// seeded order every epoch. The twin every federated system is compared with; it collects all data, and so has
-// no privacy at all.
+// Centralised training as a source of rounds: each round is one step on a batch of everybody's clicks, in a
+// new seeded order every epoch. The twin every federated system is compared with; it collects all data, and
+// so has no privacy at all.
 
 #include "fl/news_training.h"
 #include "fl/round_update.h"

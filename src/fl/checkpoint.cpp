@@ -18,8 +18,10 @@ struct Header {
 Status add_tensor(BinaryFileWriter& writer, const std::string& name, const torch::Tensor& tensor) {
   const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
   if (plain.scalar_type() == torch::kFloat64)
-    return writer.add(name, std::span<const double>(plain.data_ptr<double>(), static_cast<std::size_t>(plain.numel())));
-  return writer.add(name, std::span<const float>(plain.data_ptr<float>(), static_cast<std::size_t>(plain.numel())));
+    return writer.add(
+        name, std::span<const double>(plain.data_ptr<double>(), static_cast<std::size_t>(plain.numel())));
+  return writer.add(name,
+                    std::span<const float>(plain.data_ptr<float>(), static_cast<std::size_t>(plain.numel())));
 }
 
 template <class T>
@@ -39,8 +41,13 @@ Result<torch::Tensor> read_tensor(const BinaryFileReader& reader, const std::str
 
 Status save_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
   SOTTO_TRY(auto writer, BinaryFileWriter::create(path, kind, version));
-  const Header header{checkpoint.rounds_done, checkpoint.best_round, static_cast<std::uint32_t>(checkpoint.optimiser.size()), 0,
-                      checkpoint.best_score, checkpoint.seconds, checkpoint.threads};
+  const Header header{checkpoint.rounds_done,
+                      checkpoint.best_round,
+                      static_cast<std::uint32_t>(checkpoint.optimiser.size()),
+                      0,
+                      checkpoint.best_score,
+                      checkpoint.seconds,
+                      checkpoint.threads};
   SOTTO_CHECK(writer.add("header", std::span<const Header>(&header, 1)));
   SOTTO_CHECK(writer.add_text("layout", checkpoint.layout));
   SOTTO_CHECK(add_tensor(writer, "parameters", checkpoint.parameters));
@@ -53,11 +60,21 @@ Result<Checkpoint> load_checkpoint(const fs::path& path, const std::string& layo
   SOTTO_TRY(auto reader, BinaryFileReader::open(path, kind, version));
   SOTTO_TRY(auto headers, reader.section<Header>("header"));
   SOTTO_TRY(auto stored_layout, reader.text("layout"));
-  if (headers.size() != 1 || headers[0].optimiser_tensors > 16) return bad_input("{} is damaged: its header makes no sense", path.string());
+  if (headers.size() != 1 || headers[0].optimiser_tensors > 16)
+    return bad_input("{} is damaged: its header makes no sense", path.string());
   if (stored_layout != layout)
-    return bad_input("{} belongs to a model of another shape: use the settings it was trained with (settings.toml beside it)", path.string());
-  Checkpoint checkpoint{headers[0].rounds_done, headers[0].best_round, headers[0].best_score, headers[0].seconds, headers[0].threads,
-                        std::string(stored_layout), {}, {}};
+    return bad_input(
+        "{} belongs to a model of another shape: use the settings it was trained with (settings.toml beside "
+        "it)",
+        path.string());
+  Checkpoint checkpoint{headers[0].rounds_done,
+                        headers[0].best_round,
+                        headers[0].best_score,
+                        headers[0].seconds,
+                        headers[0].threads,
+                        std::string(stored_layout),
+                        {},
+                        {}};
   SOTTO_TRY(checkpoint.parameters, read_tensor(reader, "parameters"));
   for (std::uint32_t i = 0; i < headers[0].optimiser_tensors; ++i) {
     SOTTO_TRY(auto tensor, read_tensor(reader, fmt::format("optimiser{}", i)));

@@ -16,9 +16,9 @@ struct Checkpoint {
   std::uint32_t rounds_done = 0;
   std::uint32_t best_round = 0;
   double best_score = -1;
-  double seconds = 0;      // of training so far
+  double seconds = 0;  // of training so far
   std::int64_t threads = 0;
-  std::string layout;      // FlatParameters::layout of the model
+  std::string layout;  // FlatParameters::layout of the model
   torch::Tensor parameters;
   std::vector<torch::Tensor> optimiser;
 };

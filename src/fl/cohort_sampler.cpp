@@ -6,11 +6,15 @@
 
 namespace sotto {
 
-Result<CohortSampler> CohortSampler::create(std::vector<UserId> users, std::int64_t cohort, std::uint64_t seed) {
-  if (users.empty()) return bad_input("no user has a training sample: the data needs training impressions with clicks and non-clicks");
+Result<CohortSampler> CohortSampler::create(std::vector<UserId> users, std::int64_t cohort,
+                                            std::uint64_t seed) {
+  if (users.empty())
+    return bad_input(
+        "no user has a training sample: the data needs training impressions with clicks and non-clicks");
   if (cohort < 1) return bad_input("a round needs at least one user, not {}", cohort);
   if (static_cast<std::size_t>(cohort) > users.size())
-    return bad_input("a cohort of {} users cannot be drawn from {} training users: choose a smaller cohort", cohort, users.size());
+    return bad_input("a cohort of {} users cannot be drawn from {} training users: choose a smaller cohort",
+                     cohort, users.size());
   return CohortSampler(std::move(users), static_cast<std::uint32_t>(cohort), seed);
 }
 

@@ -19,12 +19,17 @@ struct FederatedSettings {
 // Without transforms and local steps the whole cohort is one batch; otherwise user after user.
 class FederatedSource final : public UpdateSource {
  public:
-  FederatedSource(const FederatedSettings& settings, CohortSampler sampler, UpdateTransforms transforms, NewsTraining& training);
+  FederatedSource(const FederatedSettings& settings, CohortSampler sampler, UpdateTransforms transforms,
+                  NewsTraining& training);
   Result<RoundUpdate> round(std::uint32_t round) override;
 
  private:
-  Status aggregate_together(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean, RoundUpdate& update);
-  Status aggregate_one_by_one(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean, RoundUpdate& update);
+  Status aggregate_together(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean,
+                            RoundUpdate& update);
+  Status aggregate_one_by_one(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean,
+                              RoundUpdate& update);
+
+  double loss_weight(std::uint64_t samples) const;
 
   FederatedSettings settings_;
   Weighting weighting_;

@@ -4,15 +4,23 @@
 
 namespace sotto {
 
-NewsTraining::NewsTraining(const Dataset& dataset, const TrainingData& data, const TrainingDataSettings& settings, NewsRecommender& model,
+NewsTraining::NewsTraining(const Dataset& dataset, const TrainingData& data,
+                           const TrainingDataSettings& settings, NewsRecommender& model,
                            FlatParameters& parameters, std::uint64_t seed)
-    : dataset_(dataset), data_(data), settings_(settings), model_(model), parameters_(parameters), seed_(seed) {}
+    : dataset_(dataset),
+      data_(data),
+      settings_(settings),
+      model_(model),
+      parameters_(parameters),
+      seed_(seed) {}
 
 RankingBatch NewsTraining::empty_batch() const {
-  return RankingBatch(static_cast<std::size_t>(settings_.negatives) + 1, static_cast<std::size_t>(settings_.max_history));
+  return RankingBatch(static_cast<std::size_t>(settings_.negatives) + 1,
+                      static_cast<std::size_t>(settings_.max_history));
 }
 
-void NewsTraining::add_sample(RankingBatch& batch, const TrainingSample& sample, RandomSource& random, float weight) {
+void NewsTraining::add_sample(RankingBatch& batch, const TrainingSample& sample, RandomSource& random,
+                              float weight) {
   const Impression impression = dataset_.impression(sample.impression);
   std::vector<ItemId> negatives;
   if (!sample_negatives(impression, static_cast<std::size_t>(settings_.negatives), random, negatives)) return;
@@ -32,7 +40,8 @@ LocalGradient NewsTraining::backward(const RankingBatch& batch, Pass pass) {
   return {parameters_.gradients(), loss.item<double>(), batch.samples()};
 }
 
-LocalGradient NewsTraining::cohort_gradient(std::uint32_t round, std::span<const UserId> users, Weighting weighting) {
+LocalGradient NewsTraining::cohort_gradient(std::uint32_t round, std::span<const UserId> users,
+                                            Weighting weighting) {
   RankingBatch batch = empty_batch();
   for (const UserId user : users)
     add_user(batch, round, user, weighting == Weighting::paper ? static_cast<float>(samples_of(user)) : 1.0F);
@@ -55,7 +64,8 @@ LocalGradient NewsTraining::batch_gradient(std::uint32_t round, std::span<const 
 LocalGradient NewsTraining::user_epochs(std::uint32_t round, UserId user, const LocalEpochs& local) {
   torch::NoGradGuard no_grad;
   const torch::Tensor start = parameters_.values().clone();
-  SeededRandom negatives(seed_, Purpose::negative_sampling, round, user), order(seed_, Purpose::batch_order, round, user);
+  SeededRandom negatives(seed_, Purpose::negative_sampling, round, user),
+      order(seed_, Purpose::batch_order, round, user);
   Pass pass = Pass::train(seed_, round, user + 1);
   LocalGradient total;
   std::vector<TrainingSample> samples = data_.of(user);
@@ -63,7 +73,8 @@ LocalGradient NewsTraining::user_epochs(std::uint32_t round, UserId user, const 
     shuffle(std::span(samples), order);
     for (std::size_t first = 0; first < samples.size(); first += static_cast<std::size_t>(local.batch)) {
       RankingBatch batch = empty_batch();
-      for (std::size_t i = first; i < std::min(samples.size(), first + static_cast<std::size_t>(local.batch)); ++i)
+      for (std::size_t i = first; i < std::min(samples.size(), first + static_cast<std::size_t>(local.batch));
+           ++i)
         add_sample(batch, samples[i], negatives, 1);
       LocalGradient step;
       {

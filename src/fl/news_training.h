@@ -20,7 +20,8 @@ struct LocalGradient {
 // How users are weighted in the mean of a round.
 enum class Weighting {
   samples,  // sum of gradients / number of samples: every click counts once
-  paper,    // FedNewsRec: gradients are sums over a user's clicks and are weighted by the number of clicks again
+  paper,    // FedNewsRec: gradients are sums over a user's clicks and are weighted by the number of clicks
+            // again
 };
 
 struct LocalEpochs {
@@ -32,8 +33,8 @@ struct LocalEpochs {
 // Refers to everything it is given; not thread-safe (it computes on the model itself).
 class NewsTraining {
  public:
-  NewsTraining(const Dataset& dataset, const TrainingData& data, const TrainingDataSettings& settings, NewsRecommender& model,
-               FlatParameters& parameters, std::uint64_t seed);
+  NewsTraining(const Dataset& dataset, const TrainingData& data, const TrainingDataSettings& settings,
+               NewsRecommender& model, FlatParameters& parameters, std::uint64_t seed);
 
   // Sum over the users of weight * gradient, in one batch.
   LocalGradient cohort_gradient(std::uint32_t round, std::span<const UserId> users, Weighting weighting);

@@ -12,13 +12,20 @@ namespace sotto {
 
 void EngineSettings::bind(SettingsTable& table) {
   table.add("rounds", rounds, {1, 100000000}, "Number of rounds (central training: steps)")
-      .add("evaluate_every", evaluate_every, {1, 1000000}, "Rounds between two looks at the validation impressions")
-      .add("checkpoint_every", checkpoint_every, {1, 1000000}, "Rounds between two checkpoints; a better validation AUC is always saved")
+      .add("evaluate_every", evaluate_every, {1, 1000000},
+           "Rounds between two looks at the validation impressions")
+      .add("checkpoint_every", checkpoint_every, {1, 1000000},
+           "Rounds between two checkpoints; a better validation AUC is always saved")
       .add("patience", patience, {0, 1000000}, "Stop after this many looks without a better AUC; 0: never");
 }
 
-RoundEngine::RoundEngine(const EngineSettings& settings, fs::path run, FlatParameters& parameters, UpdateSource& source, ServerOptimiser& optimiser)
-    : settings_(settings), run_(std::move(run)), parameters_(parameters), source_(source), optimiser_(optimiser) {}
+RoundEngine::RoundEngine(const EngineSettings& settings, fs::path run, FlatParameters& parameters,
+                         UpdateSource& source, ServerOptimiser& optimiser)
+    : settings_(settings),
+      run_(std::move(run)),
+      parameters_(parameters),
+      source_(source),
+      optimiser_(optimiser) {}
 
 Status RoundEngine::save(const char* name, const Checkpoint& progress) const {
   Checkpoint full = progress;
@@ -34,13 +41,16 @@ Status RoundEngine::restore(Checkpoint& progress) {
   SOTTO_TRY(progress, load_checkpoint(run_ / "last.sotto", parameters_.layout()));
   const auto state = optimiser_.state();
   if (state.size() != progress.optimiser.size() || progress.parameters.numel() != parameters_.size())
-    return bad_input("{} was written by another optimiser: resume with the settings of the run", (run_ / "last.sotto").string());
+    return bad_input("{} was written by another optimiser: resume with the settings of the run",
+                     (run_ / "last.sotto").string());
   if (progress.threads != at::get_num_threads())
-    warn("the run used {} threads so far and now {}: results will not be bit-equal to an uninterrupted run", progress.threads, at::get_num_threads());
+    warn("the run used {} threads so far and now {}: results will not be bit-equal to an uninterrupted run",
+         progress.threads, at::get_num_threads());
   torch::NoGradGuard no_grad;
   parameters_.values().copy_(progress.parameters);
   for (std::size_t i = 0; i < state.size(); ++i) {
-    if (state[i]->numel() != progress.optimiser[i].numel()) return bad_input("{} was written by another optimiser", (run_ / "last.sotto").string());
+    if (state[i]->numel() != progress.optimiser[i].numel())
+      return bad_input("{} was written by another optimiser", (run_ / "last.sotto").string());
     state[i]->copy_(progress.optimiser[i]);
   }
   progress.optimiser.clear();
@@ -49,7 +59,8 @@ Status RoundEngine::restore(Checkpoint& progress) {
 
 bool RoundEngine::out_of_patience(const Checkpoint& progress) const {
   return settings_.patience > 0 &&
-         progress.rounds_done >= progress.best_round + static_cast<std::uint64_t>(settings_.patience * settings_.evaluate_every);
+         progress.rounds_done >=
+             progress.best_round + static_cast<std::uint64_t>(settings_.patience * settings_.evaluate_every);
 }
 
 Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const Observe& observe) {
@@ -63,18 +74,23 @@ Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const
     const auto start = std::chrono::steady_clock::now();
     SOTTO_TRY(auto update, source_.round(progress.rounds_done));
     if (!std::isfinite(update.loss))
-      return failed("the loss is no longer a number after round {}: lower learning_rate (the last checkpoint is intact)", progress.rounds_done);
+      return failed(
+          "the loss is no longer a number after round {}: lower learning_rate (the last checkpoint is "
+          "intact)",
+          progress.rounds_done);
     {
       torch::NoGradGuard no_grad;
-      optimiser_.step(parameters_.values(), update.direction);
+      optimiser_.step(parameters_.values(), update.direction, progress.rounds_done);
     }
     progress.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ++progress.rounds_done;
 
-    RoundRecord record{progress.rounds_done, update.loss, progress.seconds, update.clients, update.samples, update.bytes_down, update.bytes_up, {}};
+    RoundRecord record{progress.rounds_done, update.loss,       progress.seconds, update.clients,
+                       update.samples,       update.bytes_down, update.bytes_up,  {}};
     stopped = interrupted();
     const bool last = progress.rounds_done == rounds;
-    if (validate && (last || progress.rounds_done % static_cast<std::uint32_t>(settings_.evaluate_every) == 0)) {
+    if (validate &&
+        (last || progress.rounds_done % static_cast<std::uint32_t>(settings_.evaluate_every) == 0)) {
       record.validation = validate();
       if (record.validation->auc > progress.best_score) {
         progress.best_score = record.validation->auc;
@@ -84,12 +100,14 @@ Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const
     }
     SOTTO_CHECK(log.append(record));
     // The log is written before the checkpoint: a resumed run cuts it back, never the other way round.
-    if (last || stopped || progress.best_round == progress.rounds_done || progress.rounds_done % static_cast<std::uint32_t>(settings_.checkpoint_every) == 0)
+    if (last || stopped || progress.best_round == progress.rounds_done ||
+        progress.rounds_done % static_cast<std::uint32_t>(settings_.checkpoint_every) == 0)
       SOTTO_CHECK(save("last.sotto", progress));
     if (observe) observe(record);
   }
 
-  RunSummary summary{log.records(), progress.best_round, progress.seconds, stopped && progress.rounds_done < rounds};
+  RunSummary summary{log.records(), progress.best_round, progress.seconds,
+                     stopped && progress.rounds_done < rounds};
   if (!validate || progress.best_round == 0) {
     summary.best_round = progress.rounds_done;
     SOTTO_CHECK(save("best.sotto", progress));

@@ -1,6 +1,6 @@
 #pragma once
-// The one loop that trains everything: source -> optimiser -> evaluation -> checkpoint -> log. It knows nothing
-// about devices, networks or models beyond a flat vector of parameters.
+// The one loop that trains everything: source -> optimiser -> evaluation -> checkpoint -> log. It knows
+// nothing about devices, networks or models beyond a flat vector of parameters.
 
 #include <functional>
 #include <memory>
@@ -35,7 +35,8 @@ struct RunSummary {
 // Refers to its parts. run() leaves the best parameters in place (the last ones without validation).
 class RoundEngine {
  public:
-  RoundEngine(const EngineSettings& settings, fs::path run, FlatParameters& parameters, UpdateSource& source, ServerOptimiser& optimiser);
+  RoundEngine(const EngineSettings& settings, fs::path run, FlatParameters& parameters, UpdateSource& source,
+              ServerOptimiser& optimiser);
 
   // Files in the run folder: last.sotto, best.sotto, log.jsonl.
   Result<RunSummary> run(bool resume, const Validate& validate, const Observe& observe);

@@ -1,6 +1,6 @@
 #pragma once
-// The seam between the round engine and whoever computes updates: simulated devices, a central trainer, or real
-// devices over the network.
+// The seam between the round engine and whoever computes updates: simulated devices, a central trainer, or
+// real devices over the network.
 
 #include <torch/torch.h>
 

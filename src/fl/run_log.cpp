@@ -8,8 +8,9 @@ namespace sotto {
 using nlohmann::json;
 
 std::string to_json_line(const RoundRecord& record) {
-  json line = {{"round", record.round},     {"loss", record.loss},       {"seconds", record.seconds},      {"clients", record.clients},
-               {"samples", record.samples}, {"bytes_up", record.bytes_up}, {"bytes_down", record.bytes_down}};
+  json line = {{"round", record.round},          {"loss", record.loss},       {"seconds", record.seconds},
+               {"clients", record.clients},      {"samples", record.samples}, {"bytes_up", record.bytes_up},
+               {"bytes_down", record.bytes_down}};
   if (record.validation) {
     line["auc"] = record.validation->auc;
     line["mrr"] = record.validation->mrr;
@@ -25,8 +26,11 @@ std::vector<RoundRecord> read_run_log(const fs::path& path) {
   for (std::string text; std::getline(file, text);) {
     try {
       const json line = json::parse(text);
-      RoundRecord record{line.at("round"), line.at("loss"), line.at("seconds"), line.at("clients"), line.at("samples"), line.at("bytes_down"), line.at("bytes_up"), {}};
-      if (line.contains("auc")) record.validation = ImpressionMetrics{line.at("auc"), line.at("mrr"), line.at("ndcg5"), line.at("ndcg10")};
+      RoundRecord record{line.at("round"),   line.at("loss"),       line.at("seconds"),  line.at("clients"),
+                         line.at("samples"), line.at("bytes_down"), line.at("bytes_up"), {}};
+      if (line.contains("auc"))
+        record.validation =
+            ImpressionMetrics{line.at("auc"), line.at("mrr"), line.at("ndcg5"), line.at("ndcg10")};
       records.push_back(record);
     } catch (const json::exception&) {
       break;

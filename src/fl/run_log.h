@@ -1,6 +1,6 @@
 #pragma once
-// RUN/log.jsonl: one JSON object per round, appended as the run goes. After a crash a resumed run drops the lines
-// behind its checkpoint, so the log always tells one consistent story.
+// RUN/log.jsonl: one JSON object per round, appended as the run goes. After a crash a resumed run drops the
+// lines behind its checkpoint, so the log always tells one consistent story.
 
 #include <optional>
 #include <string>
@@ -29,7 +29,8 @@ class RunLog {
   const std::vector<RoundRecord>& records() const { return records_; }
 
  private:
-  RunLog(fs::path path, std::vector<RoundRecord> records) : path_(std::move(path)), records_(std::move(records)) {}
+  RunLog(fs::path path, std::vector<RoundRecord> records)
+      : path_(std::move(path)), records_(std::move(records)) {}
   fs::path path_;
   std::vector<RoundRecord> records_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Server optimisers on the flat parameter vector. All descend along the round's direction; their state is a list
-// of tensors, so that checkpoints need to know nothing about them.
+// Server optimisers on the flat parameter vector. All descend along the round's direction; their state is a
+// list of tensors, so that checkpoints need to know nothing about them.
 
 #include <torch/torch.h>
 
@@ -16,13 +16,17 @@ namespace sotto {
 struct OptimiserSettings {
   std::string optimiser = "fedadam", second_moment = "standard";
   double learning_rate = 0.001, beta1 = 0.9, beta2 = 0.99, tau = 1e-8, momentum = 0.0;
+  std::int64_t halve_every = 0;
+  // The step size of a round. A function of the round alone, so that a resumed or prolonged run keeps its
+  // schedule.
+  double rate_at(std::uint32_t round) const;
   void bind(SettingsTable& table);
 };
 
 class ServerOptimiser {
  public:
   virtual ~ServerOptimiser() = default;
-  virtual void step(torch::Tensor& parameters, const torch::Tensor& direction) = 0;
+  virtual void step(torch::Tensor& parameters, const torch::Tensor& direction, std::uint32_t round) = 0;
   virtual std::vector<torch::Tensor*> state() = 0;
 };
 
@@ -31,6 +35,7 @@ class ServerOptimiser {
 // fedadam  m = b1 m + (1-b1) g; v = b2 v + (1-b2) s; theta -= lr m / (sqrt(v) + tau); no bias correction.
 //          s = g^2 (standard) or m^2 (paper: as Efficient-FedRec prints it)
 // adam     Kingma & Ba with bias correction
-Result<std::unique_ptr<ServerOptimiser>> make_optimiser(const OptimiserSettings& settings, const torch::Tensor& parameters);
+Result<std::unique_ptr<ServerOptimiser>> make_optimiser(const OptimiserSettings& settings,
+                                                        const torch::Tensor& parameters);
 
 }  // namespace sotto

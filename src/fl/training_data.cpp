@@ -10,8 +10,10 @@ namespace sotto {
 
 void TrainingDataSettings::bind(SettingsTable& table) {
   table.add("negatives", negatives, {1, 100}, "Non-clicked items of the same impression per click (K)")
-      .add("max_history", max_history, {1, 10000}, "Most recent clicks of a history that the user model reads")
-      .add("validation_impressions", validation_impressions, {0, 100000000}, "Impressions to choose the best round by; 0: keep the last round")
+      .add("max_history", max_history, {1, 10000},
+           "Most recent clicks of a history that the user model reads")
+      .add("validation_impressions", validation_impressions, {0, 100000000},
+           "Impressions to choose the best round by; 0: keep the last round")
       .add("user_share", user_share, {1e-6, 1.0}, "Share of the users who train (FedNewsRec's paper: 0.5)");
 }
 
@@ -28,10 +30,12 @@ const std::vector<TrainingSample>& TrainingData::of(UserId user) const {
 
 namespace {
 
-std::vector<std::uint32_t> seeded_choice(std::vector<std::uint32_t> from, std::size_t most, std::uint64_t seed, std::uint32_t stream) {
+std::vector<std::uint32_t> seeded_choice(std::vector<std::uint32_t> from, std::size_t most,
+                                         std::uint64_t seed, std::uint32_t stream) {
   if (from.size() <= most) return from;
   SeededRandom random(seed, Purpose::split, stream);
-  auto chosen = sample_without_replacement(static_cast<std::uint32_t>(from.size()), static_cast<std::uint32_t>(most), random);
+  auto chosen = sample_without_replacement(static_cast<std::uint32_t>(from.size()),
+                                           static_cast<std::uint32_t>(most), random);
   for (auto& index : chosen) index = from[index];
   std::sort(chosen.begin(), chosen.end());
   return chosen;
@@ -45,9 +49,13 @@ bool rankable(const Impression& impression) {
 
 }  // namespace
 
-Result<TrainingData> prepare_training_data(const Dataset& dataset, const TrainingDataSettings& settings, std::uint64_t seed) {
+Result<TrainingData> prepare_training_data(const Dataset& dataset, const TrainingDataSettings& settings,
+                                           std::uint64_t seed) {
   if (!dataset.has_impressions())
-    return bad_input("{} has no impressions, which news models train on; for interaction data import it with '--set view=text'", dataset.name());
+    return bad_input(
+        "{} has no impressions, which news models train on; for interaction data import it with '--set "
+        "view=text'",
+        dataset.name());
   TrainingData data;
   std::vector<std::uint32_t> train, validation;
   for (std::uint32_t i = 0; i < dataset.impression_count(); ++i) {
@@ -59,21 +67,25 @@ Result<TrainingData> prepare_training_data(const Dataset& dataset, const Trainin
   const auto wanted = static_cast<std::size_t>(settings.validation_impressions);
   const bool own_split = !validation.empty();
   // Never more than a fifth of the training impressions.
-  data.validation = own_split ? seeded_choice(validation, wanted, seed, 1) : seeded_choice(train, std::min(wanted, train.size() / 5), seed, 2);
+  data.validation = own_split ? seeded_choice(validation, wanted, seed, 1)
+                              : seeded_choice(train, std::min(wanted, train.size() / 5), seed, 2);
   std::unordered_set<std::uint32_t> held_out;
   if (!own_split) held_out.insert(data.validation.begin(), data.validation.end());
 
   std::vector<std::uint32_t> users;
   for (std::uint32_t user = 0; user < dataset.user_count(); ++user) users.push_back(user);
-  const auto share = static_cast<std::size_t>(std::ceil(settings.user_share * static_cast<double>(users.size())));
+  const auto share =
+      static_cast<std::size_t>(std::ceil(settings.user_share * static_cast<double>(users.size())));
   for (const UserId user : seeded_choice(std::move(users), share, seed, 3)) {
     auto samples = training_samples(dataset, user, Split::train);
-    std::erase_if(samples, [&](const TrainingSample& sample) { return held_out.contains(sample.impression); });
+    std::erase_if(samples,
+                  [&](const TrainingSample& sample) { return held_out.contains(sample.impression); });
     if (samples.empty()) continue;
     data.users.push_back(user);
     data.samples.push_back(std::move(samples));
   }
-  if (data.users.empty()) return bad_input("{} has no training impression with both clicked and not clicked items", dataset.name());
+  if (data.users.empty())
+    return bad_input("{} has no training impression with both clicked and not clicked items", dataset.name());
   return data;
 }
 

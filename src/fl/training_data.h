@@ -28,6 +28,7 @@ struct TrainingData {
 
 // Validation: the data's own validation split (a seeded sample of it when larger than asked), else that many
 // training impressions, held out of training. Training users: a seeded `user_share` of those with samples.
-Result<TrainingData> prepare_training_data(const Dataset& dataset, const TrainingDataSettings& settings, std::uint64_t seed);
+Result<TrainingData> prepare_training_data(const Dataset& dataset, const TrainingDataSettings& settings,
+                                           std::uint64_t seed);
 
 }  // namespace sotto

@@ -21,7 +21,10 @@ void prepare_torch() {
   }
   const double gigaflops = 2.0 * size * size * size / best / 1e9;
   if (gigaflops < 10)
-    warn("matrix products run at {:.1f} GFLOP/s only: training will be very slow. Install an optimised BLAS (Debian: libopenblas0-openmp)", gigaflops);
+    warn(
+        "matrix products run at {:.1f} GFLOP/s only: training will be very slow. Install an optimised BLAS "
+        "(Debian: libopenblas0-openmp)",
+        gigaflops);
 }
 
 }  // namespace sotto

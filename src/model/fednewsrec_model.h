@@ -1,7 +1,7 @@
 #pragma once
 // The model of FedNewsRec (Qi et al. 2020).
-//   news: words -> dropout -> convolution(3) -> dropout -> self-attention -> ReLU -> dropout -> additive pooling
-//   user: long-term  = self-attention over all clicks -> dropout -> additive pooling
+//   news: words -> dropout -> convolution(3) -> dropout -> self-attention -> ReLU -> dropout -> additive
+//   pooling user: long-term  = self-attention over all clicks -> dropout -> additive pooling
 //         short-term = GRU over the last clicks
 //         user       = additive pooling over the two
 
@@ -28,7 +28,8 @@ class FedNewsRecModel final : public NewsRecommender {
   FedNewsRecModel(const FedNewsRecShape& shape, torch::Tensor words, std::shared_ptr<const ItemText> text);
 
   torch::Tensor encode_items(std::span<const std::uint32_t> items, Pass& pass) override;
-  torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories, Pass& pass) override;
+  torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
+                             Pass& pass) override;
   std::int64_t vector_size() const override { return shape_.vector_size(); }
 
  private:

@@ -20,7 +20,8 @@ FlatParameters::FlatParameters(torch::nn::Module& module) {
     torch::Tensor view = values_.narrow(0, entries_[i].offset, entries_[i].size).view(trainable[i].sizes());
     view.copy_(trainable[i]);
     trainable[i].set_data(view);
-    trainable[i].mutable_grad() = gradients_.narrow(0, entries_[i].offset, entries_[i].size).view(view.sizes());
+    trainable[i].mutable_grad() =
+        gradients_.narrow(0, entries_[i].offset, entries_[i].size).view(view.sizes());
   }
 }
 

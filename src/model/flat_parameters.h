@@ -16,7 +16,7 @@ class FlatParameters {
  public:
   explicit FlatParameters(torch::nn::Module& module);
 
-  torch::Tensor& values() { return values_; }        // [P]
+  torch::Tensor& values() { return values_; }  // [P]
   const torch::Tensor& values() const { return values_; }
   torch::Tensor& gradients() { return gradients_; }  // [P], what backward() accumulates into
   std::int64_t size() const { return values_.numel(); }

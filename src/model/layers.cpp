@@ -14,7 +14,8 @@ Tensor glorot_uniform(std::int64_t rows, std::int64_t columns) {
 }
 
 WordConvolution::WordConvolution(std::int64_t in, std::int64_t out)
-    : weight_(register_parameter("weight", glorot_uniform(3 * in, out))), bias_(register_parameter("bias", torch::zeros({out}))) {}
+    : weight_(register_parameter("weight", glorot_uniform(3 * in, out))),
+      bias_(register_parameter("bias", torch::zeros({out}))) {}
 
 Tensor WordConvolution::forward(const Tensor& words, const Segments& segments) {
   return torch::addmm(bias_, word_windows(words, segments), weight_).relu();
@@ -22,7 +23,8 @@ Tensor WordConvolution::forward(const Tensor& words, const Segments& segments) {
 
 SelfAttention::SelfAttention(std::int64_t in, std::int64_t heads, std::int64_t head_size) : heads_(heads) {
   const std::int64_t out = heads * head_size;
-  weight_ = register_parameter("weight", torch::cat({glorot_uniform(in, out), glorot_uniform(in, out), glorot_uniform(in, out)}, 1));
+  weight_ = register_parameter(
+      "weight", torch::cat({glorot_uniform(in, out), glorot_uniform(in, out), glorot_uniform(in, out)}, 1));
 }
 
 Tensor SelfAttention::forward(const Tensor& rows, const Segments& segments) {
@@ -41,8 +43,11 @@ Tensor AdditivePooling::forward(const Tensor& rows, const Segments& segments) {
 RecentGru::RecentGru(std::int64_t in, std::int64_t size, std::int64_t most)
     : size_(size),
       most_(most),
-      input_(register_parameter("input", torch::cat({glorot_uniform(in, size), glorot_uniform(in, size), glorot_uniform(in, size)}, 1))),
-      gates_(register_parameter("gates", torch::cat({glorot_uniform(size, size), glorot_uniform(size, size)}, 1))),
+      input_(register_parameter(
+          "input",
+          torch::cat({glorot_uniform(in, size), glorot_uniform(in, size), glorot_uniform(in, size)}, 1))),
+      gates_(register_parameter("gates",
+                                torch::cat({glorot_uniform(size, size), glorot_uniform(size, size)}, 1))),
       candidate_(register_parameter("candidate", glorot_uniform(size, size))),
       bias_(register_parameter("bias", torch::zeros({3 * size}))) {}
 
@@ -63,8 +68,7 @@ Tensor RecentGru::forward(const Tensor& rows, const Segments& segments) {
       inputs.push_back(offsets[n + 1] - length[n] + step);
       ++running[step];
     }
-  const auto device = rows.device();
-  const Tensor projected = torch::addmm(bias_, rows.index_select(0, torch::tensor(inputs, torch::kInt64).to(device)), input_);
+  const Tensor projected = torch::addmm(bias_, gather_rows(rows, inputs), input_);
 
   Tensor state = torch::zeros({steps ? running[0] : 0, size_}, rows.options());
   std::vector<Tensor> finished = {torch::zeros({count - state.size(0), size_}, rows.options())};
@@ -86,7 +90,7 @@ Tensor RecentGru::forward(const Tensor& rows, const Segments& segments) {
   std::reverse(finished.begin(), finished.end());
   std::vector<std::int64_t> position(count);
   for (std::int64_t i = 0; i < count; ++i) position[order[i]] = i;
-  return torch::cat(finished).index_select(0, torch::tensor(position, torch::kInt64).to(device));
+  return gather_rows(torch::cat(finished), position);
 }
 
 }  // namespace sotto

@@ -1,6 +1,6 @@
 #pragma once
-// The layers the news models share. All work on ragged rows: W rows in N segments. Weights start as named in the
-// constructors: Glorot-uniform matrices, zero biases (as in the papers' Keras code).
+// The layers the news models share. All work on ragged rows: W rows in N segments. Weights start as named in
+// the constructors: Glorot-uniform matrices, zero biases (as in the papers' Keras code).
 //
 // Letters: W rows, N segments, D columns, H heads.
 

@@ -1,6 +1,6 @@
 #pragma once
-// What every news model is to the rest of the system: items become vectors, histories of item vectors become a
-// user vector, and the score of an item for a user is their dot product.
+// What every news model is to the rest of the system: items become vectors, histories of item vectors become
+// a user vector, and the score of an item for a user is their dot product.
 //
 // Letters: M items, U users, D size of a vector.
 
@@ -35,9 +35,10 @@ class NewsRecommender : public torch::nn::Module {
  public:
   // Vectors of the given items, in their order: [M, D]. An item without words gets the zero vector.
   virtual torch::Tensor encode_items(std::span<const std::uint32_t> items, Pass& pass) = 0;
-  // User vectors [U, D]. An empty history reads as one blank item (a zero vector), so that the model can learn
-  // what to show to somebody it knows nothing about.
-  virtual torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories, Pass& pass) = 0;
+  // User vectors [U, D]. An empty history reads as one blank item (a zero vector), so that the model can
+  // learn what to show to somebody it knows nothing about.
+  virtual torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
+                                     Pass& pass) = 0;
   virtual std::int64_t vector_size() const = 0;
 };
 

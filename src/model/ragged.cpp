@@ -46,15 +46,17 @@ void for_segments(std::int64_t count, const std::function<void(std::int64_t, std
 }
 
 struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
-  static Tensor forward(AutogradContext* context, const Tensor& qkv_in, const std::vector<std::int64_t>& offsets, std::int64_t heads) {
+  static Tensor forward(AutogradContext* context, const Tensor& qkv_in,
+                        const std::vector<std::int64_t>& offsets, std::int64_t heads) {
     const Tensor qkv = qkv_in.contiguous();
     const std::int64_t columns = qkv.size(1) / 3;
     const auto starts = weight_offsets(offsets, heads);
     Tensor out = torch::empty({qkv.size(0), columns}, qkv.options());
     Tensor weights = torch::empty({starts.back()}, qkv.options());
     AT_DISPATCH_FLOATING_TYPES(qkv.scalar_type(), "ragged_attention", [&] {
-      const ragged::AttentionForward<scalar_t> job{qkv.data_ptr<scalar_t>(), offsets.data(), starts.data(), heads, columns / heads,
-                                                   weights.data_ptr<scalar_t>(), out.data_ptr<scalar_t>()};
+      const ragged::AttentionForward<scalar_t> job{
+          qkv.data_ptr<scalar_t>(),     offsets.data(),          starts.data(), heads, columns / heads,
+          weights.data_ptr<scalar_t>(), out.data_ptr<scalar_t>()};
       for_segments(static_cast<std::int64_t>(offsets.size()) - 1, job);
     });
     context->save_for_backward({qkv, weights});
@@ -72,8 +74,14 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
     const Tensor grad_out = grads[0].contiguous();
     Tensor grad_qkv = torch::empty_like(qkv);
     AT_DISPATCH_FLOATING_TYPES(qkv.scalar_type(), "ragged_attention_backward", [&] {
-      const ragged::AttentionBackward<scalar_t> job{qkv.data_ptr<scalar_t>(), weights.data_ptr<scalar_t>(), grad_out.data_ptr<scalar_t>(),
-                                                    offsets.data(), starts.data(), heads, columns / heads, grad_qkv.data_ptr<scalar_t>()};
+      const ragged::AttentionBackward<scalar_t> job{qkv.data_ptr<scalar_t>(),
+                                                    weights.data_ptr<scalar_t>(),
+                                                    grad_out.data_ptr<scalar_t>(),
+                                                    offsets.data(),
+                                                    starts.data(),
+                                                    heads,
+                                                    columns / heads,
+                                                    grad_qkv.data_ptr<scalar_t>()};
       for_segments(static_cast<std::int64_t>(offsets.size()) - 1, job);
     });
     return {grad_qkv, Tensor(), Tensor()};
@@ -81,13 +89,16 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
 };
 
 struct PoolFunction : torch::autograd::Function<PoolFunction> {
-  static Tensor forward(AutogradContext* context, const Tensor& scores_in, const Tensor& values_in, const std::vector<std::int64_t>& offsets) {
+  static Tensor forward(AutogradContext* context, const Tensor& scores_in, const Tensor& values_in,
+                        const std::vector<std::int64_t>& offsets) {
     const Tensor scores = scores_in.contiguous(), values = values_in.contiguous();
     const std::int64_t segments = static_cast<std::int64_t>(offsets.size()) - 1;
-    Tensor weights = torch::empty_like(scores), out = torch::empty({segments, values.size(1)}, values.options());
+    Tensor weights = torch::empty_like(scores),
+           out = torch::empty({segments, values.size(1)}, values.options());
     AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "ragged_pool", [&] {
-      const ragged::PoolForward<scalar_t> job{scores.data_ptr<scalar_t>(), values.data_ptr<scalar_t>(), offsets.data(), values.size(1),
-                                              weights.data_ptr<scalar_t>(), out.data_ptr<scalar_t>()};
+      const ragged::PoolForward<scalar_t> job{
+          scores.data_ptr<scalar_t>(),  values.data_ptr<scalar_t>(), offsets.data(), values.size(1),
+          weights.data_ptr<scalar_t>(), out.data_ptr<scalar_t>()};
       for_segments(segments, job);
     });
     context->save_for_backward({values, weights});
@@ -102,8 +113,13 @@ struct PoolFunction : torch::autograd::Function<PoolFunction> {
     const Tensor grad_out = grads[0].contiguous();
     Tensor grad_scores = torch::empty_like(weights), grad_values = torch::empty_like(values);
     AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "ragged_pool_backward", [&] {
-      const ragged::PoolBackward<scalar_t> job{values.data_ptr<scalar_t>(), weights.data_ptr<scalar_t>(), grad_out.data_ptr<scalar_t>(),
-                                               offsets.data(), values.size(1), grad_scores.data_ptr<scalar_t>(), grad_values.data_ptr<scalar_t>()};
+      const ragged::PoolBackward<scalar_t> job{values.data_ptr<scalar_t>(),
+                                               weights.data_ptr<scalar_t>(),
+                                               grad_out.data_ptr<scalar_t>(),
+                                               offsets.data(),
+                                               values.size(1),
+                                               grad_scores.data_ptr<scalar_t>(),
+                                               grad_values.data_ptr<scalar_t>()};
       for_segments(static_cast<std::int64_t>(offsets.size()) - 1, job);
     });
     return {grad_scores, grad_values, Tensor()};
@@ -119,30 +135,35 @@ struct Padding {
 Padding padding_of(const Segments& segments, torch::Device device) {
   const Tensor rows = segments.padded_rows();
   const Tensor present = rows.ge(0);
-  return {rows.clamp_min(0).to(device), present.logical_not().to(device), present.flatten().nonzero().squeeze(1).to(device)};
+  return {rows.clamp_min(0).to(device), present.logical_not().to(device),
+          present.flatten().nonzero().squeeze(1).to(device)};
 }
 
 }  // namespace
 
 Tensor ragged_attention(const Tensor& qkv, const Segments& segments, std::int64_t heads) {
-  TORCH_CHECK(qkv.dim() == 2 && qkv.size(0) == segments.rows() && qkv.size(1) % (3 * heads) == 0, "qkv must be [rows, 3 * heads * size]");
+  TORCH_CHECK(qkv.dim() == 2 && qkv.size(0) == segments.rows() && qkv.size(1) % (3 * heads) == 0,
+              "qkv must be [rows, 3 * heads * size]");
   if (qkv.is_cuda()) return padded_attention(qkv, segments, heads);
   return AttentionFunction::apply(qkv, segments.offsets(), heads);
 }
 
 Tensor ragged_pool(const Tensor& scores, const Tensor& values, const Segments& segments) {
-  TORCH_CHECK(scores.dim() == 1 && values.dim() == 2 && scores.size(0) == segments.rows() && values.size(0) == segments.rows(),
+  TORCH_CHECK(scores.dim() == 1 && values.dim() == 2 && scores.size(0) == segments.rows() &&
+                  values.size(0) == segments.rows(),
               "scores must be [rows], values [rows, columns]");
   if (values.is_cuda()) return padded_pool(scores, values, segments);
   return PoolFunction::apply(scores, values, segments.offsets());
 }
 
 Tensor padded_attention(const Tensor& qkv, const Segments& segments, std::int64_t heads) {
-  const std::int64_t columns = qkv.size(1) / 3, size = columns / heads, n = segments.count(), length = segments.longest();
+  const std::int64_t columns = qkv.size(1) / 3, size = columns / heads, n = segments.count(),
+                     length = segments.longest();
   if (segments.rows() == 0) return qkv.slice(1, 0, columns);
   const Padding padding = padding_of(segments, qkv.device());
   // [N, L, 3, H, size] -> three of [N, H, L, size]
-  const Tensor split = qkv.index_select(0, padding.rows.flatten()).view({n, length, 3, heads, size}).permute({2, 0, 3, 1, 4});
+  const Tensor split =
+      qkv.index_select(0, padding.rows.flatten()).view({n, length, 3, heads, size}).permute({2, 0, 3, 1, 4});
   Tensor scores = split[0].matmul(split[1].transpose(-1, -2)) / std::sqrt(static_cast<double>(size));
   scores = scores.masked_fill(padding.blank.view({n, 1, 1, length}), -1e30);
   // The mask is finite: a segment of blanks keeps a defined softmax, which no row of the result reads.

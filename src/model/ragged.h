@@ -1,6 +1,7 @@
 #pragma once
-// Differentiable operations over ragged batches: W rows cut into N segments (titles into words, histories into
-// clicks). Nothing is padded on the CPU; on CUDA, and as the reference in tests, plain padded tensor operations.
+// Differentiable operations over ragged batches: W rows cut into N segments (titles into words, histories
+// into clicks). Nothing is padded on the CPU; on CUDA, and as the reference in tests, plain padded tensor
+// operations.
 //
 // Letters: W rows, N segments, H heads, D columns.
 
@@ -27,7 +28,8 @@ class Segments {
   std::int64_t longest_ = 0;
 };
 
-// Scaled dot-product self-attention within each segment. qkv: [W, 3D], queries | keys | values. Returns [W, D].
+// Scaled dot-product self-attention within each segment. qkv: [W, 3D], queries | keys | values. Returns [W,
+// D].
 torch::Tensor ragged_attention(const torch::Tensor& qkv, const Segments& segments, std::int64_t heads);
 
 // Softmax of scores [W] within each segment, then the weighted sum of values [W, D]. Returns [N, D]; an empty

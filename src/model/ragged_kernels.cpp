@@ -7,9 +7,9 @@
 
 #include "base/isa.h"
 
-// Inside a segment everything is stored transposed, one row per head dimension or key, padded to a multiple of
-// `lane` queries: the innermost loop always runs over queries (or keys), is a multiple of the vector width and
-// has a broadcast scalar as its other operand, so the compiler turns it into plain vector code.
+// Inside a segment everything is stored transposed, one row per head dimension or key, padded to a multiple
+// of `lane` queries: the innermost loop always runs over queries (or keys), is a multiple of the vector width
+// and has a broadcast scalar as its other operand, so the compiler turns it into plain vector code.
 
 namespace sotto::ragged {
 namespace {
@@ -20,53 +20,66 @@ std::int64_t padded(std::int64_t length) { return (length + lane - 1) / lane * l
 
 // to[column][row] = from[row][column]; rows beyond `rows` up to the padding become zero.
 template <class T>
-inline void load_transposed(const T* from, std::int64_t rows, std::int64_t stride, std::int64_t columns, std::int64_t pitch, T* to) {
+SOTTO_INLINE void load_transposed(const T* from, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                                  std::int64_t pitch, T* to) {
   std::fill(to, to + columns * pitch, T{0});
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 0; c < columns; ++c) to[c * pitch + r] = from[r * stride + c];
 }
 
 template <class T>
-inline void store_transposed(const T* from, std::int64_t rows, std::int64_t stride, std::int64_t columns, std::int64_t pitch, T* to) {
+SOTTO_INLINE void store_transposed(const T* from, std::int64_t rows, std::int64_t stride,
+                                   std::int64_t columns, std::int64_t pitch, T* to) {
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 0; c < columns; ++c) to[r * stride + c] = from[c * pitch + r];
 }
 
-// out[a][:] = scale * sum_b left[b][a] * right[b][:], a < rows_a: a matrix product with vectors along the pitch.
-template <class T>
-inline void product(const T* left, const T* right, std::int64_t rows_a, std::int64_t rows_b, std::int64_t pitch, T scale, T* out) {
-  for (std::int64_t a = 0; a < rows_a; ++a) {
-    for (std::int64_t i = 0; i < pitch; i += lane) {
-      T sum[lane] = {};
-      for (std::int64_t b = 0; b < rows_b; ++b) {
-        const T factor = left[b * pitch + a];
-        const T* row = right + b * pitch + i;
-        for (std::int64_t k = 0; k < lane; ++k) sum[k] += factor * row[k];
+// A block of `rows` output rows shares every load of the right matrix and keeps as many sums in flight, which
+// hides the latency of multiply-add. left(a, b) is left[a * step_a + b * step_b].
+template <int rows, class T>
+SOTTO_INLINE void product_block(const T* left, std::int64_t step_a, std::int64_t step_b, const T* right,
+                                std::int64_t rows_b, std::int64_t pitch, T scale, T* out) {
+  for (std::int64_t i = 0; i < pitch; i += lane) {
+    T sum[rows][lane] = {};
+    for (std::int64_t b = 0; b < rows_b; ++b) {
+      const T* row = right + b * pitch + i;
+      for (int r = 0; r < rows; ++r) {
+        const T factor = left[r * step_a + b * step_b];
+        for (std::int64_t k = 0; k < lane; ++k) sum[r][k] += factor * row[k];
       }
-      for (std::int64_t k = 0; k < lane; ++k) out[a * pitch + i + k] = scale * sum[k];
     }
+    for (int r = 0; r < rows; ++r)
+      for (std::int64_t k = 0; k < lane; ++k) out[r * pitch + i + k] = scale * sum[r][k];
   }
 }
 
-// out[a][:] = sum_b left[a][b] * right[b][:]: the same with the left matrix not transposed.
+// out[a][:] = scale * sum_b left(a, b) * right[b][:], a < rows_a.
 template <class T>
-inline void product_plain(const T* left, const T* right, std::int64_t rows_a, std::int64_t rows_b, std::int64_t pitch, T scale, T* out) {
-  for (std::int64_t a = 0; a < rows_a; ++a) {
-    for (std::int64_t i = 0; i < pitch; i += lane) {
-      T sum[lane] = {};
-      for (std::int64_t b = 0; b < rows_b; ++b) {
-        const T factor = left[a * pitch + b];
-        const T* row = right + b * pitch + i;
-        for (std::int64_t k = 0; k < lane; ++k) sum[k] += factor * row[k];
-      }
-      for (std::int64_t k = 0; k < lane; ++k) out[a * pitch + i + k] = scale * sum[k];
-    }
-  }
+SOTTO_INLINE void product_steps(const T* left, std::int64_t step_a, std::int64_t step_b, const T* right,
+                                std::int64_t rows_a, std::int64_t rows_b, std::int64_t pitch, T scale,
+                                T* out) {
+  std::int64_t a = 0;
+  for (; a + 4 <= rows_a; a += 4)
+    product_block<4>(left + a * step_a, step_a, step_b, right, rows_b, pitch, scale, out + a * pitch);
+  for (; a < rows_a; ++a)
+    product_block<1>(left + a * step_a, step_a, step_b, right, rows_b, pitch, scale, out + a * pitch);
+}
+
+// The left matrix transposed (its rows run over b), or plain (its rows run over a).
+template <class T>
+SOTTO_INLINE void product(const T* left, const T* right, std::int64_t rows_a, std::int64_t rows_b,
+                          std::int64_t pitch, T scale, T* out) {
+  product_steps(left, 1, pitch, right, rows_a, rows_b, pitch, scale, out);
+}
+template <class T>
+SOTTO_INLINE void product_plain(const T* left, const T* right, std::int64_t rows_a, std::int64_t rows_b,
+                                std::int64_t pitch, T scale, T* out) {
+  product_steps(left, pitch, 1, right, rows_a, rows_b, pitch, scale, out);
 }
 
 // Softmax over the first `keys` rows, separately for every column.
 template <class T>
-inline void softmax_down(T* matrix, std::int64_t keys, std::int64_t pitch) {
+SOTTO_INLINE void softmax_down(T* matrix, std::int64_t keys, std::int64_t pitch) {
   for (std::int64_t i = 0; i < pitch; i += lane) {
     T top[lane], sum[lane] = {};
     for (std::int64_t k = 0; k < lane; ++k) top[k] = matrix[i + k];
@@ -87,14 +100,15 @@ template <class T>
 struct AttentionScratch {
   std::vector<T> q, k, v, a, b, c, d, e;
   void resize(std::int64_t head_size, std::int64_t pitch) {
-    const auto vectors = static_cast<std::size_t>(head_size * pitch), square = static_cast<std::size_t>(pitch * pitch);
+    const auto vectors = static_cast<std::size_t>(head_size * pitch),
+               square = static_cast<std::size_t>(pitch * pitch);
     for (auto* buffer : {&q, &k, &v, &a, &b}) buffer->resize(std::max(buffer->size(), vectors));
     for (auto* buffer : {&c, &d, &e}) buffer->resize(std::max(buffer->size(), square));
   }
 };
 
 template <class T>
-__attribute__((always_inline)) inline void attention_forward(const AttentionForward<T>& job, std::int64_t begin, std::int64_t end) {
+SOTTO_INLINE void attention_forward(const AttentionForward<T>& job, std::int64_t begin, std::int64_t end) {
   thread_local AttentionScratch<T> scratch;
   const std::int64_t columns = job.heads * job.head_size;
   const T scale = T{1} / std::sqrt(static_cast<T>(job.head_size));
@@ -109,15 +123,17 @@ __attribute__((always_inline)) inline void attention_forward(const AttentionForw
       product(scratch.k.data(), scratch.q.data(), length, job.head_size, pitch, scale, scratch.c.data());
       softmax_down(scratch.c.data(), length, pitch);
       product_plain(scratch.v.data(), scratch.c.data(), job.head_size, length, pitch, T{1}, scratch.a.data());
-      store_transposed(scratch.a.data(), length, columns, job.head_size, pitch, job.out + first * columns + h * job.head_size);
+      store_transposed(scratch.a.data(), length, columns, job.head_size, pitch,
+                       job.out + first * columns + h * job.head_size);
       T* kept = job.weights + job.weight_offsets[n] + h * length * length;
-      for (std::int64_t j = 0; j < length; ++j) std::copy_n(scratch.c.data() + j * pitch, length, kept + j * length);
+      for (std::int64_t j = 0; j < length; ++j)
+        std::copy_n(scratch.c.data() + j * pitch, length, kept + j * length);
     }
   }
 }
 
 template <class T>
-__attribute__((always_inline)) inline void attention_backward(const AttentionBackward<T>& job, std::int64_t begin, std::int64_t end) {
+SOTTO_INLINE void attention_backward(const AttentionBackward<T>& job, std::int64_t begin, std::int64_t end) {
   thread_local AttentionScratch<T> scratch;
   const std::int64_t columns = job.heads * job.head_size;
   const T scale = T{1} / std::sqrt(static_cast<T>(job.head_size));
@@ -132,7 +148,8 @@ __attribute__((always_inline)) inline void attention_backward(const AttentionBac
       load_transposed(row, length, 3 * columns, job.head_size, pitch, scratch.q.data());
       load_transposed(row + columns, length, 3 * columns, job.head_size, pitch, scratch.k.data());
       load_transposed(row + 2 * columns, length, 3 * columns, job.head_size, pitch, scratch.v.data());
-      load_transposed(job.grad_out + first * columns + h * job.head_size, length, columns, job.head_size, pitch, grad_out);
+      load_transposed(job.grad_out + first * columns + h * job.head_size, length, columns, job.head_size,
+                      pitch, grad_out);
       const T* kept = job.weights + job.weight_offsets[n] + h * length * length;
       std::fill(weights, weights + pitch * pitch, T{0});
       std::fill(turned, turned + pitch * pitch, T{0});
@@ -148,7 +165,8 @@ __attribute__((always_inline)) inline void attention_backward(const AttentionBac
       for (std::int64_t i = 0; i < pitch; i += lane) {
         T inner[lane] = {};
         for (std::int64_t j = 0; j < length; ++j)
-          for (std::int64_t k = 0; k < lane; ++k) inner[k] += weights[j * pitch + i + k] * grad[j * pitch + i + k];
+          for (std::int64_t k = 0; k < lane; ++k)
+            inner[k] += weights[j * pitch + i + k] * grad[j * pitch + i + k];
         for (std::int64_t j = 0; j < length; ++j)
           for (std::int64_t k = 0; k < lane; ++k) {
             T& value = grad[j * pitch + i + k];
@@ -167,7 +185,7 @@ __attribute__((always_inline)) inline void attention_backward(const AttentionBac
 }
 
 template <class T>
-__attribute__((always_inline)) inline void pool_forward(const PoolForward<T>& job, std::int64_t begin, std::int64_t end) {
+SOTTO_INLINE void pool_forward(const PoolForward<T>& job, std::int64_t begin, std::int64_t end) {
   for (std::int64_t n = begin; n < end; ++n) {
     const std::int64_t first = job.offsets[n], last = job.offsets[n + 1];
     T* out = job.out + n * job.columns;
@@ -184,7 +202,7 @@ __attribute__((always_inline)) inline void pool_forward(const PoolForward<T>& jo
 }
 
 template <class T>
-__attribute__((always_inline)) inline void pool_backward(const PoolBackward<T>& job, std::int64_t begin, std::int64_t end) {
+SOTTO_INLINE void pool_backward(const PoolBackward<T>& job, std::int64_t begin, std::int64_t end) {
   for (std::int64_t n = begin; n < end; ++n) {
     const std::int64_t first = job.offsets[n], last = job.offsets[n + 1];
     const T* grad = job.grad_out + n * job.columns;
@@ -209,30 +227,51 @@ __attribute__((always_inline)) inline void pool_backward(const PoolBackward<T>& 
       job.grad_scores[i] = dot;
       inner += weight * dot;
     }
-    for (std::int64_t i = first; i < last; ++i) job.grad_scores[i] = job.weights[i] * (job.grad_scores[i] - inner);
+    for (std::int64_t i = first; i < last; ++i)
+      job.grad_scores[i] = job.weights[i] * (job.grad_scores[i] - inner);
   }
 }
 
 // One entry point per element type: function versions cannot be templates.
-SOTTO_MULTIVERSION void run(const AttentionForward<float>& job, std::int64_t b, std::int64_t e) { attention_forward(job, b, e); }
-SOTTO_MULTIVERSION void run(const AttentionBackward<float>& job, std::int64_t b, std::int64_t e) { attention_backward(job, b, e); }
-SOTTO_MULTIVERSION void run(const PoolForward<float>& job, std::int64_t b, std::int64_t e) { pool_forward(job, b, e); }
-SOTTO_MULTIVERSION void run(const PoolBackward<float>& job, std::int64_t b, std::int64_t e) { pool_backward(job, b, e); }
-void run(const AttentionForward<double>& job, std::int64_t b, std::int64_t e) { attention_forward(job, b, e); }
-void run(const AttentionBackward<double>& job, std::int64_t b, std::int64_t e) { attention_backward(job, b, e); }
+SOTTO_MULTIVERSION void run(const AttentionForward<float>& job, std::int64_t b, std::int64_t e) {
+  attention_forward(job, b, e);
+}
+SOTTO_MULTIVERSION void run(const AttentionBackward<float>& job, std::int64_t b, std::int64_t e) {
+  attention_backward(job, b, e);
+}
+SOTTO_MULTIVERSION void run(const PoolForward<float>& job, std::int64_t b, std::int64_t e) {
+  pool_forward(job, b, e);
+}
+SOTTO_MULTIVERSION void run(const PoolBackward<float>& job, std::int64_t b, std::int64_t e) {
+  pool_backward(job, b, e);
+}
+void run(const AttentionForward<double>& job, std::int64_t b, std::int64_t e) {
+  attention_forward(job, b, e);
+}
+void run(const AttentionBackward<double>& job, std::int64_t b, std::int64_t e) {
+  attention_backward(job, b, e);
+}
 void run(const PoolForward<double>& job, std::int64_t b, std::int64_t e) { pool_forward(job, b, e); }
 void run(const PoolBackward<double>& job, std::int64_t b, std::int64_t e) { pool_backward(job, b, e); }
 
 }  // namespace
 
 template <class T>
-void AttentionForward<T>::operator()(std::int64_t begin, std::int64_t end) const { run(*this, begin, end); }
+void AttentionForward<T>::operator()(std::int64_t begin, std::int64_t end) const {
+  run(*this, begin, end);
+}
 template <class T>
-void AttentionBackward<T>::operator()(std::int64_t begin, std::int64_t end) const { run(*this, begin, end); }
+void AttentionBackward<T>::operator()(std::int64_t begin, std::int64_t end) const {
+  run(*this, begin, end);
+}
 template <class T>
-void PoolForward<T>::operator()(std::int64_t begin, std::int64_t end) const { run(*this, begin, end); }
+void PoolForward<T>::operator()(std::int64_t begin, std::int64_t end) const {
+  run(*this, begin, end);
+}
 template <class T>
-void PoolBackward<T>::operator()(std::int64_t begin, std::int64_t end) const { run(*this, begin, end); }
+void PoolBackward<T>::operator()(std::int64_t begin, std::int64_t end) const {
+  run(*this, begin, end);
+}
 
 template struct AttentionForward<float>;
 template struct AttentionForward<double>;

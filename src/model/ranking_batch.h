@@ -38,7 +38,8 @@ class RankingBatch {
   std::vector<ItemId> items_;
   std::unordered_map<ItemId, std::int64_t> rows_;
   Histories histories_;
-  std::unordered_map<const ItemId*, std::vector<std::pair<std::size_t, std::int64_t>>> known_histories_;  // by end: (length, number)
+  std::unordered_map<const ItemId*, std::vector<std::pair<std::size_t, std::int64_t>>>
+      known_histories_;  // by end: (length, number)
   std::vector<std::int64_t> sample_history_, sample_candidates_;
   std::vector<float> weights_;
 };

@@ -4,13 +4,14 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "model/ragged.h"
 
 namespace sotto {
 
-// One forward pass: whether dropout is active, and the stream its masks come from. Every dropout layer takes the
-// next seed, so a pass is a pure function of (parameters, inputs, seed).
+// One forward pass: whether dropout is active, and the stream its masks come from. Every dropout layer takes
+// the next seed, so a pass is a pure function of (parameters, inputs, seed).
 struct Pass {
   bool training = false;
   std::uint64_t seed = 0;
@@ -18,6 +19,10 @@ struct Pass {
   static Pass evaluation() { return {}; }
   static Pass train(std::uint64_t run_seed, std::uint32_t round, std::uint32_t user = 0);
 };
+
+// table[rows]: [M, D] and W row numbers -> [W, D]. Torch's own index_select adds gradients row by row through
+// a whole operator call each, which dominates a training step on the CPU.
+torch::Tensor gather_rows(const torch::Tensor& table, std::vector<std::int64_t> rows);
 
 // [W, D] -> [W, 3D]: each row between its neighbours of the same segment, zeros beyond the ends.
 torch::Tensor word_windows(const torch::Tensor& rows, const Segments& segments);

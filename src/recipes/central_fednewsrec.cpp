@@ -1,5 +1,5 @@
-// The centralised twin of FedNewsRec (the paper's CenNewsRec): the same model and loss, trained on everybody's
-// clicks in one place. The upper mark for the federated recipes; nothing is private.
+// The centralised twin of FedNewsRec (the paper's CenNewsRec): the same model and loss, trained on
+// everybody's clicks in one place. The upper mark for the federated recipes; nothing is private.
 
 #include "recipes/central_fednewsrec.h"
 

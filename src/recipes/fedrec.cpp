@@ -1,5 +1,5 @@
-// FedNewsRec (Qi et al. 2020) without noise: every round a cohort of users computes the gradient of the model on
-// its own clicks; the server averages and takes one step. Only gradients leave a device. No DP.
+// FedNewsRec (Qi et al. 2020) without noise: every round a cohort of users computes the gradient of the model
+// on its own clicks; the server averages and takes one step. Only gradients leave a device. No DP.
 
 #include "recipes/fedrec.h"
 

@@ -32,7 +32,8 @@ class NewsRun {
   NewsTraining& training() { return *training_; }
   FlatParameters& parameters() { return *parameters_; }
 
-  Result<TrainOutcome> train(UpdateSource& source, const OptimiserSettings& optimiser, const EngineSettings& engine);
+  Result<TrainOutcome> train(UpdateSource& source, const OptimiserSettings& optimiser,
+                             const EngineSettings& engine);
   Result<MeanImpressionMetrics> evaluate_best();
 
  private:

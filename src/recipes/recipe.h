@@ -1,6 +1,6 @@
 #pragma once
-// A recipe is one system of the literature, or our own, as a short list of shared parts. It declares its settings
-// in one table, says what it guarantees, and trains a run.
+// A recipe is one system of the literature, or our own, as a short list of shared parts. It declares its
+// settings in one table, says what it guarantees, and trains a run.
 
 #include <functional>
 #include <memory>
@@ -17,10 +17,11 @@
 
 namespace sotto {
 
-// Metrics of a model on impressions of a data set, reading at most `max_history` clicks per user. Given by the
-// caller: evaluation stands above the recipes.
-using Evaluate = std::function<MeanImpressionMetrics(NewsRecommender& model, const Dataset& dataset,
-                                                     std::span<const std::uint32_t> impressions, std::size_t max_history)>;
+// Metrics of a model on impressions of a data set, reading at most `max_history` clicks per user. Given by
+// the caller: evaluation stands above the recipes.
+using Evaluate =
+    std::function<MeanImpressionMetrics(NewsRecommender& model, const Dataset& dataset,
+                                        std::span<const std::uint32_t> impressions, std::size_t max_history)>;
 
 struct RunRequest {
   const Dataset& dataset;

@@ -10,8 +10,10 @@ namespace sotto {
 std::span<const RecipeEntry> recipes() {
   static constexpr std::array entries = {
       RecipeEntry{"fedrec", "FedNewsRec's model trained by federated rounds, without noise",
-                  "No differential privacy. Clicks, histories and impressions stay on the devices; the server sees the gradient of every user who takes "
-                  "part in a round, from which clicked items can be reconstructed. Use it as the non-private mark for the private recipes.",
+                  "No differential privacy. Clicks, histories and impressions stay on the devices; the "
+                  "server sees the gradient of every user who takes "
+                  "part in a round, from which clicked items can be reconstructed. Use it as the non-private "
+                  "mark for the private recipes.",
                   false, &make_fedrec},
       RecipeEntry{"central-fednewsrec", "FedNewsRec's model trained on everybody's clicks in one place",
                   "None. All behaviour is collected by the server.", false, &make_central_fednewsrec},
@@ -25,7 +27,8 @@ Result<const RecipeEntry*> find_recipe(std::string_view name) {
     if (entry.name == name) return &entry;
     names.emplace_back(entry.name);
   }
-  if (const auto near = nearest(name, names)) return bad_input("unknown recipe '{}'; did you mean '{}'? 'sotto recipes' lists them all", name, *near);
+  if (const auto near = nearest(name, names))
+    return bad_input("unknown recipe '{}'; did you mean '{}'? 'sotto recipes' lists them all", name, *near);
   return bad_input("unknown recipe '{}'; 'sotto recipes' lists them all", name);
 }
 

@@ -73,13 +73,15 @@ TEST(ClipNorm, ScalesOnlyWhatIsTooLong) {
 Tensor after_steps(const OptimiserSettings& settings, const std::vector<double>& gradients) {
   Tensor parameters = torch::zeros({1}, torch::kFloat64);
   auto optimiser = make_optimiser(settings, parameters).value();
-  for (const double g : gradients) optimiser->step(parameters, torch::full({1}, g, torch::kFloat64));
+  for (std::uint32_t round = 0; round < gradients.size(); ++round)
+    optimiser->step(parameters, torch::full({1}, gradients[round], torch::kFloat64), round);
   return parameters;
 }
 
 TEST(ServerOptimiser, SgdAndFedAvgFollowTheirFormulas) {
   EXPECT_NEAR(after_steps({.optimiser = "sgd", .learning_rate = 0.5}, {1, 2}).item<double>(), -1.5, 1e-12);
-  EXPECT_NEAR(after_steps({.optimiser = "sgd", .learning_rate = 0.5, .momentum = 0.5}, {1, 2}).item<double>(), -0.5 - 0.5 * 2.5, 1e-12);
+  EXPECT_NEAR(after_steps({.optimiser = "sgd", .learning_rate = 0.5, .momentum = 0.5}, {1, 2}).item<double>(),
+              -0.5 - 0.5 * 2.5, 1e-12);
   EXPECT_NEAR(after_steps({.optimiser = "fedavg", .learning_rate = 9}, {1, 2}).item<double>(), -3, 1e-12);
 }
 
@@ -91,20 +93,38 @@ TEST(ServerOptimiser, FedAdamFollowsBothFormulas) {
       v = 0.99 * v + 0.01 * (paper ? m * m : g * g);
       theta -= 0.1 * m / (std::sqrt(v) + 1e-3);
     }
-    const OptimiserSettings settings{.optimiser = "fedadam", .second_moment = paper ? "paper" : "standard", .learning_rate = 0.1, .tau = 1e-3};
+    const OptimiserSettings settings{.optimiser = "fedadam",
+                                     .second_moment = paper ? "paper" : "standard",
+                                     .learning_rate = 0.1,
+                                     .tau = 1e-3};
     EXPECT_NEAR(after_steps(settings, {1, -3, 2}).item<double>(), theta, 1e-12);
   }
 }
 
+TEST(ServerOptimiser, StepSizeHalvesAsAskedAndStartsAtItsValue) {
+  const OptimiserSettings settings{.optimiser = "sgd", .learning_rate = 0.8, .halve_every = 2};
+  EXPECT_DOUBLE_EQ(settings.rate_at(0), 0.8);
+  EXPECT_DOUBLE_EQ(settings.rate_at(2), 0.4);
+  EXPECT_NEAR(after_steps(settings, {1, 0, 1}).item<double>(), -0.8 - 0.4, 1e-12);
+}
+
 TEST(ServerOptimiser, AdamCorrectsItsBias) {
   // The first step of Adam has the length of the learning rate whatever the gradient.
-  EXPECT_NEAR(after_steps({.optimiser = "adam", .learning_rate = 0.1, .tau = 1e-12}, {1234}).item<double>(), -0.1, 1e-9);
+  EXPECT_NEAR(after_steps({.optimiser = "adam", .learning_rate = 0.1, .tau = 1e-12}, {1234}).item<double>(),
+              -0.1, 1e-9);
 }
 
 TEST(Checkpoint, ComesBackBitForBit) {
   const TempFolder folder;
   torch::manual_seed(1);
-  const Checkpoint written{7, 5, 0.625, 12.5, 2, "a:3 b:2 ", torch::randn({5}), {torch::randn({5}), torch::ones({1}, torch::kFloat64)}};
+  const Checkpoint written{7,
+                           5,
+                           0.625,
+                           12.5,
+                           2,
+                           "a:3 b:2 ",
+                           torch::randn({5}),
+                           {torch::randn({5}), torch::ones({1}, torch::kFloat64)}};
   ASSERT_TRUE(save_checkpoint(folder / "c.sotto", written));
   const auto read = load_checkpoint(folder / "c.sotto", "a:3 b:2 ").value();
   EXPECT_EQ(read.rounds_done, 7U);
@@ -126,7 +146,8 @@ TEST(RunLog, DropsRoundsBehindTheCheckpointAndHalfWrittenLines) {
   const TempFolder folder;
   {
     auto log = RunLog::open(folder / "log.jsonl", 0).value();
-    for (std::uint32_t round = 1; round <= 3; ++round) ASSERT_TRUE(log.append({round, 1.0 / round, 1, 2, 3, 4, 5, ImpressionMetrics{0.5, 0.25, 0.125, 0.75}}));
+    for (std::uint32_t round = 1; round <= 3; ++round)
+      ASSERT_TRUE(log.append({round, 1.0 / round, 1, 2, 3, 4, 5, ImpressionMetrics{0.5, 0.25, 0.125, 0.75}}));
     auto text = read_file(folder / "log.jsonl").value();
     ASSERT_TRUE(write_file_atomically(folder / "log.jsonl", text + "{\"round\": 4, \"lo"));
   }

@@ -12,7 +12,9 @@ namespace sotto::testing {
 inline Dataset tiny_news(const TempFolder& folder, std::uint32_t users = 12) {
   DatasetBuilder builder("tiny", "test");
   for (int i = 0; i < 10; ++i) {
-    const std::string id = "N" + std::to_string(i), title = std::string(i % 2 ? "blue sea number " : "red fire number ") + std::to_string(i);
+    const std::string id = "N" + std::to_string(i),
+                      title =
+                          std::string(i % 2 ? "blue sea number " : "red fire number ") + std::to_string(i);
     builder.add_item({id, title, "", i % 2 ? "cold" : "warm", ""});
   }
   for (std::uint32_t u = 0; u < users; ++u) {
@@ -23,7 +25,8 @@ inline Dataset tiny_news(const TempFolder& folder, std::uint32_t users = 12) {
     for (std::uint32_t k = 0; k < 2 + u % 2; ++k) {
       const ItemId clicked = own + 4 + 2 * (k % 3);
       const std::vector<ItemId> shown = {other + 4, clicked, other + 6, other + 8};
-      builder.add_impression(user, 100 + k, Split::train, handle, u == 0 ? 0 : 2, shown, std::vector<std::uint8_t>{0, 1, 0, 0});
+      builder.add_impression(user, 100 + k, Split::train, handle, u == 0 ? 0 : 2, shown,
+                             std::vector<std::uint8_t>{0, 1, 0, 0});
     }
     const std::vector<ItemId> shown = {own + 8, other + 2, other + 8};
     builder.add_impression(user, 200, Split::test, handle, 2, shown, std::vector<std::uint8_t>{1, 0, 0});

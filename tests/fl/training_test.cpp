@@ -32,13 +32,15 @@ struct Tiny {
     data = prepare_training_data(dataset, settings, seed).value();
     torch::manual_seed(seed);
     FedNewsRecShape shape;
-    shape.word_size = 6, shape.heads = 2, shape.head_size = 4, shape.pooling_size = 5, shape.dropout = dropout, shape.train_words = true;
+    shape.word_size = 6, shape.heads = 2, shape.head_size = 4, shape.pooling_size = 5,
+    shape.dropout = dropout, shape.train_words = true;
     model = std::make_shared<FedNewsRecModel>(shape, torch::randn({16, 6}) * 0.3, tiny_text());
     parameters = std::make_unique<FlatParameters>(*model);
     training = std::make_unique<NewsTraining>(dataset, data, settings, *model, *parameters, seed);
   }
   FederatedSource source(FederatedSettings federated) const {
-    return {federated, CohortSampler::create(data.users, federated.cohort, 5).value(), make_transforms(federated), *training};
+    return {federated, CohortSampler::create(data.users, federated.cohort, 5).value(),
+            make_transforms(federated), *training};
   }
   TempFolder folder;
   Dataset dataset;
@@ -49,7 +51,9 @@ struct Tiny {
   std::unique_ptr<NewsTraining> training;
 };
 
-double relative_difference(const Tensor& a, const Tensor& b) { return (a - b).norm().item<double>() / b.norm().item<double>(); }
+double relative_difference(const Tensor& a, const Tensor& b) {
+  return (a - b).norm().item<double>() / b.norm().item<double>();
+}
 
 TEST(NewsTraining, CohortGradientEqualsTheSumOfUserGradients) {
   Tiny tiny;
@@ -109,7 +113,8 @@ TEST(CentralSource, VisitsEverySampleOncePerEpoch) {
   Tiny tiny;
   CentralSource source(tiny.data, *tiny.training, 4, 5);
   std::uint64_t samples = 0;
-  for (std::uint32_t round = 0; round < source.rounds_per_epoch(); ++round) samples += source.round(round).value().samples;
+  for (std::uint32_t round = 0; round < source.rounds_per_epoch(); ++round)
+    samples += source.round(round).value().samples;
   EXPECT_EQ(samples, tiny.data.sample_count());
 }
 
@@ -118,12 +123,14 @@ struct Trained {
   RunSummary summary;
 };
 
-Trained train(const fs::path& run, std::int64_t rounds, bool resume, double dropout = 0.2, const Observe& observe = {}) {
+Trained train(const fs::path& run, std::int64_t rounds, bool resume, double dropout = 0.2,
+              const Observe& observe = {}) {
   Tiny tiny(dropout);
   FederatedSettings federated;
   federated.cohort = 6;
   auto source = tiny.source(federated);
-  auto optimiser = make_optimiser({.optimiser = "fedadam", .learning_rate = 0.02}, tiny.parameters->values()).value();
+  auto optimiser =
+      make_optimiser({.optimiser = "fedadam", .learning_rate = 0.02}, tiny.parameters->values()).value();
   EngineSettings settings;
   settings.rounds = rounds, settings.checkpoint_every = 3;
   RoundEngine engine(settings, run, *tiny.parameters, source, *optimiser);
@@ -144,13 +151,15 @@ TEST(RoundEngine, ResumedRunEqualsAnUninterruptedOneBitForBit) {
   const auto resumed = train(parts.path(), 10, true);
   EXPECT_TRUE(resumed.parameters.equal(straight.parameters));
   ASSERT_EQ(resumed.summary.rounds.size(), 10U);
-  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(resumed.summary.rounds[i].loss, straight.summary.rounds[i].loss);
+  for (std::size_t i = 0; i < 10; ++i)
+    EXPECT_EQ(resumed.summary.rounds[i].loss, straight.summary.rounds[i].loss);
 }
 
 TEST(RoundEngine, InterruptFinishesTheRoundAndSaves) {
   const TempFolder whole, parts;
   const auto straight = train(whole.path(), 8, false);
-  const auto cut = train(parts.path(), 8, false, 0.2, [](const RoundRecord& record) { set_interrupted(record.round == 4); });
+  const auto cut = train(parts.path(), 8, false, 0.2,
+                         [](const RoundRecord& record) { set_interrupted(record.round == 4); });
   set_interrupted(false);
   EXPECT_TRUE(cut.summary.interrupted);
   EXPECT_EQ(cut.summary.rounds.size(), 5U);  // the signal came after round 4: round 5 was finished
@@ -163,7 +172,8 @@ TEST(RoundEngine, KeepsTheBestRoundAndStopsWithoutPatience) {
   FederatedSettings federated;
   federated.cohort = 6;
   auto source = tiny.source(federated);
-  auto optimiser = make_optimiser({.optimiser = "sgd", .learning_rate = 0.1}, tiny.parameters->values()).value();
+  auto optimiser =
+      make_optimiser({.optimiser = "sgd", .learning_rate = 0.1}, tiny.parameters->values()).value();
   EngineSettings settings;
   settings.rounds = 50, settings.evaluate_every = 1, settings.patience = 4;
   RoundEngine engine(settings, run.path(), *tiny.parameters, source, *optimiser);
@@ -188,7 +198,8 @@ TEST(TrainingData, HoldsValidationOutOfTraining) {
   EXPECT_EQ(data.validation.size(), 4U);
   EXPECT_EQ(data.test.size(), dataset.user_count());
   for (const auto& samples : data.samples)
-    for (const auto& sample : samples) EXPECT_EQ(std::count(data.validation.begin(), data.validation.end(), sample.impression), 0);
+    for (const auto& sample : samples)
+      EXPECT_EQ(std::count(data.validation.begin(), data.validation.end(), sample.impression), 0);
 }
 
 TEST(TrainingData, TakesTheShareOfUsersAskedFor) {

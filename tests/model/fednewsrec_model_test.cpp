@@ -60,7 +60,8 @@ TEST(FedNewsRecModel, ItemVectorsDoNotDependOnTheirBatch) {
   auto model = narrow_model();
   Pass pass;
   const std::vector<ItemId> all = {0, 1, 2, 3, 4}, one = {3};
-  EXPECT_TRUE(torch::allclose(model->encode_items(all, pass)[3], model->encode_items(one, pass)[0], 1e-5, 1e-6));
+  EXPECT_TRUE(
+      torch::allclose(model->encode_items(all, pass)[3], model->encode_items(one, pass)[0], 1e-5, 1e-6));
 }
 
 TEST(FedNewsRecModel, UserVectorsDoNotDependOnTheirBatch) {
@@ -72,8 +73,10 @@ TEST(FedNewsRecModel, UserVectorsDoNotDependOnTheirBatch) {
   for (std::int64_t u = 0; u < 3; ++u) {
     const Histories histories = three_histories();
     Histories alone;
-    alone.add(std::span(histories.rows).subspan(histories.offsets[u], histories.offsets[u + 1] - histories.offsets[u]));
-    EXPECT_TRUE(torch::allclose(together[u], model->encode_users(items, alone, pass)[0], 1e-5, 1e-6)) << "user " << u;
+    alone.add(std::span(histories.rows)
+                  .subspan(histories.offsets[u], histories.offsets[u + 1] - histories.offsets[u]));
+    EXPECT_TRUE(torch::allclose(together[u], model->encode_users(items, alone, pass)[0], 1e-5, 1e-6))
+        << "user " << u;
   }
 }
 
@@ -90,7 +93,8 @@ TEST(FedNewsRecModel, EmptyHistoryGivesAFiniteVectorThatCanLearn) {
 }
 
 TEST(FedNewsRecModel, RecencyMattersOnlyToTheShortTermPart) {
-  // With two recent clicks read by the GRU, swapping older clicks changes nothing: attention has no positions.
+  // With two recent clicks read by the GRU, swapping older clicks changes nothing: attention has no
+  // positions.
   auto model = narrow_model();
   Pass pass;
   const std::vector<ItemId> all = {0, 1, 2, 3, 4};
@@ -126,14 +130,23 @@ TEST(RecentGru, EqualsTheTextbookLoop) {
   const Tensor rows = torch::randn({12, 3});
   const Segments segments({0, 7, 7, 9, 12});
   const Tensor states = gru.forward(rows, segments);
-  const auto weight = [&](const char* name, std::int64_t first, std::int64_t last) { return named[name].slice(-1, first, last); };
+  const auto weight = [&](const char* name, std::int64_t first, std::int64_t last) {
+    return named[name].slice(-1, first, last);
+  };
   for (std::int64_t n = 0; n < 4; ++n) {
     Tensor state = torch::zeros({4});
-    for (std::int64_t i = std::max(segments.offsets()[n], segments.offsets()[n + 1] - 5); i < segments.offsets()[n + 1]; ++i) {
+    for (std::int64_t i = std::max(segments.offsets()[n], segments.offsets()[n + 1] - 5);
+         i < segments.offsets()[n + 1]; ++i) {
       const Tensor x = rows[i];
-      const Tensor update = (x.matmul(weight("input", 0, 4)) + state.matmul(weight("gates", 0, 4)) + weight("bias", 0, 4)).sigmoid();
-      const Tensor reset = (x.matmul(weight("input", 4, 8)) + state.matmul(weight("gates", 4, 8)) + weight("bias", 4, 8)).sigmoid();
-      const Tensor proposal = (x.matmul(weight("input", 8, 12)) + (reset * state).matmul(named["candidate"]) + weight("bias", 8, 12)).tanh();
+      const Tensor update =
+          (x.matmul(weight("input", 0, 4)) + state.matmul(weight("gates", 0, 4)) + weight("bias", 0, 4))
+              .sigmoid();
+      const Tensor reset =
+          (x.matmul(weight("input", 4, 8)) + state.matmul(weight("gates", 4, 8)) + weight("bias", 4, 8))
+              .sigmoid();
+      const Tensor proposal = (x.matmul(weight("input", 8, 12)) + (reset * state).matmul(named["candidate"]) +
+                               weight("bias", 8, 12))
+                                  .tanh();
       state = update * state + (1 - update) * proposal;
     }
     EXPECT_TRUE(torch::allclose(states[n], state, 1e-5, 1e-6)) << "segment " << n;
@@ -159,7 +172,8 @@ TEST(RankingBatch, LossIsTheSumOverSamples) {
   together.add(second, std::vector<ItemId>{0, 3}, 3);
   a.add(first, std::vector<ItemId>{4, 1});
   b.add(second, std::vector<ItemId>{0, 3});
-  EXPECT_NEAR(together.loss(*model, pass).item<double>(), a.loss(*model, pass).item<double>() + 3 * b.loss(*model, pass).item<double>(), 1e-5);
+  EXPECT_NEAR(together.loss(*model, pass).item<double>(),
+              a.loss(*model, pass).item<double>() + 3 * b.loss(*model, pass).item<double>(), 1e-5);
 }
 
 TEST(RankingBatch, KeepsTheLastClicksOfALongHistory) {

@@ -10,7 +10,8 @@
 namespace sotto::testing {
 
 // function: a scalar of the given tensors (double, requires_grad). Checks every element of every tensor.
-inline void expect_gradients_match(const std::function<torch::Tensor()>& function, const std::vector<torch::Tensor>& inputs, double tolerance = 1e-6) {
+inline void expect_gradients_match(const std::function<torch::Tensor()>& function,
+                                   const std::vector<torch::Tensor>& inputs, double tolerance = 1e-6) {
   for (auto input : inputs) input.mutable_grad() = torch::Tensor();
   function().backward();
   std::vector<torch::Tensor> analytic;
@@ -30,7 +31,8 @@ inline void expect_gradients_match(const std::function<torch::Tensor()>& functio
       flat[i] = value - step;
       const double down = function().item<double>();
       flat[i] = value;
-      ASSERT_NEAR(expected[i].item<double>(), (up - down) / (2 * step), tolerance) << "tensor " << t << ", element " << i;
+      ASSERT_NEAR(expected[i].item<double>(), (up - down) / (2 * step), tolerance)
+          << "tensor " << t << ", element " << i;
     }
   }
 }

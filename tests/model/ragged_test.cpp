@@ -8,14 +8,16 @@ namespace {
 
 using torch::Tensor;
 
-const std::vector<std::int64_t> lengths_with_gaps = {0, 3, 3, 4, 21, 38, 38};  // segments of 3, 0, 1, 17, 17, 0 rows
+const std::vector<std::int64_t> lengths_with_gaps = {0,  3,  3, 4,
+                                                     21, 38, 38};  // segments of 3, 0, 1, 17, 17, 0 rows
 
 Tensor leaf(std::vector<std::int64_t> shape, torch::ScalarType type = torch::kFloat64) {
   return torch::randn(shape, type).requires_grad_(true);
 }
 
 // Value and gradients of both formulations of the same function.
-void expect_same(const std::function<Tensor()>& fast, const std::function<Tensor()>& slow, const std::vector<Tensor>& inputs, double tolerance) {
+void expect_same(const std::function<Tensor()>& fast, const std::function<Tensor()>& slow,
+                 const std::vector<Tensor>& inputs, double tolerance) {
   std::vector<std::vector<Tensor>> gradients;
   std::vector<Tensor> values;
   for (const auto& function : {fast, slow}) {
@@ -29,7 +31,8 @@ void expect_same(const std::function<Tensor()>& fast, const std::function<Tensor
   }
   EXPECT_TRUE(torch::allclose(values[0], values[1], tolerance, tolerance));
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    EXPECT_TRUE(torch::allclose(gradients[0][i], gradients[1][i], tolerance, tolerance)) << "gradient of input " << i;
+    EXPECT_TRUE(torch::allclose(gradients[0][i], gradients[1][i], tolerance, tolerance))
+        << "gradient of input " << i;
 }
 
 TEST(RaggedAttention, EqualsPaddedAttention) {
@@ -37,7 +40,9 @@ TEST(RaggedAttention, EqualsPaddedAttention) {
   const Segments segments(lengths_with_gaps);
   for (const auto type : {torch::kFloat32, torch::kFloat64}) {
     const Tensor qkv = leaf({38, 3 * 4 * 5}, type);
-    expect_same([&] { return ragged_attention(qkv, segments, 4); }, [&] { return padded_attention(qkv, segments, 4); }, {qkv}, type == torch::kFloat32 ? 2e-5 : 1e-10);
+    expect_same([&] { return ragged_attention(qkv, segments, 4); },
+                [&] { return padded_attention(qkv, segments, 4); }, {qkv},
+                type == torch::kFloat32 ? 2e-5 : 1e-10);
   }
 }
 
@@ -45,7 +50,8 @@ TEST(RaggedAttention, GradientMatchesFiniteDifferences) {
   torch::manual_seed(2);
   const Segments segments({0, 2, 2, 5});
   const Tensor qkv = leaf({5, 3 * 2 * 3}), weights = torch::randn({5, 6}, torch::kFloat64);
-  testing::expect_gradients_match([&] { return (ragged_attention(qkv, segments, 2) * weights).sum(); }, {qkv});
+  testing::expect_gradients_match([&] { return (ragged_attention(qkv, segments, 2) * weights).sum(); },
+                                  {qkv});
 }
 
 TEST(RaggedAttention, SurvivesLargeScores) {
@@ -59,7 +65,9 @@ TEST(RaggedPool, EqualsPaddedPool) {
   const Segments segments(lengths_with_gaps);
   for (const auto type : {torch::kFloat32, torch::kFloat64}) {
     const Tensor scores = leaf({38}, type), values = leaf({38, 19}, type);
-    expect_same([&] { return ragged_pool(scores, values, segments); }, [&] { return padded_pool(scores, values, segments); }, {scores, values}, type == torch::kFloat32 ? 2e-5 : 1e-10);
+    expect_same([&] { return ragged_pool(scores, values, segments); },
+                [&] { return padded_pool(scores, values, segments); }, {scores, values},
+                type == torch::kFloat32 ? 2e-5 : 1e-10);
   }
 }
 
@@ -67,7 +75,8 @@ TEST(RaggedPool, GradientMatchesFiniteDifferences) {
   torch::manual_seed(4);
   const Segments segments({0, 3, 3, 4});
   const Tensor scores = leaf({4}), values = leaf({4, 3}), weights = torch::randn({3, 3}, torch::kFloat64);
-  testing::expect_gradients_match([&] { return (ragged_pool(scores, values, segments) * weights).sum(); }, {scores, values});
+  testing::expect_gradients_match([&] { return (ragged_pool(scores, values, segments) * weights).sum(); },
+                                  {scores, values});
 }
 
 TEST(RaggedPool, EmptySegmentIsZero) {
@@ -85,7 +94,8 @@ TEST(Segments, RefuseDecreasingBoundaries) {
 
 TEST(WordWindows, StopAtSegmentEnds) {
   const Tensor rows = torch::arange(1, 5, torch::kFloat32).view({4, 1});
-  const Tensor expected = torch::tensor({{0., 1., 2.}, {1., 2., 0.}, {0., 3., 4.}, {3., 4., 0.}}).to(torch::kFloat32);
+  const Tensor expected =
+      torch::tensor({{0., 1., 2.}, {1., 2., 0.}, {0., 3., 4.}, {3., 4., 0.}}).to(torch::kFloat32);
   EXPECT_TRUE(word_windows(rows, Segments({0, 2, 4})).equal(expected));
 }
 
@@ -96,10 +106,25 @@ TEST(WordWindows, GradientMatchesFiniteDifferences) {
   testing::expect_gradients_match([&] { return (word_windows(rows, segments) * weights).sum(); }, {rows});
 }
 
+TEST(GatherRows, EqualsIndexSelectWithItsGradient) {
+  torch::manual_seed(6);
+  const Tensor table = leaf({300, 7});
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < 1000; ++i) rows.push_back(i * i % 299);  // row 299 is never used, others often
+  expect_same([&] { return gather_rows(table, rows); },
+              [&] { return table.index_select(0, torch::tensor(rows, torch::kInt64)); }, {table}, 1e-12);
+}
+
+TEST(GatherRows, RefusesRowsThatAreNotThere) {
+  EXPECT_THROW(gather_rows(torch::zeros({3, 2}), {3}), c10::Error);
+  EXPECT_THROW(gather_rows(torch::zeros({3, 2}), {-1}), c10::Error);
+}
+
 TEST(Dropout, DropsTheGivenShareAndKeepsTheMean) {
   Pass pass = Pass::train(7, 0);
   const Tensor out = dropout(torch::ones({200000}), 0.2, pass);
-  EXPECT_NEAR(out.eq(0).to(torch::kFloat64).mean().item<double>(), 0.2, 0.006);  // more than 6 standard errors
+  EXPECT_NEAR(out.eq(0).to(torch::kFloat64).mean().item<double>(), 0.2,
+              0.006);  // more than 6 standard errors
   EXPECT_NEAR(out.to(torch::kFloat64).mean().item<double>(), 1.0, 0.008);
 }
 

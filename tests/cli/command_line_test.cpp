@@ -1,0 +1,218 @@
+// The command line as a user meets it: results on stdout, reasons on stderr, exit codes 0, 1, 2.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/command.h"
+#include "fl/tiny_news.h"
+
+namespace sotto {
+namespace {
+
+struct Reply {
+  int code;
+  std::string out, err;
+  nlohmann::json last_line() const {
+    std::istringstream lines(out);
+    std::string line, last;
+    while (std::getline(lines, line)) last = line;
+    return nlohmann::json::parse(last);
+  }
+};
+
+Reply sotto(std::vector<std::string> words) {
+  words.insert(words.begin(), {"sotto", "--quiet"});
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  const int code = cli::run(static_cast<int>(argv.size()), argv.data());
+  return {code, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
+}
+
+const std::vector<std::string> narrow = {"--set", "cohort=4",       "--set", "word_size=8",
+                                         "--set", "heads=2",        "--set", "head_size=4",
+                                         "--set", "pooling_size=4", "--set", "negatives=2"};
+
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(CommandLine, UnknownCommandNamesTheNearest) {
+  const Reply reply = sotto({"trian"});
+  EXPECT_EQ(reply.code, 2);
+  EXPECT_NE(reply.err.find("did you mean 'train'"), std::string::npos) << reply.err;
+  EXPECT_TRUE(reply.out.empty());
+}
+
+TEST(CommandLine, UnknownRecipeAndSettingNameTheNearest) {
+  const TempFolder data, runs;
+  testing::tiny_news(data);
+  const Reply recipe = sotto({"train", "fedrek", "--data", data.path(), "--out", runs / "a"});
+  EXPECT_EQ(recipe.code, 2);
+  EXPECT_NE(recipe.err.find("did you mean 'fedrec'"), std::string::npos) << recipe.err;
+  const Reply setting =
+      sotto({"train", "fedrec", "--data", data.path(), "--out", runs / "a", "--set", "cohrt=3"});
+  EXPECT_EQ(setting.code, 2);
+  EXPECT_NE(setting.err.find("did you mean 'cohort'"), std::string::npos) << setting.err;
+  EXPECT_FALSE(fs::exists(runs / "a"));
+}
+
+TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
+  const TempFolder data, runs;
+  testing::tiny_news(data);
+  const std::vector<std::vector<std::string>> wrong = {
+      {},
+      {"train"},
+      {"train", "fedrec", "--data", "/nowhere", "--out", runs / "x"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--rounds", "0"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--rounds", "many"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "learning_rate=nan"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "optimiser=adagrad"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "cohort=1000"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "train_words=false"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "glove=/nowhere.txt"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--epsilon", "3"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--mode", "best"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--device", "tpu"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--config", "/nowhere.toml"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--resume"},
+      {"eval", runs / "x", "--data", data.path()},
+      {"data", "info", "/nowhere"},
+      {"data", "import", "mindd", data.path(), "--out", runs / "x"},
+      {"data", "import", "mind", data.path(), "--out", runs / "x"},
+      {"data", "generate", "newsroom", "--users", "-3", "--out", runs / "x"},
+      {"recipes", "nothing"},
+      {"--log-level", "loud", "recipes"},
+  };
+  for (const auto& words : wrong) {
+    const Reply reply = sotto(words);
+    std::string line;
+    for (const auto& word : words) line += word + " ";
+    EXPECT_EQ(reply.code, 2) << line << reply.err;
+    EXPECT_FALSE(reply.err.empty()) << line;
+    EXPECT_TRUE(reply.out.empty()) << line << reply.out;
+  }
+  EXPECT_TRUE(fs::is_empty(runs.path()));
+}
+
+TEST(CommandLine, TrainResumeAndEvalTellTheSameStory) {
+  const TempFolder data, runs;
+  testing::tiny_news(data);
+  const std::vector<std::string> start = {"--json", "train",      "fedrec",   "--data", data.path(),
+                                          "--out",  runs / "run", "--rounds", "3"};
+  const Reply trained = sotto(with(start, narrow));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto done = trained.last_line();
+  EXPECT_EQ(done.at("event"), "done");
+  for (const char* key : {"auc", "mrr", "ndcg5", "ndcg10"})
+    EXPECT_TRUE(done.at(key).get<double>() >= 0 && done.at(key).get<double>() <= 1) << key;
+  for (const char* key : {"epsilon", "epsilon_published", "epsilon_claimed", "delta", "unit"})
+    EXPECT_TRUE(done.at(key).is_null()) << key;
+  EXPECT_GT(done.at("bytes_up").get<double>(), 0);
+  EXPECT_GE(done.at("seconds").get<double>(), 0);
+  std::istringstream lines(trained.out);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    EXPECT_TRUE(nlohmann::json::accept(line)) << line;
+  EXPECT_EQ(count, 4);
+
+  EXPECT_EQ(sotto(with(start, narrow)).code, 2) << "an existing run must not be overwritten";
+  const Reply more = sotto({"--json", "train", "fedrec", "--data", data.path(), "--out", runs / "run",
+                            "--rounds", "5", "--resume"});
+  ASSERT_EQ(more.code, 0) << more.err;
+  EXPECT_EQ(more.last_line().at("rounds"), 5);
+  EXPECT_EQ(sotto({"train", "fedrec", "--data", data.path(), "--out", runs / "run", "--resume", "--set",
+                   "cohort=5"})
+                .code,
+            2);
+
+  const Reply judged = sotto({"--json", "eval", runs / "run", "--data", data.path()});
+  ASSERT_EQ(judged.code, 0) << judged.err;
+  EXPECT_DOUBLE_EQ(judged.last_line().at("auc").get<double>(), more.last_line().at("auc").get<double>());
+}
+
+TEST(CommandLine, SameSeedSameResult) {
+  const TempFolder data, runs;
+  testing::tiny_news(data);
+  for (const char* recipe : {"fedrec", "central-fednewsrec"}) {
+    std::vector<double> losses;
+    for (const char* name : {"a", "b"}) {
+      std::vector<std::string> words = {"--json",
+                                        "train",
+                                        recipe,
+                                        "--data",
+                                        data.path(),
+                                        "--out",
+                                        runs / (std::string(recipe) + name),
+                                        "--rounds",
+                                        "2",
+                                        "--set",
+                                        "word_size=8",
+                                        "--set",
+                                        "heads=2",
+                                        "--set",
+                                        "head_size=4",
+                                        "--set",
+                                        "pooling_size=4"};
+      if (std::string(recipe) == "fedrec") words = with(words, {"--set", "cohort=4"});
+      const Reply reply = sotto(words);
+      ASSERT_EQ(reply.code, 0) << reply.err;
+      std::istringstream lines(reply.out);
+      std::string first;
+      std::getline(lines, first);
+      losses.push_back(nlohmann::json::parse(first).at("loss"));
+    }
+    EXPECT_EQ(losses[0], losses[1]) << recipe;
+  }
+}
+
+TEST(CommandLine, DamagedCheckpointIsRefused) {
+  const TempFolder data, runs;
+  testing::tiny_news(data);
+  ASSERT_EQ(
+      sotto(with({"train", "fedrec", "--data", data.path(), "--out", runs / "run", "--rounds", "1"}, narrow))
+          .code,
+      0);
+  auto bytes = read_file(runs / "run/best.sotto").value();
+  bytes[bytes.size() / 2] ^= 1;
+  ASSERT_TRUE(write_file_atomically(runs / "run/best.sotto", bytes));
+  EXPECT_EQ(sotto({"eval", runs / "run", "--data", data.path()}).code, 2);
+}
+
+TEST(CommandLine, RecipesShowGuaranteeAndSampleConfigLoads) {
+  const Reply shown = sotto({"recipes", "fedrec"});
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_NE(shown.out.find("No differential privacy"), std::string::npos);
+  const Reply sample = sotto({"recipes", "fedrec", "--sample-config"});
+  const TempFolder folder;
+  ASSERT_TRUE(write_file_atomically(folder / "sample.toml", sample.out));
+  testing::tiny_news(folder);
+  EXPECT_EQ(sotto(with({"train", "fedrec", "--data", folder.path(), "--out", folder / "run", "--rounds", "1",
+                        "--config", folder / "sample.toml"},
+                       narrow))
+                .code,
+            0);
+}
+
+TEST(CommandLine, HelpIsThereForEveryCommand) {
+  for (const auto& words : std::vector<std::vector<std::string>>{{"--help"},
+                                                                 {"demo", "--help"},
+                                                                 {"recipes", "--help"},
+                                                                 {"data", "--help"},
+                                                                 {"data", "import", "--help"},
+                                                                 {"data", "info", "--help"},
+                                                                 {"data", "generate", "newsroom", "--help"},
+                                                                 {"train", "--help"},
+                                                                 {"eval", "--help"}}) {
+    const Reply reply = sotto(words);
+    EXPECT_EQ(reply.code, 0);
+    EXPECT_FALSE(reply.out.empty());
+  }
+}
+
+}  // namespace
+}  // namespace sotto

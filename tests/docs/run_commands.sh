@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs every command of the ```sh blocks of a document, in order, in an empty folder where build/release/sotto is the
+# binary under test and data/ holds sources to import. 'make TARGET' lines are only checked to be real targets: they
+# would run this test again.
+# Usage: run_commands.sh SOURCE_DIR SOTTO DOCUMENT
+set -euo pipefail
+source_dir=$(realpath "$1")
+sotto=$(realpath "$2")
+document=$source_dir/$3
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+mkdir -p build/release runs data
+ln -s "$sotto" build/release/sotto
+"$source_dir/tests/docs/make_sources.sh" "$sotto" data
+
+commands=$(awk '/^```sh$/ {inside = 1; next} /^```/ {inside = 0} inside' "$document")
+[ -n "$commands" ] || { echo "$document has no sh block"; exit 1; }
+
+count=0
+while IFS= read -r line; do
+  line=${line%%  #*}
+  [ -n "${line// /}" ] || continue
+  echo "+ $line"
+  if [[ $line =~ ^make\ ([a-z]+) ]]; then
+    make -C "$source_dir" -n "${BASH_REMATCH[1]}" >/dev/null
+  else
+    bash -euo pipefail -c "$line" </dev/null >output 2>&1 || { cat output; echo "failed: $line"; exit 1; }
+  fi
+  count=$((count + 1))
+done <<<"$commands"
+echo "$count commands of $3 ran"
