@@ -84,6 +84,7 @@ SecureRandom::~SecureRandom() {
 }
 
 void SecureRandom::fill(std::span<std::uint64_t> out) {
+  if (out.empty()) return;
 #ifdef SOTTO_HAVE_SODIUM
   static_assert(crypto_stream_chacha20_KEYBYTES == sizeof key_);
   static_assert(crypto_stream_chacha20_NONCEBYTES == sizeof nonce_);
