@@ -1,0 +1,145 @@
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.h"
+#include "privacy/accounting/claims.h"
+#include "privacy/accounting/paper_tables.h"
+#include "privacy/accounting/plan.h"
+
+namespace sotto::cli {
+
+namespace {
+
+nlohmann::json or_null(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nullptr;
+}
+
+nlohmann::json to_json(const Guarantee& guarantee) {
+  return {{"epsilon", guarantee.epsilon},
+          {"epsilon_lower", or_null(guarantee.epsilon_lower)},
+          {"delta", guarantee.delta},
+          {"adjacency", name(guarantee.adjacency)},
+          {"unit", name(guarantee.unit)},
+          {"sampling", guarantee.sampling},
+          {"adversary", name(guarantee.adversary)},
+          {"method", name(guarantee.method)},
+          {"notes", guarantee.notes}};
+}
+
+std::string to_text(const Guarantee& guarantee) {
+  std::string text = fmt::format("epsilon {:.6g}", guarantee.epsilon);
+  if (guarantee.epsilon_lower)
+    text += fmt::format(" (the tight value is at least {:.6g})", *guarantee.epsilon_lower);
+  text += fmt::format(
+      " at delta {:g}\n  against    {}\n  unit       {}, {}\n  sampling   {}\n  method     {}\n",
+      guarantee.delta,
+      guarantee.adversary == Adversary::server ? "the server, who sees the cohort"
+                                               : "everyone who sees the published models",
+      name(guarantee.unit), name(guarantee.adjacency), guarantee.sampling, name(guarantee.method));
+  for (const auto& note : guarantee.notes) text += fmt::format("  note       {}\n", note);
+  return text;
+}
+
+// A plan file, or a run's folder that holds one.
+std::filesystem::path plan_file(const std::string& given) {
+  const std::filesystem::path path(given);
+  return std::filesystem::is_directory(path) ? path / "privacy.toml" : path;
+}
+
+void add_account(CLI::App& privacy, Invocation& invocation) {
+  struct Arguments {
+    std::string file;
+    PrivacyPlan plan;
+    SettingsTable table;
+    std::unique_ptr<SettingsFlags> flags;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = privacy.add_subcommand("account", "What is the epsilon of this plan?");
+  command->add_option("plan", arguments->file,
+                      "TOML plan, or a run's folder with privacy.toml; flags override it");
+  arguments->plan.bind(arguments->table);
+  arguments->flags = std::make_unique<SettingsFlags>(*command, arguments->table);
+  command->callback([arguments, &invocation] {
+    invocation.action = [arguments, &invocation]() -> Status {
+      if (!arguments->file.empty()) SOTTO_CHECK(arguments->table.load_toml(plan_file(arguments->file)));
+      SOTTO_CHECK(arguments->flags->apply());
+      SOTTO_TRY(const PlanAnswer answer, account(arguments->plan));
+      nlohmann::json event = to_json(answer.published);
+      event["server"] = answer.server ? to_json(*answer.server) : nlohmann::json(nullptr);
+      invocation.output.event(event);
+      invocation.output.text(to_text(answer.published));
+      if (answer.server) invocation.output.text(to_text(*answer.server));
+      return {};
+    };
+  });
+}
+
+Status print_tables(const Output& output) {
+  SOTTO_TRY(const std::vector<PaperCell> cells, privrec_tables());
+  output.text(fmt::format("{:>5} {:>10} {:>7} {:>9} {:>10} {:>9} {:>9}  {}", "table", "cohort", "delta",
+                          "paper", "reproduced", "per round", "best", "method"));
+  for (const auto& cell : cells) {
+    output.event({{"table", cell.table},
+                  {"cohort", cell.cohort},
+                  {"population", cell.population},
+                  {"delta", cell.delta},
+                  {"paper", cell.paper},
+                  {"reproduced", cell.reproduced},
+                  {"per_round", cell.per_round},
+                  {"best", cell.best},
+                  {"method", name(cell.best_method)},
+                  {"computed", cell.computed}});
+    output.text(fmt::format("{:>5} {:>10} {:>7g} {:>9.4f} {:>10.4f} {:>9.4f} {:>9.4f}  {}", cell.table,
+                            fmt::format("{}/{}", cell.cohort, cell.population), cell.delta, cell.paper,
+                            cell.reproduced, cell.per_round, cell.best, name(cell.best_method)));
+  }
+  output.text(
+      "\nAgainst everyone but the server; unit user, replace-one. The paper cuts after four digits and so "
+      "does\n"
+      "'reproduced'. 'per round' is the same bound composed 1000 times, 'best' the smallest epsilon we can "
+      "prove.");
+  return {};
+}
+
+std::string shown(const std::optional<double>& epsilon) {
+  return epsilon ? fmt::format("{:.4g}", *epsilon) : std::string("none");
+}
+
+Status print_claims(const Output& output) {
+  SOTTO_TRY(const std::vector<Claim> claims, paper_claims());
+  for (const auto& claim : claims) {
+    output.event({{"paper", claim.paper},
+                  {"release", claim.release},
+                  {"claimed", or_null(claim.claimed_epsilon)},
+                  {"holds", or_null(claim.true_epsilon)},
+                  {"delta", claim.delta},
+                  {"unit", name(claim.unit)},
+                  {"adversary", name(claim.adversary)},
+                  {"why", claim.why}});
+    std::string text =
+        fmt::format("{}: {}\n  claimed {}, holds {}{} (per {}, against {})\n", claim.paper, claim.release,
+                    shown(claim.claimed_epsilon), shown(claim.true_epsilon),
+                    claim.delta > 0 ? fmt::format(" at delta {:g}", claim.delta) : "", name(claim.unit),
+                    claim.adversary == Adversary::server ? "the server" : "everyone else");
+    for (const auto& line : claim.why) text += "    " + line + "\n";
+    output.text(text);
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_privacy_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* privacy =
+      app.add_subcommand("privacy", "Epsilon of a plan; the papers' tables; claimed against true");
+  privacy->require_subcommand(1);
+  add_account(*privacy, invocation);
+  privacy->add_subcommand("tables", "Tables 3 and 4 of DP-PrivRec, reproduced and corrected")
+      ->callback(
+          [&invocation] { invocation.action = [&invocation] { return print_tables(invocation.output); }; });
+  privacy->add_subcommand("claims", "What each paper claims, what holds, and why")->callback([&invocation] {
+    invocation.action = [&invocation] { return print_claims(invocation.output); };
+  });
+}
+
+}  // namespace sotto::cli
