@@ -87,6 +87,7 @@ std::vector<int> splits_of(const std::vector<RowMoment>& rows, std::string_view 
   if (!start) throw std::runtime_error(start.error().message);
   const TimeSplit split = TimeSplit::by_time(rows, *start, share);
   std::vector<int> result;
+  result.reserve(rows.size());
   for (const RowMoment& row : rows) result.push_back(static_cast<int>(split.of(row)));
   return result;
 }

@@ -62,9 +62,8 @@ std::optional<std::int64_t> take_clock(std::string_view& text) {
 // "", "Z", "+01:00", "-0530": seconds to subtract.
 std::optional<std::int64_t> parse_zone(std::string_view text) {
   if (text.empty() || text == "Z") return 0;
-  const bool east = text.front() == '+';
-  if (!east && text.front() != '-') return std::nullopt;
-  text.remove_prefix(1);
+  const bool east = take(text, "+");
+  if (!east && !take(text, "-")) return std::nullopt;
   const auto hours = take_digits(text, 2, 2);
   take(text, ":");
   const auto minutes = take_digits(text, 2, 2);
