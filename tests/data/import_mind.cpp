@@ -43,7 +43,7 @@ TEST_F(ImportMind, ReadsNewsBehaviorsAndEntities) {
   EXPECT_EQ(items.category_names[items.categories[2]], "news");
   EXPECT_EQ(items.subcategory_names[items.subcategories[0]], "football");
   ASSERT_EQ(items.abstract_entities[2].size(), 2U);
-  const std::uint32_t rain = items.title_entities[0][0];
+  const std::size_t rain = items.title_entities[0][0];
   EXPECT_EQ(items.entity_ids[rain], "Q7925");
   EXPECT_EQ(items.entity_labels[rain], "Rain");
   ASSERT_EQ(items.entity_dimension, 2U);
