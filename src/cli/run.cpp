@@ -1,5 +1,5 @@
-#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/interrupt.h"
@@ -55,10 +55,12 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc,
   std::vector<std::string> names;
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
-  if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
-    const auto near = nearest(argv[1], names);
-    return near ? fmt::format("unknown command '{}'; did you mean '{}'?", argv[1], *near)
-                : fmt::format("unknown command '{}'; 'sotto --help' lists them", argv[1]);
+  const auto word =
+      std::find_if(argv + 1, argv + argc, [](const char* argument) { return argument[0] != '-'; });
+  if (word != argv + argc && std::find(names.begin(), names.end(), *word) == names.end()) {
+    const auto near = nearest(*word, names);
+    return near ? fmt::format("unknown command '{}'; did you mean '{}'?", *word, *near)
+                : fmt::format("unknown command '{}'; 'sotto --help' lists them", *word);
   }
   return fmt::format("{} (add --help for the flags of a command)", error.what());
 }

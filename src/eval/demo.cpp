@@ -18,8 +18,9 @@ namespace {
 constexpr const char* marker = "demo.json";
 
 // The paper's model, narrower, with trained words: what 2 cores learn in half a minute.
-const std::vector<std::string> narrow_model = {"word_size=64", "heads=4", "head_size=16", "pooling_size=32",
-                                               "validation_impressions=500"};
+const std::vector<std::string> narrow_model = {
+    "word_size=64",  "heads=4", "head_size=16", "pooling_size=32", "validation_impressions=500",
+    "word_scale=0.3"};
 
 struct System {
   const char *title, *recipe, *folder;
@@ -31,13 +32,13 @@ std::vector<System> systems() {
   return {{"central (collects all clicks)",
            "central-fednewsrec",
            "central",
-           300,
-           {"batch=256", "learning_rate=0.002", "evaluate_every=50"}},
+           70,
+           {"batch=600", "learning_rate=0.01", "halve_every=35", "evaluate_every=14"}},
           {"federated (clicks stay on the devices)",
            "fedrec",
            "federated",
-           150,
-           {"cohort=150", "learning_rate=0.004", "evaluate_every=25"}}};
+           70,
+           {"cohort=150", "learning_rate=0.01", "halve_every=35", "evaluate_every=14"}}};
 }
 
 Status clear_earlier_demo(const fs::path& out) {

@@ -11,14 +11,10 @@ namespace {
 
 ReportTable result_table(const DemoResult& result) {
   ReportTable table;
-  table.columns = {{"system", Better::neither},
-                   {"AUC", Better::neither},
-                   {"MRR", Better::neither},
-                   {"nDCG@5", Better::neither},
-                   {"nDCG@10", Better::neither},
-                   {"of best", Better::neither},
-                   {"bytes per client and round", Better::neither},
-                   {"seconds", Better::neither}};
+  table.columns = {
+      {"system", Better::neither},           {"AUC", Better::neither},     {"MRR", Better::neither},
+      {"nDCG@5", Better::neither},           {"nDCG@10", Better::neither}, {"of best", Better::neither},
+      {"bytes per client", Better::neither}, {"seconds", Better::neither}};
   for (const auto& row : result.rows)
     table.rows.push_back({TableCell::words(row.system), TableCell::number(100 * row.metrics.auc, 2),
                           TableCell::number(100 * row.metrics.mrr, 2),
@@ -26,9 +22,6 @@ ReportTable result_table(const DemoResult& result) {
                           TableCell::number(100 * row.metrics.ndcg10, 2),
                           TableCell::words(fmt::format("{:.0f} %", 100 * row.share)),
                           TableCell::number(row.bytes_per_client, 0), TableCell::number(row.seconds, 1)});
-  table.caption =
-      "Test day. 'of best' is the share of the way from 'most clicked first' to the best possible AUC, which "
-      "knows every reader's true interests.";
   return table;
 }
 
@@ -64,6 +57,10 @@ std::string demo_report(const DemoResult& result, const std::vector<DemoTraining
       "federated one each reader's clicks stay on the reader's device: "
       "a round asks some devices for a gradient, averages these and takes one step.");
   report.heading("Results").table(result_table(result));
+  report.paragraph(
+      "All on the test day. 'of best' is the share of the way from 'most clicked first' to the best possible "
+      "AUC, which "
+      "knows every reader's true interests. Bytes are those of one round, both directions together.");
   report.privacy_note(
       "This demo keeps raw clicks on the devices but adds no noise: gradients themselves can reveal clicks, "
       "so neither system here gives differential privacy (no epsilon holds).");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every command of the ```sh blocks of a document, in order, in an empty folder where build/release/sotto is the
 # binary under test and data/ holds sources to import. 'make TARGET' lines are only checked to be real targets: they
-# would run this test again.
+# would run this test again. ```sh long blocks take minutes to hours: they run on small data, with one round.
 # Usage: run_commands.sh SOURCE_DIR SOTTO DOCUMENT
 set -euo pipefail
 source_dir=$(realpath "$1")
@@ -15,7 +15,15 @@ mkdir -p build/release runs data
 ln -s "$sotto" build/release/sotto
 "$source_dir/tests/docs/make_sources.sh" "$sotto" data
 
-commands=$(awk '/^```sh$/ {inside = 1; next} /^```/ {inside = 0} inside' "$document")
+commands=$(awk '
+  /^```sh$/ {inside = 1; next}
+  /^```sh long$/ {inside = 2; next}
+  /^```/ {inside = 0}
+  inside == 2 {
+    gsub(/--rounds [0-9]+/, "--rounds 1"); gsub(/--users [0-9]+/, "--users 300"); gsub(/--news [0-9]+/, "--news 300")
+    gsub(/cohort=[0-9]+/, "cohort=5"); gsub(/validation_impressions=[0-9]+/, "validation_impressions=20"); gsub(/--device cuda/, "")
+  }
+  inside' "$document")
 [ -n "$commands" ] || { echo "$document has no sh block"; exit 1; }
 
 count=0
