@@ -44,7 +44,7 @@ void ClickDrawer::operator()(std::span<const float> utilities, std::uint32_t cli
     std::size_t chosen = 0;
     // Rounding may carry the point past the end: then the last item that can still be clicked is taken.
     for (std::size_t i = 0; i < weights_.size() && point >= 0; ++i) {
-      if (weights_[i] == 0) continue;
+      if (clicked[i] != 0) continue;
       chosen = i;
       point -= weights_[i];
     }

@@ -4,23 +4,29 @@
 #include <cmath>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/distributions.h"
+#include "base/thread_pool.h"
 #include "data/newsroom/vocabulary.h"
 
 namespace sotto::newsroom {
 namespace {
 
 constexpr std::uint32_t themes_wanted = 68;  // over all categories, as many as the built-in ones
-constexpr std::uint32_t fewest_themes = 2, most_themes = 40;  // per category
+constexpr std::uint32_t fewest_themes = 4, most_themes = 40;  // per category
 constexpr std::size_t most_words = 20'000;                    // by frequency
-constexpr double too_common = 0.05;                           // share of headlines
-constexpr std::uint32_t too_rare = 2;                         // headlines
+constexpr double too_common = 0.01;    // share of headlines, unless the word belongs to one category
+constexpr double at_home = 4;          // times as frequent in one category as in all
+constexpr double only_home = 0.8;      // or this share of its headlines in one category
+constexpr std::uint32_t too_rare = 2;  // headlines
 constexpr int rounds = 12;
 constexpr std::size_t typical_words = 18;
 constexpr float second_theme_from = 0.3F;  // similarity relative to the first theme
 constexpr float least_primary_share = 0.55F;
 constexpr std::uint32_t clustering_round = 6;  // of the newsroom_world streams
+constexpr std::uint32_t mix_round = 0;         // of the newsroom_news streams
+constexpr std::size_t headlines_per_task = 512;
 
 struct WeightedWord {
   std::uint32_t word;
@@ -56,14 +62,48 @@ struct Corpus {
   std::vector<Document> documents;
 };
 
-Corpus weigh(std::span<const std::string> titles) {
-  std::unordered_map<std::string, std::uint32_t> frequency;
+using Frequencies = std::unordered_map<std::string, std::uint32_t>;  // in how many headlines a word is
+
+// Which of the common words are at home in a category: function words are in many headlines of all
+// categories, "senate" is in many of one.
+std::unordered_set<std::string> common_words_at_home(std::span<const std::string> titles,
+                                                     std::span<const std::uint32_t> category_of,
+                                                     std::uint32_t categories, const Frequencies& frequencies,
+                                                     double common_from) {
+  std::unordered_set<std::string> at_home_words;
+  if (categories < 2) return at_home_words;
+  std::vector<double> category_sizes(categories, 0.0);
+  std::unordered_map<std::string, std::vector<std::uint32_t>> per_category;
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    category_sizes[category_of[i]] += 1;
+    for (const std::string& word : words_of(titles[i])) {
+      if (frequencies.at(word) <= common_from) continue;
+      auto& counts = per_category[word];
+      counts.resize(categories);
+      ++counts[category_of[i]];
+    }
+  }
+  for (const auto& [word, counts] : per_category)
+    for (std::size_t c = 0; c < categories; ++c) {
+      const double share = static_cast<double>(counts[c]) / frequencies.at(word);
+      const double expected = category_sizes[c] / static_cast<double>(titles.size());
+      if (share >= only_home || share >= at_home * expected) at_home_words.insert(word);
+    }
+  return at_home_words;
+}
+
+Corpus weigh(std::span<const std::string> titles, std::span<const std::uint32_t> category_of,
+             std::uint32_t categories) {
+  Frequencies frequencies;
   for (const std::string& title : titles)
-    for (const std::string& word : words_of(title)) ++frequency[word];
+    for (const std::string& word : words_of(title)) ++frequencies[word];
   const auto documents = static_cast<double>(titles.size());
+  const double common_from = std::max(too_common * documents, 4.0);
+  const auto at_home_words = common_words_at_home(titles, category_of, categories, frequencies, common_from);
   std::vector<std::pair<std::uint32_t, std::string>> kept;
-  for (const auto& [word, count] : frequency)
-    if (count >= too_rare && count <= std::max(too_common * documents, 3.0)) kept.emplace_back(count, word);
+  for (const auto& [word, count] : frequencies)
+    if (count >= too_rare && (count <= common_from || at_home_words.contains(word)))
+      kept.emplace_back(count, word);
   // Frequent first, then by the word: a map has no order of its own.
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -193,7 +233,7 @@ ThemeMix mix_of(const Document& document, std::uint32_t category, const std::vec
 
 FoundThemes find_themes(std::span<const std::string> titles, std::span<const std::uint32_t> category_of,
                         std::uint32_t categories, std::uint64_t seed) {
-  const Corpus corpus = weigh(titles);
+  const Corpus corpus = weigh(titles, category_of, categories);
   std::vector<std::vector<std::uint32_t>> members(categories);
   for (std::uint32_t i = 0; i < titles.size(); ++i) members[category_of[i]].push_back(i);
   const std::uint32_t per_category =
@@ -208,11 +248,15 @@ FoundThemes find_themes(std::span<const std::string> titles, std::span<const std
       centres.push_back(std::move(centre));
     }
   }
-  SeededRandom random(seed, Purpose::newsroom_world, clustering_round, categories);
-  for (std::size_t i = 0; i < titles.size(); ++i) {
-    found.mixes.push_back(mix_of(corpus.documents[i], category_of[i], found.themes, centres, random));
-    found.themes[found.mixes.back().primary].demand += 1 / static_cast<double>(titles.size());
-  }
+  found.mixes.resize(titles.size());
+  parallel_for(titles.size(), headlines_per_task, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      SeededRandom random(seed, Purpose::newsroom_news, mix_round, static_cast<std::uint32_t>(i));
+      found.mixes[i] = mix_of(corpus.documents[i], category_of[i], found.themes, centres, random);
+    }
+  });
+  for (const ThemeMix& mix : found.mixes)
+    found.themes[mix.primary].demand += 1 / static_cast<double>(titles.size());
   return found;
 }
 

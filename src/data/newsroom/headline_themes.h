@@ -16,9 +16,9 @@ struct FoundThemes {
   std::vector<ThemeMix> mixes;  // one per headline
 };
 
-// Spherical k-means on TF-IDF weights of the words, within each category. Words that are in more than 5 % or
-// in fewer than two of the headlines are left out. category_of: below `categories`, each of which occurs.
-// Deterministic for a seed.
+// Spherical k-means on TF-IDF weights of the words, within each category. Left out are words of one headline
+// only, and words of more than 1 % of the headlines unless one category uses them far more than the others.
+// category_of: below `categories`, each of which occurs. Deterministic for a seed.
 FoundThemes find_themes(std::span<const std::string> titles, std::span<const std::uint32_t> category_of,
                         std::uint32_t categories, std::uint64_t seed);
 

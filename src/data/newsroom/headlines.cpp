@@ -1,6 +1,7 @@
 #include "data/newsroom/headlines.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,6 +21,7 @@ constexpr std::size_t most_headlines = 4'000'000;
 constexpr std::size_t most_categories = 500;
 constexpr std::uint32_t selection_round = 5;  // of the newsroom_world streams
 constexpr int subcategories = 3;
+constexpr double tail_offset = 3, tail_power = 1.3;  // category of rank r: (r + 3)^-1.3
 
 // One line of printable text: control characters would break the TSV that it goes into.
 std::string clean(std::string_view text) {
@@ -61,27 +63,49 @@ std::optional<Headline> parse(std::string_view line) {
   return headline;
 }
 
-// A sample in random order; the categories that occur in it, by name.
+// The chosen headlines in random order; the categories that occur in them, by name.
 struct Selection {
   std::vector<Headline> headlines;
   std::map<std::string, std::uint32_t> categories;
 };
 
+// How readily a newsroom prints each category: a few large desks and a tail, in an order that depends on the
+// seed.
+std::map<std::string, double> draw_category_weights(const std::vector<Headline>& all, RandomSource& random) {
+  std::map<std::string, double> weights;
+  for (const Headline& headline : all) weights.emplace(headline.category, 0);
+  std::vector<double> tail;
+  for (std::size_t rank = 0; rank < weights.size(); ++rank)
+    tail.push_back(std::pow(static_cast<double>(rank) + tail_offset, -tail_power));
+  shuffle(std::span<double>(tail), random);
+  std::size_t next = 0;
+  for (auto& [name, weight] : weights) weight = tail[next++];
+  return weights;
+}
+
 Result<Selection> select(std::vector<Headline> all, const NewsroomSettings& settings) {
-  const auto wanted = static_cast<std::uint32_t>(settings.news);
+  const auto wanted = static_cast<std::size_t>(settings.news);
   if (all.size() < wanted)
     return bad_input("{} has {} headlines but {} news are asked for: lower news to {} or give a larger file",
                      settings.headlines, all.size(), wanted, all.size());
   SeededRandom random(static_cast<std::uint64_t>(settings.seed), Purpose::newsroom_world, selection_round);
+  const auto weights = draw_category_weights(all, random);
+  if (weights.size() > most_categories)
+    return bad_input("{} has more than {} categories: is the part before the tab really the category?",
+                     settings.headlines, most_categories);
+  // The smallest of exponential / weight are a weighted sample without replacement.
+  std::vector<std::pair<double, std::uint32_t>> order;
+  for (std::uint32_t i = 0; i < all.size(); ++i)
+    order.emplace_back(exponential(random) / weights.at(all[i].category), i);
+  std::sort(order.begin(), order.end());
+  order.resize(wanted);
+  // Sorted, the readily printed would all come first: shuffled, they are spread over the days.
+  shuffle(std::span<std::pair<double, std::uint32_t>>(order), random);
   Selection selection;
-  for (const std::uint32_t i :
-       sample_without_replacement(static_cast<std::uint32_t>(all.size()), wanted, random)) {
+  for (const auto& [key, i] : order) {
     selection.categories.emplace(all[i].category, 0);
     selection.headlines.push_back(std::move(all[i]));
   }
-  if (selection.categories.size() > most_categories)
-    return bad_input("{} has more than {} categories: is the part before the tab really the category?",
-                     settings.headlines, most_categories);
   std::uint32_t number = 0;
   for (auto& [name, index] : selection.categories) index = number++;
   return selection;

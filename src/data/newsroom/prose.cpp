@@ -13,25 +13,25 @@ namespace {
 // Gaps: {n} {v} {a} noun, verb, adjective of a theme of the item; {e} entity; {c} noun of the category;
 // {x} {y} {z} everyday noun, verb, adjective; {p} place; {t} time; {k} number.
 constexpr std::string_view titles[] = {
-    "{e} {v} {a} {n} after a {z} {x} in {p}",
-    "Why the {a} {n} {y} more than one {n} this {x}",
-    "{k} {a} {n} and {n} stories you missed {t}",
+    "{e} {v} {a} {n} after {n} {x} in {p}",
+    "Why the {a} {n} {v} more than one {n} this {x}",
+    "{k} {a} {n} and {n} stories about {n} you missed {t}",
     "{p} {c} {v} over {n} and {a} {n} {t}",
-    "The {z} {x} behind the {a} {n} and {n} of {e}",
-    "How {e} {y} the {n} with only one {a} {n}",
-    "{n} or {n}? The {c} {y} a {z} {x} {t}",
-    "{e}: a {z} {n} {v} and the {c} {y} again",
-    "No more {n}: {p} {v} its {a} {n} for the {x}",
+    "The {a} {n} behind the {z} {n} and {n} of {e}",
+    "How {e} {v} the {n} with only one {a} {n}",
+    "{n} or {n}? The {a} {n} {v} a {z} {x} {t}",
+    "{e}: a {a} {n} {v} and the {n} {y} again",
+    "No more {n}: {p} {v} its {a} {n} for the {n}",
     "Inside the {n} that {v} a {a} {n} in {p}",
-    "What the {c} and the {n} {y} about {a} {n}",
-    "{a} {n} {v} near {p} while the {c} {y} {n}",
-    "Can a {n} and a {a} {n} save the {z} {x}?",
-    "{c}: the {n} {v} a {z} {x} before {n} {y}",
-    "Meet the {n} who {v} {a} {n} every {x}",
-    "{e} and the {n}: a {a} {x} in {k} parts",
-    "A {z} {n} {x} leaves the {c} without {n} in {p}",
-    "{p} {y} the {a} {n} that {v} the whole {x}",
-    "From {n} to {n}: the {a} {x} of {e}",
+    "What the {n} and the {c} {y} about {a} {n} {t}",
+    "{a} {n} {v} near {p} while the {n} {v} {n}",
+    "Can a {n} and a {a} {n} save the {z} {n}?",
+    "{c}: the {n} {v} a {a} {x} before {n} {y}",
+    "Meet the {n} who {v} {a} {n} every {x} {t}",
+    "{e} and the {n}: a {a} {n} in {k} parts",
+    "A {a} {n} leaves the {c} without {n} in {p}",
+    "{p} {y} the {a} {n} that {v} the whole {n}",
+    "From {n} to {n}: the {a} {n} of {e} in {p}",
     "It {v} again: {a} {n} and {n} return to {p} {t}",
 };
 constexpr std::string_view vague[] = {
@@ -52,8 +52,8 @@ constexpr std::string_view sentences[] = {
     "Last {x} the {n} {v}; this time the {c} {y} a {a} {n}.",
 };
 
-constexpr double stray_word = 0.1;
-constexpr double common_first = 1.6;  // word i of n is drawn as n u^1.6: earlier words are more common
+constexpr double stray_word = 0.06;
+constexpr double common_first = 2;  // word i of n is drawn as n u^2: earlier words are more common
 
 template <class T, std::size_t N>
 const T& pick(const T (&values)[N], RandomSource& random) {
@@ -132,8 +132,8 @@ class Prose::Sentence {
   }
 
   void mention() {
-    const auto entity = static_cast<std::uint32_t>(item_theme() * entities_per_theme +
-                                                   uniform_below(random_, entities_per_theme));
+    const auto chosen = static_cast<std::uint32_t>(uniform_below(random_, entities_per_theme));
+    const std::uint32_t entity = item_theme() * entities_per_theme + chosen;
     mentions_.push_back({entity, static_cast<std::uint32_t>(text_.size())});
     text_ += world_.entities[entity].label;
   }

@@ -7,8 +7,10 @@ namespace sotto::newsroom {
 namespace {
 
 constexpr int fewest_interests = 3;
-constexpr int most_interests = 6;
-constexpr double another_interest = .5;  // probability of each further one
+constexpr int most_interests = 12;
+// Readers take up themes until these cover a share of the news: with many small themes they follow more of
+// them.
+constexpr double coverage_median = 0.105, coverage_sigma = 0.4;
 constexpr float sibling_aversion = 0.12F;
 constexpr double change_of_occupation = 0.15;  // per day
 
@@ -55,16 +57,22 @@ std::uint32_t ThemeSampler::operator()(RandomSource& random) const {
   return static_cast<std::uint32_t>(found - cumulative_.begin());
 }
 
+double ThemeSampler::share(std::uint32_t theme) const {
+  return (cumulative_[theme] - (theme > 0 ? cumulative_[theme - 1] : 0)) / cumulative_.back();
+}
+
 ReaderProfile draw_reader(const World& world, const ThemeSampler& themes, const NewsroomSettings& settings,
                           RandomSource& random) {
   ReaderProfile reader;
   reader.long_term.assign(world.themes.size(), 0.0F);
-  int interests = fewest_interests;
-  while (interests < most_interests && bernoulli(random, another_interest)) ++interests;
-  // The k-th interest weighs about 1/sqrt(k): a favourite, then a tail.
-  for (int k = 1; k <= interests; ++k) {
+  // The k-th interest weighs about k^-0.25: a favourite, then a tail.
+  const double wanted = coverage_median * std::exp(coverage_sigma * normal(random));
+  double covered = 0;
+  for (int k = 1; k <= fewest_interests || (k <= most_interests && covered < wanted); ++k) {
     const double weight = k == 1 ? 1.0 : (0.85 + 0.3 * uniform01(random)) / std::pow(k, 0.25);
-    float& held = reader.long_term[themes(random)];
+    const std::uint32_t theme = themes(random);
+    float& held = reader.long_term[theme];
+    if (held == 0) covered += themes.share(theme);
     held = std::max(held, static_cast<float>(std::min(weight, 1.0)));
   }
   skip_siblings(world.themes, reader.long_term);

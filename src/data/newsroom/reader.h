@@ -23,6 +23,8 @@ class ThemeSampler {
  public:
   explicit ThemeSampler(const std::vector<Theme>& themes);
   std::uint32_t operator()(RandomSource& random) const;
+  // Share of all demand, which is also the share of the news that are about the theme.
+  double share(std::uint32_t theme) const;
 
  private:
   std::vector<double> cumulative_;

@@ -25,10 +25,14 @@ constexpr double clicks_per_visit = 3;
 constexpr int first_history_day = 2;       // the shelf has to fill first
 constexpr double doubt_about_history = 3;  // the history oracle trusts n clicks by n / (n + 3)
 
+// Arrivals of a Poisson process within `mean`: the gaps are exponential.
 int poisson(RandomSource& random, double mean) {
-  // Knuth's product of uniforms; means here are small.
-  int count = -1;
-  for (double log_product = 0; log_product <= mean; log_product += exponential(random)) ++count;
+  int count = 0;
+  double elapsed = exponential(random);
+  while (elapsed <= mean) {
+    ++count;
+    elapsed += exponential(random);
+  }
   return count;
 }
 
@@ -96,8 +100,8 @@ class ReadingRoom {
   }
 
   void read_day(int day, int sessions, std::uint32_t history_length, RandomSource& random) {
-    std::vector<Seconds> times;
-    for (int i = 0; i < sessions; ++i) times.push_back(moment(random, day, 6, 24));
+    std::vector<Seconds> times(static_cast<std::size_t>(sessions));
+    for (Seconds& time : times) time = moment(random, day, 6, 24);
     std::sort(times.begin(), times.end());
     for (const Seconds time : times) {
       if (day < history_days)

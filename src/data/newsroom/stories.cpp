@@ -11,12 +11,21 @@ namespace {
 
 constexpr double demand_offset = 4, demand_power = 1;  // demand of rank r: 1 / (r + 4)
 
-constexpr double two_themes = .6;
-constexpr double second_from_same_category = .2;
-constexpr double least_primary_share = 0.55, most_primary_share = 0.85;
+constexpr double two_themes = 0.5;
+constexpr double second_from_same_category = 0.2;
+constexpr double least_primary_share = 0.6, most_primary_share = 0.85;
 
-// Rounds of the newsroom_world streams.
-constexpr std::uint32_t demand_round = 0;
+constexpr std::uint32_t demand_round = 0;  // of the newsroom_world streams
+
+// A few large themes and a long tail, in an order that depends on the seed.
+void set_demand(std::vector<Theme>& themes, std::uint64_t seed) {
+  SeededRandom random(seed, Purpose::newsroom_world, demand_round);
+  std::vector<std::uint32_t> order(themes.size());
+  std::iota(order.begin(), order.end(), 0U);
+  shuffle(std::span<std::uint32_t>(order), random);
+  for (std::size_t rank = 0; rank < order.size(); ++rank)
+    themes[order[rank]].demand = std::pow(static_cast<double>(rank) + demand_offset, -demand_power);
+}
 
 std::uint32_t sibling_of(std::uint32_t theme, const std::vector<Theme>& themes, RandomSource& random) {
   std::vector<std::uint32_t> siblings;
@@ -37,15 +46,6 @@ ThemeMix draw_mix(const std::vector<Theme>& themes, const ThemeSampler& sampler,
 }
 
 }  // namespace
-
-void set_demand(std::vector<Theme>& themes, std::uint64_t seed) {
-  SeededRandom random(seed, Purpose::newsroom_world, demand_round);
-  std::vector<std::uint32_t> order(themes.size());
-  std::iota(order.begin(), order.end(), 0U);
-  shuffle(std::span<std::uint32_t>(order), random);
-  for (std::size_t rank = 0; rank < order.size(); ++rank)
-    themes[order[rank]].demand = std::pow(static_cast<double>(rank) + demand_offset, -demand_power);
-}
 
 Desks built_in_desks(const NewsroomSettings& settings) {
   Desks desks;

@@ -23,7 +23,4 @@ struct Desks {
 // 17 categories with four themes each; stories drawn by the demand for themes.
 Desks built_in_desks(const NewsroomSettings& settings);
 
-// Gives every theme its demand: a few large ones and a long tail, in an order that depends on the seed.
-void set_demand(std::vector<Theme>& themes, std::uint64_t seed);
-
 }  // namespace sotto::newsroom

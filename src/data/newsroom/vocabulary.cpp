@@ -1,5 +1,7 @@
 #include "data/newsroom/vocabulary.h"
 
+#include <algorithm>
+
 namespace sotto::newsroom {
 namespace {
 
