@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "small_dataset.h"
 
@@ -54,8 +55,8 @@ TEST(Describe, CountsWhatTheDatasetHolds) {
 TEST(Describe, CountsTestCandidatesThatTrainingNeverHad) {
   const TempFolder folder;
   DatasetBuilder builder("b", "");
-  std::vector<ItemId> items;
-  for (int item = 0; item < 6; ++item) items.push_back(builder.item(std::to_string(item)));
+  std::array<ItemId, 6> items{};
+  for (std::size_t item = 0; item < items.size(); ++item) items[item] = builder.item(std::to_string(item));
   const UserId user = builder.user("u");
   const auto history = builder.add_history(std::array{items[0], items[1], items[2]});
   const std::array<std::uint8_t, 4> clicked = {1, 0, 0, 0};
