@@ -133,7 +133,7 @@ std::uint64_t walk_items(const Catalogue& catalogue) {
     sum += catalogue.category_names[catalogue.categories[item]].size();
     sum += catalogue.subcategory_names[catalogue.subcategories[item]].size();
     for (const auto* mentions : {&catalogue.title_entities, &catalogue.abstract_entities}) {
-      for (const std::uint32_t entity : (*mentions)[item]) {
+      for (const std::size_t entity : (*mentions)[item]) {
         sum += catalogue.entity_ids[entity].size() + catalogue.entity_labels[entity].size();
         for (std::size_t place = 0; place < catalogue.entity_dimension; ++place) {
           sum += catalogue.entity_vectors[entity * catalogue.entity_dimension + place] > 0 ? 1 : 0;
