@@ -1,7 +1,7 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test lint fuzz bench asan tsan coverage clean
+.PHONY: help setup build demo test lint analyze fuzz asan tsan coverage clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -22,6 +22,10 @@ test: setup ## build everything and run every test
 lint: ## clang-format, clang-tidy, cppcheck, shellcheck (warnings are errors)
 	@tools/install_packages.sh build lint
 	@tools/lint.sh
+
+analyze: ## clang's static analyser over the modules without torch (slow)
+	@tools/install_packages.sh build lint
+	@tools/lint.sh analyze
 
 fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n)
 	@tools/install_packages.sh build lint
