@@ -1,6 +1,7 @@
 #pragma once
-// Ranking metrics, one definition each. Ties are averaged: an item's rank is uniform over the positions of the
-// items it ties with, and every metric here is the expectation over that choice, never broken in our favour.
+// Ranking metrics, one definition each. Ties are averaged: an item's rank is uniform over the positions of
+// the items it ties with, and every metric here is the expectation over that choice, never broken in our
+// favour.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,8 @@ struct ImpressionMetrics {
 
 // Nothing when the impression has no click or nothing but clicks (no order to judge) or a score is NaN.
 // MRR is MIND's: the mean of 1/rank over all clicked items. Both spans have the same length.
-std::optional<ImpressionMetrics> impression_metrics(std::span<const float> scores, std::span<const std::uint8_t> clicked);
+std::optional<ImpressionMetrics> impression_metrics(std::span<const float> scores,
+                                                    std::span<const std::uint8_t> clicked);
 
 // Mean of the above over many; impressions without a value are left out and counted.
 struct MeanImpressionMetrics {
