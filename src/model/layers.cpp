@@ -21,11 +21,12 @@ Tensor WordConvolution::forward(const Tensor& words, const Segments& segments) {
   return torch::addmm(bias_, word_windows(words, segments), weight_).relu();
 }
 
-SelfAttention::SelfAttention(std::int64_t in, std::int64_t heads, std::int64_t head_size) : heads_(heads) {
-  const std::int64_t out = heads * head_size;
-  weight_ = register_parameter(
-      "weight", torch::cat({glorot_uniform(in, out), glorot_uniform(in, out), glorot_uniform(in, out)}, 1));
-}
+SelfAttention::SelfAttention(std::int64_t in, std::int64_t heads, std::int64_t head_size)
+    : heads_(heads),
+      weight_(register_parameter(
+          "weight", torch::cat({glorot_uniform(in, heads * head_size), glorot_uniform(in, heads * head_size),
+                                glorot_uniform(in, heads * head_size)},
+                               1))) {}
 
 Tensor SelfAttention::forward(const Tensor& rows, const Segments& segments) {
   return ragged_attention(rows.mm(weight_), segments, heads_);
