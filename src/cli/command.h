@@ -44,6 +44,8 @@ void add_recipes_command(CLI::App& app, Invocation& invocation);
 void add_data_command(CLI::App& app, Invocation& invocation);
 void add_train_command(CLI::App& app, Invocation& invocation);
 void add_eval_command(CLI::App& app, Invocation& invocation);
+void add_privacy_command(CLI::App& app, Invocation& invocation);
+void add_bench_command(CLI::App& app, Invocation& invocation);
 
 // The whole program: parses, runs, prints errors; returns the exit code 0, 1 (failed) or 2 (wrong use).
 int run(int argc, char** argv);

@@ -85,6 +85,8 @@ int run(int argc, char** argv) {
   add_data_command(app, invocation);
   add_train_command(app, invocation);
   add_eval_command(app, invocation);
+  add_privacy_command(app, invocation);
+  add_bench_command(app, invocation);
 
   try {
     app.parse(argc, argv);

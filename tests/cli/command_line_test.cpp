@@ -86,6 +86,8 @@ TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
       {"data", "import", "mind", data.path(), "--out", runs / "x"},
       {"data", "generate", "newsroom", "--users", "-3", "--out", runs / "x"},
       {"recipes", "nothing"},
+      {"bench", "nois"},
+      {"privacy", "account", "--mechanism", "gaussian", "--noise", "-1", "--rounds", "10", "--delta", "1e-5"},
       {"--log-level", "loud", "recipes"},
   };
   for (const auto& words : wrong) {
@@ -196,6 +198,32 @@ TEST(CommandLine, RecipesShowGuaranteeAndSampleConfigLoads) {
                        narrow))
                 .code,
             0);
+}
+
+TEST(CommandLine, PrivacyAccountAnswersAPlan) {
+  const Reply reply =
+      sotto({"--json",     "privacy", "account",      "--mechanism", "gaussian",   "--noise",  "1.1",
+             "--sampling", "poisson", "--population", "10000",       "--cohort",   "100",      "--rounds",
+             "10000",      "--delta", "1e-5",         "--adjacency", "add-remove", "--method", "rdp"});
+  ASSERT_EQ(reply.code, 0) << reply.err;
+  // Noise 1.1, sampling 0.01, 10,000 steps: between the tight value and the classical RDP conversion.
+  EXPECT_GT(reply.last_line().at("epsilon").get<double>(), 4.0);
+  EXPECT_LT(reply.last_line().at("epsilon").get<double>(), 6.4);
+}
+
+TEST(CommandLine, PrivacyTablesReproduceThePaper) {
+  const Reply reply = sotto({"--json", "privacy", "tables"});
+  ASSERT_EQ(reply.code, 0) << reply.err;
+  std::istringstream lines(reply.out);
+  int finite = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto cell = nlohmann::json::parse(line);
+    if (!cell.at("paper").is_number()) continue;
+    ++finite;
+    EXPECT_NEAR(cell.at("reproduced").get<double>(), cell.at("paper").get<double>(), 6e-5) << line;
+    EXPECT_LE(cell.at("per_round").get<double>(), cell.at("reproduced").get<double>()) << line;
+  }
+  EXPECT_EQ(finite, 36);
 }
 
 TEST(CommandLine, HelpIsThereForEveryCommand) {
