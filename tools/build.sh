@@ -20,7 +20,13 @@ fi
 memory_jobs=$(awk '/MemAvailable/ {j = int($2 / 1500000); print (j < 1) ? 1 : j}' /proc/meminfo)
 jobs=$(nproc)
 [ "$memory_jobs" -lt "$jobs" ] && jobs=$memory_jobs
-NINJA_STATUS='[%f/%t] ' ninja -C "$folder" --quiet -j "$jobs" "$@" || {
+# A status line on a terminal, one line in a log, nothing when nothing is to do.
+style=(--quiet)
+if ! ninja -C "$folder" -n "$@" | grep -q 'no work to do'; then
+  echo "build: compiling into $folder with $jobs jobs (minutes the first time)"
+  [ -t 1 ] && style=()
+fi
+NINJA_STATUS='[%f/%t] ' ninja -C "$folder" "${style[@]}" -j "$jobs" "$@" || {
   echo "build: failed in $folder" >&2
   exit 1
 }
