@@ -20,13 +20,11 @@ fi
 memory_jobs=$(awk '/MemAvailable/ {j = int($2 / 1500000); print (j < 1) ? 1 : j}' /proc/meminfo)
 jobs=$(nproc)
 [ "$memory_jobs" -lt "$jobs" ] && jobs=$memory_jobs
-# A status line on a terminal, one line in a log, nothing when nothing is to do.
+# Progress on a terminal; in a log one line before the first, long build. Nothing when nothing is to do.
+[ -f "$folder/.ninja_log" ] || echo "build: compiling into $folder with $jobs jobs (minutes the first time)"
 style=(--quiet)
-if ! ninja -C "$folder" -n "$@" | grep -q 'no work to do'; then
-  echo "build: compiling into $folder with $jobs jobs (minutes the first time)"
-  [ -t 1 ] && style=()
-fi
-NINJA_STATUS='[%f/%t] ' ninja -C "$folder" "${style[@]}" -j "$jobs" "$@" || {
+[ -t 1 ] && style=()
+NINJA_STATUS='[%f/%t] ' ninja -C "$folder" "${style[@]}" -j "$jobs" "$@" > >(grep -v 'no work to do' || true) || {
   echo "build: failed in $folder" >&2
   exit 1
 }
