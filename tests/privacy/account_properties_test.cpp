@@ -25,6 +25,7 @@ std::vector<RandomPlan> random_plans(std::uint64_t seed) {
   SeededRandom random(seed, Purpose::test);
   const auto between = [&](double low, double high) { return low * std::pow(high / low, uniform01(random)); };
   std::vector<RandomPlan> plans;
+  plans.reserve(25);
   for (int i = 0; i < 25; ++i) {
     plans.push_back({between(0.6, 8), between(0.003, 1), between(1e-10, 1e-2),
                      static_cast<std::uint64_t>(between(1, 400))});

@@ -115,8 +115,9 @@ TEST(RdpMechanisms, RandomisedResponseEqualsItsSum) {
 TEST(RdpMechanisms, SkellamBoundLiesJustAboveTheExactDivergence) {
   const double variance = 25;
   std::vector<double> mass(401, 0.0);
-  for (int k = -200; k <= 200; ++k) {
-    mass[static_cast<std::size_t>(k + 200)] = std::exp(-variance) * std::cyl_bessel_i(std::abs(k), variance);
+  for (std::size_t i = 0; i < mass.size(); ++i) {
+    const double k = static_cast<double>(i) - 200;
+    mass[i] = std::exp(-variance) * std::cyl_bessel_i(std::abs(k), variance);
   }
   for (const std::size_t shift : {1U, 2U, 3U}) {
     const double sensitivity = static_cast<double>(shift);
@@ -134,8 +135,11 @@ TEST(RdpMechanisms, SumsOfDiscreteGaussiansStayBelowTheirBound) {
   for (const double sigma : {0.5, 0.8, 1.5}) {
     std::vector<double> one(81, 0.0);
     double total = 0;
-    for (int k = -40; k <= 40; ++k)
-      total += one[static_cast<std::size_t>(k + 40)] = std::exp(-k * k / (2 * sigma * sigma));
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      const double k = static_cast<double>(i) - 40;
+      one[i] = std::exp(-k * k / (2 * sigma * sigma));
+      total += one[i];
+    }
     for (auto& value : one) value /= total;
     std::vector<double> sum(241, 0.0);  // three devices
     for (std::size_t a = 0; a < one.size(); ++a) {
