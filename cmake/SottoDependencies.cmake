@@ -46,6 +46,19 @@ sotto_optional(ZSTD libzstd)
 sotto_optional(ZLIB zlib)
 sotto_optional(SODIUM libsodium)
 
+# The wire: FlatBuffers schemas in proto/, compiled by flatc. The secure aggregation protocol needs all three.
+find_path(SOTTO_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h HINTS ${SOTTO_EXTRA_INCLUDE})
+find_program(SOTTO_FLATC flatc)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(CRYPTO QUIET IMPORTED_TARGET libcrypto)
+endif()
+if(SODIUM_FOUND AND CRYPTO_FOUND AND SOTTO_FLATBUFFERS_INCLUDE AND SOTTO_FLATC)
+  set(SOTTO_PROTOCOL ON)
+else()
+  set(SOTTO_PROTOCOL OFF)
+  message(STATUS "without the secure aggregation protocol (it needs libsodium, OpenSSL and FlatBuffers)")
+endif()
+
 # Eigen by its include folder alone: the same line serves Debian's package and a bare copy.
 find_path(SOTTO_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3 HINTS ${SOTTO_EXTRA_INCLUDE})
 if(NOT SOTTO_EIGEN_INCLUDE)

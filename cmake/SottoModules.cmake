@@ -1,9 +1,13 @@
-# sotto_module(NAME [TORCH] LINKS ...): the static library sotto_NAME from src/NAME/**.cpp.
+# sotto_module(NAME [TORCH] LINKS ... [WITHOUT folders]): the static library sotto_NAME from src/NAME/**.cpp,
+# less the folders named.
 # Only TORCH modules see torch headers; they share one precompiled header.
 
 function(sotto_module name)
-  cmake_parse_arguments(ARG "TORCH" "" "LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "TORCH" "" "LINKS;WITHOUT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  foreach(folder ${ARG_WITHOUT})
+    list(FILTER sources EXCLUDE REGEX "/src/${name}/${folder}/")
+  endforeach()
   if(NOT sources)
     return()
   endif()
@@ -32,4 +36,21 @@ function(sotto_use_torch target)
     target_precompile_headers(sotto_torch_pch PRIVATE <torch/torch.h>)
   endif()
   target_precompile_headers(${target} REUSE_FROM sotto_torch_pch)
+endfunction()
+
+# sotto_wire(): the target sotto_wire, whose includes are "proto/NAME_generated.h" for every proto/NAME.fbs.
+function(sotto_wire)
+  file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/proto/*.fbs)
+  set(folder ${CMAKE_BINARY_DIR}/wire/proto)
+  foreach(schema ${schemas})
+    get_filename_component(name ${schema} NAME_WE)
+    add_custom_command(OUTPUT ${folder}/${name}_generated.h
+      COMMAND ${SOTTO_FLATC} --cpp --cpp-std c++17 --scoped-enums --gen-object-api -o ${folder} ${schema}
+      DEPENDS ${schema} COMMENT "Compiling proto/${name}.fbs")
+    list(APPEND headers ${folder}/${name}_generated.h)
+  endforeach()
+  add_custom_target(sotto_wire_headers DEPENDS ${headers})
+  add_library(sotto_wire INTERFACE)
+  add_dependencies(sotto_wire sotto_wire_headers)
+  target_include_directories(sotto_wire SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/wire ${SOTTO_FLATBUFFERS_INCLUDE})
 endfunction()

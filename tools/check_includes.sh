@@ -10,7 +10,7 @@ allowed() {
     base) echo "" ;;
     metrics | text | privacy) echo "base" ;;
     data) echo "base metrics" ;;
-    secagg) echo "base privacy" ;;
+    secagg) echo "base privacy proto" ;;
     device) echo "base privacy secagg" ;;
     model) echo "base metrics data text privacy" ;;
     fl) echo "base metrics data text privacy secagg model" ;;

@@ -20,10 +20,11 @@ if [ "${1:-}" = analyze ]; then checks="-*,clang-analyzer-*"; else style; fi
 
 echo "lint: clang-tidy"
 cmake --preset release -B build/lint -DSOTTO_TORCH=OFF >/dev/null
+cmake --build build/lint --target sotto_wire_headers >/dev/null
 mapfile -t sources < <(git ls-files 'src/base/*.cpp' 'src/metrics/*.cpp' 'src/data/*.cpp' 'src/text/*.cpp' 'src/privacy/*.cpp' 'src/secagg/*.cpp')
 # A file whose content, headers and checks are unchanged since its last clean run is not looked at again.
 mkdir -p build/lint/clean
-digest=$({ echo "$checks"; cat .clang-tidy; git ls-files -z 'src/*.h' | xargs -0 cat; } | sha256sum | cut -c1-16)
+digest=$({ echo "$checks"; cat .clang-tidy; git ls-files -z 'src/*.h' 'proto/*.fbs' | xargs -0 cat; } | sha256sum | cut -c1-16)
 check() {
   local key
   key=build/lint/clean/$(cat "$2" <(echo "$1 $2") | sha256sum | cut -c1-32)
