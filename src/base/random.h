@@ -76,6 +76,7 @@ enum class Purpose : std::uint32_t {
   padding = 10,
   noise = 11,
   impression_view = 12,
+  rotation = 13,
 };
 
 // Philox4x32-10 (Salmon et al. 2011). Key: (seed, purpose) mixed; counter: (round, user, index).

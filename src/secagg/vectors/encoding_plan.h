@@ -1,0 +1,79 @@
+#pragma once
+// What the devices of one group and their server agree on before a round: how an update becomes whole numbers
+// modulo 2^b, with how much noise, and what the release of their sum costs.
+//
+//   clip to S (the clip bit behind it, optional) → rotate (optional) → limit entries → divide by the step →
+//   round at random, norm enforced → add the noise share → modulo 2^b
+//
+// Grid sensitivity: whatever came before, the rounded vector has norm at most Δ̃ = rounding().norm_bound(),
+// checked in whole numbers on the device. One device more or fewer moves the sum by Δ̃, one device replaced by
+// 2Δ̃. The noise is noise_multiplier times that, so ε does not depend on the grid. "One device fewer"
+// (add_remove) means that its update becomes zero while its noise share stays, as it does when the cohort is
+// public; count a device that stays away altogether among the dropped.
+//
+// Immutable after creation, safe to share between threads, cheap to copy.
+
+#include <cstdint>
+#include <optional>
+
+#include "privacy/mechanisms/joint_clip_bit.h"
+#include "privacy/mechanisms/noise_share.h"
+#include "secagg/vectors/modulus.h"
+#include "secagg/vectors/random_rotation.h"
+#include "secagg/vectors/stochastic_rounding.h"
+
+namespace sotto {
+
+class EncodingPlan {
+ public:
+  struct Settings {
+    std::uint64_t dimension = 0;  // of an update
+    double clip = 0;              // S
+    double step = 0;              // value of one grid step
+    // Largest magnitude of an entry after the rotation, 0: S. Smaller saves bits; entries beyond it are cut,
+    // which costs accuracy, never privacy. With a rotation RandomRotation::entry_quantile says how rare that
+    // is.
+    double entry_clip = 0;
+    std::optional<std::uint64_t> rotation_seed;  // public
+    std::optional<double> clip_bit_weight;       // c of JointClipBit
+    double rounding_beta = StochasticRounding::kDefaultBeta;
+    double denominator = 0;  // fixed and public: the expected, not the actual, number of devices
+
+    std::uint64_t devices = 0;    // in the group
+    std::uint64_t dropped = 0;    // at most
+    std::uint64_t corrupted = 0;  // at most
+    ShareKind noise = ShareKind::skellam;
+    double noise_multiplier = 0;  // of the sum, over its grid sensitivity; 0: no noise and no guarantee
+    Adjacency adjacency = Adjacency::add_remove;
+    double log2_wrap_probability = -30;
+  };
+  static Result<EncodingPlan> create(const Settings& settings);
+
+  const Settings& settings() const { return settings_; }
+  std::uint64_t entries() const { return settings_.dimension + (clip_bit_ ? 1 : 0); }  // on the wire
+  const Modulus& modulus() const { return modulus_; }
+  const StochasticRounding& rounding() const { return rounding_; }
+  const std::optional<JointClipBit>& clip_bit() const { return clip_bit_; }
+  const std::optional<RandomRotation>& rotation() const { return rotation_; }
+  const std::optional<NoiseShare>& noise_share() const { return noise_share_; }
+
+  double sensitivity() const;    // L2, of the sum in grid steps, under the adjacency
+  double sigma_of_mean() const;  // promised noise of each coordinate that is decoded
+  // The release of one group's sum; none without noise.
+  std::optional<PrivacyEvent> event() const;
+
+ private:
+  EncodingPlan(const Settings& settings, StochasticRounding rounding, Modulus modulus)
+      : settings_(settings), rounding_(rounding), modulus_(modulus) {}
+  Settings settings_;
+  StochasticRounding rounding_;
+  Modulus modulus_;
+  std::optional<JointClipBit> clip_bit_;
+  std::optional<RandomRotation> rotation_;
+  std::optional<NoiseShare> noise_share_;
+};
+
+// The finest step (to 1 %) for which the plan fits into `bits` per entry; settings.step is ignored.
+Result<double> finest_step(EncodingPlan::Settings settings, unsigned bits);
+
+}  // namespace sotto

@@ -1,0 +1,101 @@
+#include "secagg/vectors/stochastic_rounding.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "privacy/mechanisms/parameter_checks.h"
+#include "secagg/vectors/rounding_kernels.h"
+
+namespace sotto {
+
+namespace {
+
+// Every draw is within Δ + √d up to rounding errors: squares sum to less than 2^63.
+constexpr double kLargestNorm = 0x1.0p31;
+
+double inflated_square(double norm, double dimension, double beta) {
+  const double spread = std::sqrt(2 * std::log(1 / beta));
+  const double likely = norm * norm + dimension / 4 + spread * (norm + std::sqrt(dimension) / 2);
+  const double certain = norm + std::sqrt(dimension);
+  return std::min(likely, certain * certain);
+}
+
+// Keeps sums of squares from overflowing; the bound itself is checked in whole numbers after rounding.
+Status require_norm(std::span<const double> values, double norm) {
+  double squares = 0;
+  for (const double value : values) squares += value * value;
+  if (squares <= norm * norm * (1 + 1e-6)) return {};
+  return bad_input("a vector of norm {} cannot be rounded within {}: clip it first", std::sqrt(squares),
+                   norm);
+}
+
+std::uint64_t round_towards_zero(std::span<const double> values, double bound,
+                                 std::span<std::int32_t> rounded) {
+  std::uint64_t squares = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto whole = static_cast<std::int64_t>(std::trunc(std::clamp(values[i], -bound, bound)));
+    rounded[i] = static_cast<std::int32_t>(whole);
+    squares += static_cast<std::uint64_t>(whole * whole);
+  }
+  return squares;
+}
+
+}  // namespace
+
+Result<StochasticRounding> StochasticRounding::create(const Settings& settings) {
+  SOTTO_CHECK(require_at_least(settings.dimension, 1, "dimension"));
+  SOTTO_CHECK(require_positive(settings.norm, "norm to round, in grid steps,"));
+  SOTTO_CHECK(require_at_least(settings.entry_bound, 1, "largest entry"));
+  if (!(settings.beta > 0 && settings.beta < 1)) {
+    return bad_input("beta of the rounding is {}, must lie strictly between 0 and 1", settings.beta);
+  }
+  const auto dimension = static_cast<double>(settings.dimension);
+  if (!(settings.norm + std::sqrt(dimension) < kLargestNorm)) {
+    return bad_input("a norm of {} grid steps in {} coordinates is beyond 2^31: use a coarser grid",
+                     settings.norm, settings.dimension);
+  }
+  const double square = std::floor(inflated_square(settings.norm, dimension, settings.beta));
+  Settings limited = settings;
+  limited.entry_bound = std::min(settings.entry_bound, static_cast<std::uint64_t>(kLargestNorm) - 1);
+  return StochasticRounding(limited, static_cast<std::uint64_t>(square));
+}
+
+double StochasticRounding::norm_bound() const {
+  return std::nextafter(std::sqrt(static_cast<double>(squared_bound_)), HUGE_VAL);
+}
+
+std::uint64_t StochasticRounding::draw(std::span<const double> values, std::span<std::int32_t> rounded,
+                                       RandomSource& random) const {
+  std::array<std::uint64_t, 512> words;
+  std::array<std::uint32_t, 2 * words.size()> uniform;
+  std::uint64_t squares = 0;
+  for (std::size_t begin = 0; begin < values.size(); begin += uniform.size()) {
+    const std::size_t count = std::min(uniform.size(), values.size() - begin);
+    random.fill(std::span(words).first((count + 1) / 2));
+    std::memcpy(uniform.data(), words.data(), sizeof uniform);
+    squares += round_randomly(&values[begin], uniform.data(), count,
+                              static_cast<double>(settings_.entry_bound), &rounded[begin]);
+    if (squares > squared_bound_) break;  // rejected whatever follows
+  }
+  return squares;
+}
+
+Result<StochasticRounding::How> StochasticRounding::round(std::span<const double> values,
+                                                          std::span<std::int32_t> rounded,
+                                                          RandomSource& random) const {
+  SOTTO_CHECK(require_length(values.size(), settings_.dimension, "the vector to round"));
+  SOTTO_CHECK(require_length(rounded.size(), settings_.dimension, "the rounded vector"));
+  SOTTO_CHECK(require_norm(values, settings_.norm));
+  for (int tries = 0; tries < kTries; ++tries) {
+    if (draw(values, rounded, random) <= squared_bound_) return How::at_random;
+  }
+  if (round_towards_zero(values, static_cast<double>(settings_.entry_bound), rounded) <= squared_bound_) {
+    return How::towards_zero;
+  }
+  std::fill(rounded.begin(), rounded.end(), 0);
+  return How::to_zero;
+}
+
+}  // namespace sotto
