@@ -1,0 +1,106 @@
+#pragma once
+// One device in one round of secure aggregation.
+
+#include <cstdint>
+#include <memory_resource>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "privacy/noise/device_random.h"
+#include "secagg/client/round_secrets.h"
+#include "secagg/shared/bytes.h"
+#include "secagg/shared/identity.h"
+#include "secagg/shared/member_set.h"
+#include "secagg/shared/messages.h"
+#include "secagg/shared/ring_vector.h"
+#include "secagg/shared/round.h"
+
+namespace sotto {
+
+// What a device demands of a round before it takes part: the server proposes, the device decides.
+struct ClientPolicy {
+  double corrupted = 0;  // at least this fraction of a group must be allowed to be corrupted
+  ServerModel server = ServerModel::semi_honest;  // protection against at least this kind
+  double security_bits = 40;
+  std::uint32_t minimum_alive = 2;  // vectors in a sum that ours is in
+  VectorShape vector;               // what we came to sum
+};
+
+enum class ClientStage : std::uint8_t {
+  invited,
+  advertised,
+  shared,
+  uploaded,
+  confirmed,  // active server only
+  done,
+  aborted,
+};
+std::string_view name_of(ClientStage stage);
+
+// Bytes in, bytes out: each step takes what the server sent and returns what to send back.
+//
+// Every step is taken once and in order. A step out of order, twice, or with a message that is not right in
+// every detail ends the round for this client: the error says why, the stage is `aborted`, and all secrets of
+// the round are wiped. They are wiped as well after the last step, by abort() and by the destructor. For each
+// neighbour at most one of its two shares is ever revealed.
+//
+// `identity` and what `memory` points to must outlive the client; the group's identity keys are shared.
+// Not thread-safe. Movable, so that many can be kept in a vector.
+class SecAggClient {
+ public:
+  // Reads the invitation and checks it against the policy and the registered identities of the group, of
+  // which ours must be one. Secrets are kept in memory from `memory`.
+  static Result<SecAggClient> join(ByteView invitation, const ClientPolicy& policy, const Identity& identity,
+                                   GroupIdentities group, DeviceRandom random,
+                                   std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+
+  Result<Bytes> advertise();
+  Result<Bytes> share_keys(ByteView roster);
+  // `input`: of the shape of the policy. Given up here; masked in place.
+  Result<Bytes> upload(ByteView delivered_shares, RingVector input);
+  Result<Bytes> confirm_arrivals(ByteView arrivals);  // active server only
+  Result<Bytes> reveal(ByteView unmask_request);
+  void abort();
+
+  ClientStage stage() const { return stage_; }
+  std::uint32_t index() const { return index_; }
+  const Round& round() const { return round_; }
+
+ private:
+  SecAggClient(Round round, const Digest& context, std::uint32_t index, const Identity& identity,
+               GroupIdentities group, DeviceRandom random);
+
+  template <class Step>
+  Result<Bytes> take(ClientStage from, ClientStage to, Step step);
+  Result<Bytes> do_advertise();
+  Result<Bytes> do_share_keys(const Roster& roster);
+  Result<Bytes> do_upload(const DeliveredShares& delivered, RingVector input);
+  Result<Bytes> do_confirm(const Arrivals& arrivals);
+  Result<Bytes> do_reveal(const UnmaskRequest& request);
+
+  bool active_server() const { return round_.group.server == ServerModel::active; }
+  Status check_roster(const Roster& roster) const;
+  Status check_delivered(const DeliveredShares& delivered) const;
+  Status check_alive(const MemberSet& alive) const;
+  Status check_signatures(const std::vector<ClientSignature>& signatures, const Digest& statement) const;
+
+  Round round_;
+  Digest context_{};
+  std::uint32_t index_ = 0;
+  const Identity* identity_;
+  GroupIdentities group_;
+  DeviceRandom random_;
+  ClientStage stage_ = ClientStage::invited;
+  RoundSecrets::Pointer secrets_{nullptr, {nullptr}};
+
+  // Filled as the round goes on. peers_ are the neighbours that advertised, ascending, in the same order as
+  // secrets_->neighbours.
+  std::vector<std::uint32_t> neighbours_;
+  std::vector<ClientKeys> peers_;
+  Digest transcript_{};
+  MemberSet sharing_;
+  MemberSet confirmed_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,30 @@
+#pragma once
+// SHA-256 over a list of fields. Each field goes in with its length, after a label that names the purpose: no
+// two different lists, and no two purposes, feed the same bytes to the hash.
+
+#include <sodium.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "secagg/shared/bytes.h"
+
+namespace sotto {
+
+// One use: append fields, then finish(). Not for secrets: its state is not wiped.
+class FieldHash {
+ public:
+  explicit FieldHash(std::string_view label);
+  FieldHash& bytes(ByteView field);
+  FieldHash& number(std::uint64_t field);
+  Digest finish();
+
+ private:
+  crypto_hash_sha256_state state_;
+};
+
+// The commitment to a seed: published before the seed is known, it shows later that shares gave the right
+// one. A seed of 248 random bits cannot be guessed from it.
+Digest commitment_to(ByteView seed, const Digest& context);
+
+}  // namespace sotto

@@ -1,0 +1,59 @@
+#pragma once
+// From a threat model to the numbers of a group: how many neighbours each client has, how many shares open a
+// secret, how many clients must be left. The proofs are in docs/secagg/protocol.md.
+
+#include <cstdint>
+
+#include "base/result.h"
+
+namespace sotto {
+
+enum class ServerModel : std::uint8_t {
+  semi_honest = 1,  // follows the protocol, keeps everything it sees, colludes with the corrupted clients
+  active = 2,       // may also send anything to anybody
+};
+
+// What a group must withstand. No defaults for what only the operator can know.
+struct ThreatModel {
+  std::uint32_t clients = 0;
+  double corrupted = 0;  // fraction of the clients that the server controls
+  double dropping = 0;   // fraction of the clients that may be lost on the way, at any point
+  ServerModel server = ServerModel::semi_honest;
+  double security_bits = 40;     // an unlucky graph exposes somebody with probability below 2^-this
+  double correctness_bits = 20;  // a round within the tolerated losses fails with probability below 2^-this
+};
+
+inline constexpr std::uint32_t kMaxGroupClients = 65535;
+
+// What every client of a round is told, and checks by itself before it takes part.
+struct GroupParameters {
+  std::uint32_t clients = 0;
+  std::uint32_t corrupted = 0;      // at most so many are controlled by the server
+  std::uint32_t dropped = 0;        // at most so many may be lost
+  std::uint32_t degree = 0;         // neighbours of a client: clients - 1, or an even number on the ring
+  std::uint32_t threshold = 0;      // shares that open a secret
+  std::uint32_t minimum_alive = 0;  // with fewer vectors than this nobody reveals anything
+  std::uint32_t quorum = 0;         // active server: signatures over one set of arrivals; otherwise 0
+  ServerModel server = ServerModel::semi_honest;
+  double security_bits = 0;
+  double correctness_bits = 0;
+
+  bool complete_graph() const { return degree + 1 == clients; }
+  bool operator==(const GroupParameters&) const = default;
+};
+
+// Upper bounds, as base-2 logarithms; -infinity where the event cannot happen at all.
+struct FailureBounds {
+  double too_many_corrupted = 0;  // some client has `threshold` corrupted neighbours
+  double disconnected = 0;        // honest survivors fall apart: sums of parts would be visible
+  double too_few_shares = 0;      // some client has fewer than `threshold` surviving neighbours
+};
+FailureBounds failure_bounds(const GroupParameters& group);
+
+// The sparsest safe group (within about 3 % of the degree). Refuses threat models that no parameters meet.
+Result<GroupParameters> find_parameters(const ThreatModel& threat);
+
+// Does this group keep its own promise? For whoever is told the numbers by somebody else.
+Status check_parameters(const GroupParameters& group);
+
+}  // namespace sotto

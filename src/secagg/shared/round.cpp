@@ -1,0 +1,95 @@
+#include "secagg/shared/round.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "secagg/shared/field_hash.h"
+#include "secagg/vectors/bit_packing.h"
+
+namespace sotto {
+
+Status check_round(const Round& round) {
+  SOTTO_CHECK(check_parameters(round.group));
+  if (!is_wire_width(round.vector.bits)) {
+    return bad_input("entries of {} bits: 8 to 32 bits or 64 are possible", round.vector.bits);
+  }
+  if (round.vector.entries == 0 || round.vector.entries > kMaxEntries) {
+    return bad_input("a vector of {} entries: 1 to {} are possible", round.vector.entries, kMaxEntries);
+  }
+  if (round.cipher != MaskCipher::aes256_ctr && round.cipher != MaskCipher::chacha20) {
+    return bad_input("an unknown mask cipher");
+  }
+  return {};
+}
+
+Status check_identities(const std::vector<IdentityKey>& identities, std::uint32_t clients) {
+  if (identities.size() != clients) {
+    return bad_input("{} identity keys for a group of {}", identities.size(), clients);
+  }
+  auto sorted = identities;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return bad_input("one identity key is in the group twice");
+  }
+  return {};
+}
+
+Digest hash_of_identities(const std::vector<IdentityKey>& identities) {
+  FieldHash hash("sotto secagg identities 1");
+  for (const IdentityKey& identity : identities) hash.bytes(identity);
+  return hash.finish();
+}
+
+Digest context_of(const Round& round, const Digest& identities) {
+  const GroupParameters& group = round.group;
+  return FieldHash("sotto secagg context 1")
+      .bytes(round.id)
+      .bytes(round.graph_seed)
+      .bytes(identities)
+      .number(group.clients)
+      .number(group.corrupted)
+      .number(group.dropped)
+      .number(group.degree)
+      .number(group.threshold)
+      .number(group.minimum_alive)
+      .number(group.quorum)
+      .number(static_cast<std::uint64_t>(group.server))
+      .number(std::bit_cast<std::uint64_t>(group.security_bits))
+      .number(std::bit_cast<std::uint64_t>(group.correctness_bits))
+      .number(static_cast<std::uint64_t>(round.cipher))
+      .number(round.vector.entries)
+      .number(round.vector.bits)
+      .finish();
+}
+
+Digest transcript_of(const Digest& context, const std::vector<ClientKeys>& advertised) {
+  FieldHash hash("sotto secagg transcript 1");
+  hash.bytes(context);
+  for (const ClientKeys& keys : advertised) {
+    hash.number(keys.client).bytes(keys.channel_key).bytes(keys.mask_key);
+  }
+  return hash.finish();
+}
+
+Digest keys_statement(const Digest& context, const ClientKeys& keys) {
+  return FieldHash("sotto secagg signed keys 1")
+      .bytes(context)
+      .number(keys.client)
+      .bytes(keys.channel_key)
+      .bytes(keys.mask_key)
+      .finish();
+}
+
+Digest sharing_statement(const Digest& transcript, const MemberSet& sharing) {
+  return FieldHash("sotto secagg signed sharing 1").bytes(transcript).bytes(sharing.bytes()).finish();
+}
+
+Digest arrivals_statement(const Digest& transcript, const MemberSet& sharing, const MemberSet& alive) {
+  return FieldHash("sotto secagg signed arrivals 1")
+      .bytes(transcript)
+      .bytes(sharing.bytes())
+      .bytes(alive.bytes())
+      .finish();
+}
+
+}  // namespace sotto
