@@ -1,0 +1,93 @@
+#pragma once
+// What a chain of records amounts to: settings in force, uses per window, category and purpose, and whether a
+// further charge fits. No files, no clock.
+//
+// Time only moves forward here: a charge or question dated before the latest record is taken to happen at
+// that record's time. So a clock that goes backwards cannot bring an emptied window back, and cannot open a
+// new one. Not thread-safe.
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "privacy/ledger/ledger_record.h"
+#include "privacy/ledger/spending.h"
+
+namespace sotto {
+
+// One budget, and how it stands.
+struct BudgetState {
+  LedgerBudget budget;
+  Spent spent;
+  std::uint64_t charges = 0;  // that cost something
+  WindowSpan window;
+  double left() const { return spent.epsilon < budget.epsilon ? budget.epsilon - spent.epsilon : 0; }
+};
+
+struct Refusal {
+  BudgetState state;  // before the charge
+  double epsilon_with_charge = 0;
+};
+
+class LedgerBooks {
+ public:
+  // The first record must be settings.
+  static Result<LedgerBooks> begin(const LedgerRecord& first);
+  // Can the record follow the ones before?
+  Status check(const LedgerRecord& record) const;
+  // Checks and adds. An error changes nothing.
+  Status apply(const LedgerRecord& record);
+
+  const LedgerSettings& settings() const { return settings_; }
+  std::uint64_t records() const { return records_; }
+  UtcTime began() const { return began_; }
+  UtcTime latest() const { return latest_; }
+  UtcTime effective(UtcTime now) const { return std::max(now, latest_); }
+
+  // The budgets that the charge would exceed; none: it fits.
+  Result<std::vector<Refusal>> refusals(const Charge& charge, UtcTime now) const;
+  std::vector<BudgetState> budget_states(UtcTime now) const;
+
+  // For statements: everything since the beginning, as one event per kind.
+  struct Uses {
+    EventTally tally;
+    std::uint64_t charges = 0;  // that cost something
+    std::uint64_t free = 0;     // releases that cost nothing
+  };
+  const Uses& total() const { return window(BudgetWindow::lifetime).all; }
+  const Uses& purpose(ReleasePurpose purpose) const { return purposes_[static_cast<std::size_t>(purpose)]; }
+  const Uses& category(CategoryId category) const {
+    return window(BudgetWindow::lifetime).categories[category];
+  }
+  std::vector<PrivacyEvent> events(const Uses& uses) const { return kinds_.events(uses.tally); }
+
+ private:
+  struct WindowUses {
+    UtcTime begin;
+    Uses all;
+    std::vector<Uses> categories;
+  };
+
+  explicit LedgerBooks(const SettingsRecord& first);
+  Status check(const SettingsRecord& record) const;
+  Status check(const ChargeRecord& record) const;
+  void add(const SettingsRecord& record);
+  void add(const ChargeRecord& record);
+  void adopt(const LedgerSettings& settings);
+  const WindowUses& window(BudgetWindow window) const { return windows_[static_cast<std::size_t>(window)]; }
+  // What counts against the budget at that time; nothing once its window is over.
+  const Uses& uses(const LedgerBudget& budget, UtcTime at) const;
+  Spent spent(std::size_t budget, const std::vector<PrivacyEvent>& events, double enough) const;
+  BudgetState state(std::size_t budget, UtcTime at) const;
+
+  LedgerSettings settings_;
+  std::vector<PrivacyFilter> filters_;  // one per budget
+  EventKinds kinds_;
+  std::array<WindowUses, 3> windows_;
+  std::array<Uses, kReleasePurposes> purposes_;
+  std::uint64_t records_ = 0;
+  UtcTime began_, latest_;
+};
+
+}  // namespace sotto

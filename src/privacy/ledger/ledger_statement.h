@@ -1,0 +1,48 @@
+#pragma once
+// The ledger for people: what was told, for what, about what, and how much is left. Plain values.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "privacy/ledger/journal_format.h"
+#include "privacy/ledger/ledger_books.h"
+
+namespace sotto {
+
+// ε of everything in one line, found by the accountants afterwards (as if the releases had been planned).
+struct SpendingLine {
+  std::string what;
+  std::uint64_t charges = 0;
+  std::uint64_t free = 0;
+  Spent spent;
+};
+
+struct LedgerStatement {
+  std::string id;    // hexadecimal
+  std::string head;  // hash of the newest record: note it elsewhere, and a later statement can be held to it
+  std::uint64_t records = 0;
+  std::uint64_t torn_bytes = 0;  // an append in progress or interrupted; never part of the account
+  bool anchored = false;         // an anchor was there and agrees
+  UtcTime began, latest, made;
+  LedgerSettings settings;
+  std::vector<BudgetState> budgets;
+  double delta = 0;  // of the lines below: that of the lifetime budget, else the smallest of any budget
+  SpendingLine total;
+  std::vector<SpendingLine> purposes;
+  std::vector<SpendingLine> categories;  // sensitive ones, and others that were ever charged
+  std::vector<std::string> releases;     // "120 × Gaussian noise, multiplier 1.1"
+};
+
+LedgerStatement make_statement(const LedgerBooks& books, const journal_format::LedgerId& id,
+                               const ChainHash& head, UtcTime now);
+
+// Verifies the chain of a ledger file, and that it continues its anchor if one is given. Changes nothing and
+// works while a device has the ledger open.
+Result<LedgerStatement> read_statement(const std::filesystem::path& path, UtcTime now,
+                                       const std::optional<std::filesystem::path>& anchor = {});
+
+std::string to_text(const LedgerStatement& statement);
+std::string to_json(const LedgerStatement& statement);  // one object, one line
+
+}  // namespace sotto

@@ -1,0 +1,69 @@
+#include "privacy/ledger/spending.h"
+
+#include <algorithm>
+
+#include "privacy/accounting/account.h"
+#include "privacy/accounting/log_math.h"
+#include "privacy/ledger/ledger_record.h"
+
+namespace sotto {
+
+void EventTally::add(std::uint32_t kind, std::uint64_t uses) {
+  const auto at = std::lower_bound(entries_.begin(), entries_.end(), kind,
+                                   [](const Entry& entry, std::uint32_t k) { return entry.kind < k; });
+  if (at != entries_.end() && at->kind == kind) {
+    at->uses += uses;
+  } else {
+    entries_.insert(at, {kind, uses});
+  }
+}
+
+namespace {
+
+PrivacyEvent one_use(PrivacyEvent event) {
+  event.count = 1;
+  return event;
+}
+
+}  // namespace
+
+std::uint32_t EventKinds::number_of(const PrivacyEvent& event) const {
+  const auto at = numbers_.find(encode(one_use(event)));
+  return at == numbers_.end() ? size() : at->second;
+}
+
+std::uint32_t EventKinds::intern(const PrivacyEvent& event) {
+  const auto [at, inserted] = numbers_.try_emplace(encode(one_use(event)), size());
+  if (inserted) kinds_.push_back(one_use(event));
+  return at->second;
+}
+
+std::vector<PrivacyEvent> EventKinds::events(const EventTally& tally, const PrivacyEvent* unseen) const {
+  std::vector<PrivacyEvent> events;
+  events.reserve(tally.entries().size());
+  for (const auto& entry : tally.entries()) {
+    events.push_back(entry.kind < kinds_.size() ? kinds_[entry.kind] : *unseen);
+    events.back().count = entry.uses;
+  }
+  return events;
+}
+
+Spent spent_as_planned(std::span<const PrivacyEvent> events, double delta, double enough) {
+  if (events.empty()) return {0, "nothing"};
+  constexpr std::size_t kMostKindsForLossDistributions = 16;
+  Spent best{kInfinity, "none"};
+  for (const Method method :
+       {Method::pure_composition, Method::rdp, Method::analytic_gaussian, Method::pld}) {
+    if (method == Method::pld && events.size() > kMostKindsForLossDistributions) continue;
+    PldTarget target;
+    target.with_lower_bound = false;
+    const auto answer = account(events, delta, method, Adversary::server, target);
+    if (!answer || !(answer->epsilon < best.epsilon)) continue;
+    best = {answer->epsilon,
+            method == Method::pure_composition ? std::string("sum") : std::string(name(method))};
+    if (within(best.epsilon, enough)) break;
+  }
+  return best;
+}
+
+}  // namespace sotto

@@ -1,0 +1,150 @@
+// Memoised answers: one draw and one charge per period of the clock, whatever happens meanwhile.
+
+#include <gtest/gtest.h>
+
+#include "ledger_fixture.h"
+#include "privacy/ledger/answer_cache.h"
+#include "privacy/ledger/answer_file.h"
+
+namespace sotto {
+namespace {
+
+using namespace ledger_test;
+using std::chrono::hours;
+using std::chrono::minutes;
+
+class LedgerAnswers : public LedgerTest {
+ protected:
+  void SetUp() override {
+    LedgerTest::SetUp();
+    if (IsSkipped()) return;
+    ledger_.emplace(*create(settings({lifetime(1, 1e-9)})));
+    reopen();
+  }
+  void reopen() {
+    cache_.reset();
+    auto cache = AnswerCache::open(answers_file(), *ledger_, clock_);
+    ASSERT_TRUE(cache) << cache.error().message;
+    cache_.emplace(std::move(*cache));
+  }
+  std::filesystem::path answers_file() const { return folder_ / "answers"; }
+  Result<CachedAnswer> ask(UtcTime now, std::string_view kind = "front page") {
+    return cache_->get(kind, serving(pure(0.25)), now, [&](const Receipt&) -> Result<std::string> {
+      ++draws_;
+      return history_;
+    });
+  }
+
+  RefreshClock clock_{hours{6}, hours{1}};
+  std::optional<Ledger> ledger_;
+  std::optional<AnswerCache> cache_;
+  std::string history_ = "history";
+  int draws_ = 0;
+};
+
+TEST_F(LedgerAnswers, AreFreeWithinAPeriodEvenIfTheHistoryChanges) {
+  const auto first = ask(at(2026, 3, 14, 13));
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_TRUE(first->is_new);
+  EXPECT_EQ(first->valid_until, at(2026, 3, 14, 19));
+  history_ = "another history";
+  const auto again = ask(at(2026, 3, 14, 18, 59));
+  EXPECT_FALSE(again->is_new);
+  EXPECT_EQ(again->bytes, "history");
+  EXPECT_EQ(draws_, 1);
+  EXPECT_EQ(ledger_->records(), 2U);
+  EXPECT_EQ(ask(at(2026, 3, 14, 19))->bytes, "another history");
+  EXPECT_EQ(ledger_->records(), 3U);
+}
+
+TEST_F(LedgerAnswers, SurviveClosing) {
+  ASSERT_TRUE(ask(at(2026, 3, 14, 13)));
+  reopen();
+  EXPECT_FALSE(ask(at(2026, 3, 14, 14))->is_new);
+  EXPECT_EQ(draws_, 1);
+}
+
+TEST_F(LedgerAnswers, AClockThatGoesBackwardsDrawsNothing) {
+  ASSERT_TRUE(ask(at(2026, 3, 14, 20)));
+  for (const UtcTime earlier : {at(2026, 3, 14, 13), at(2026, 3, 1), at(2026, 3, 14, 20)}) {
+    EXPECT_FALSE(ask(earlier)->is_new);
+  }
+  EXPECT_EQ(draws_, 1);
+}
+
+TEST_F(LedgerAnswers, EveryKindHasItsOwn) {
+  ASSERT_TRUE(ask(at(2026, 3, 14, 13)));
+  EXPECT_TRUE(ask(at(2026, 3, 14, 13), "sports page")->is_new);
+  EXPECT_FALSE(ask(at(2026, 3, 14, 13))->is_new);
+  EXPECT_TRUE(refused(ask(at(2026, 3, 14, 13), ""), "kind of answer"));
+}
+
+TEST_F(LedgerAnswers, ARefusedRefreshSendsTheOldAnswer) {
+  for (int day = 1; day <= 4; ++day) ASSERT_TRUE(ask(at(2026, 4, static_cast<unsigned>(day)))->is_new);
+  history_ = "another history";
+  const auto answer = ask(at(2026, 4, 5));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_TRUE(answer->expired);
+  EXPECT_FALSE(answer->is_new);
+  EXPECT_EQ(answer->bytes, "history");
+  EXPECT_EQ(draws_, 4);
+  EXPECT_TRUE(refused(ask(at(2026, 4, 5), "sports page"), "would be exceeded"))
+      << "no answer to fall back to";
+}
+
+TEST_F(LedgerAnswers, AFailedDrawCostsItsChargeAndTheNextPaysAgain) {
+  const auto failing = [](const Receipt&) -> Result<std::string> { return failed("no model yet"); };
+  EXPECT_TRUE(refused(cache_->get("front page", serving(pure(0.25)), kNoon, failing), "no model yet"));
+  EXPECT_EQ(ledger_->records(), 2U);
+  EXPECT_TRUE(ask(kNoon)->is_new);
+  EXPECT_EQ(ledger_->records(), 3U);
+}
+
+TEST_F(LedgerAnswers, ADrawThatCannotBeStoredIsNotReturned) {
+  std::filesystem::create_directory(answers_file());
+  EXPECT_FALSE(ask(kNoon));
+  EXPECT_EQ(draws_, 1);
+  EXPECT_EQ(ledger_->records(), 2U);
+}
+
+TEST_F(LedgerAnswers, DoNotOutliveTheirLedger) {
+  const std::string before = bytes_of(file());
+  ASSERT_TRUE(ask(kNoon));
+  cache_.reset();
+  ledger_.reset();
+  put_bytes(file(), before);
+  ledger_.emplace(*Ledger::open(file()));
+  EXPECT_TRUE(refused(AnswerCache::open(answers_file(), *ledger_, clock_), "rolled back"));
+  ledger_.emplace(*Ledger::create(folder_ / "other", settings({lifetime(1)}), kNoon));
+  ASSERT_TRUE(ledger_->charge(serving(pure(0.25)), kNoon));
+  EXPECT_TRUE(refused(AnswerCache::open(answers_file(), *ledger_, clock_), "another ledger"));
+}
+
+TEST_F(LedgerAnswers, DamagedFilesAreRefused) {
+  ASSERT_TRUE(ask(kNoon));
+  const std::string whole = bytes_of(answers_file());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 0x10);
+    EXPECT_FALSE(decode_answers(changed)) << i;
+    EXPECT_FALSE(decode_answers(whole.substr(0, i))) << i;
+  }
+  const auto decoded = decode_answers(whole);
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(encode(*decoded), whole);
+}
+
+TEST(RefreshClock, PeriodsBeginAtFixedInstants) {
+  const RefreshClock clock{hours{6}, hours{1}};
+  EXPECT_EQ(end_of_period(clock, at(2026, 3, 14, 0, 59)), at(2026, 3, 14, 1));
+  EXPECT_EQ(end_of_period(clock, at(2026, 3, 14, 1)), at(2026, 3, 14, 7));
+  EXPECT_EQ(end_of_period(clock, at(1970, 1, 1, 0)), at(1970, 1, 1, 1));
+  EXPECT_FALSE(validate(RefreshClock{}));
+  EXPECT_FALSE(validate(RefreshClock{std::chrono::seconds{59}}));
+  EXPECT_FALSE(validate(RefreshClock{hours{24 * 367}}));
+  EXPECT_FALSE(validate(RefreshClock{hours{1}, hours{1}}));
+  EXPECT_FALSE(validate(RefreshClock{hours{1}, minutes{-1}}));
+}
+
+}  // namespace
+}  // namespace sotto
