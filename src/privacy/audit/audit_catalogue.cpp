@@ -1,0 +1,85 @@
+#include "privacy/audit/audit_catalogue.h"
+
+#include <algorithm>
+
+#include "base/settings.h"
+#include "privacy/audit/mechanism_registry.h"
+
+namespace sotto {
+
+namespace {
+
+std::vector<AuditEntry> collect() {
+  std::vector<AuditEntry> entries;
+  std::uint32_t index = 0;
+  for (const MechanismEntry& entry : audited_mechanisms()) {
+    entries.push_back({AuditKind::mechanism, entry.name, entry.summary, entry.papers_claim, index++});
+  }
+  index = 0;
+  for (const TrainingEntry& entry : audited_trainings()) {
+    entries.push_back({AuditKind::one_run, entry.name, entry.summary, entry.planted_fault, index++});
+  }
+  index = 0;
+  for (const AttackEntry& entry : attacks()) {
+    entries.push_back({AuditKind::attack, entry.name, entry.shows, false, index++});
+  }
+  return entries;
+}
+
+}  // namespace
+
+const std::vector<AuditEntry>& audit_catalogue() {
+  static const std::vector<AuditEntry> entries = collect();
+  return entries;
+}
+
+Result<std::vector<AuditEntry>> select_audits(std::span<const std::string> names) {
+  const auto& all = audit_catalogue();
+  if (names.empty()) return all;
+  for (const std::string& name : names) {
+    if (std::any_of(all.begin(), all.end(), [&](const AuditEntry& entry) { return entry.name == name; }))
+      continue;
+    std::vector<std::string> known;
+    for (const AuditEntry& entry : all) known.push_back(entry.name);
+    const auto near = nearest(name, known);
+    return bad_input("unknown audit '{}'; {}'sotto privacy audit --list' names them", name,
+                     near ? fmt::format("did you mean '{}'? ", *near) : "");
+  }
+  std::vector<AuditEntry> selected;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(selected), [&](const AuditEntry& entry) {
+    return std::find(names.begin(), names.end(), entry.name) != names.end();
+  });
+  return selected;
+}
+
+Status validate(const AuditSettings& settings) {
+  if (!(settings.confidence > 0 && settings.confidence < 1)) {
+    return bad_input("confidence is {}, must lie strictly between 0 and 1, for example 0.999999",
+                     settings.confidence);
+  }
+  return validate(SamplingPlan{.samples = settings.samples});
+}
+
+Result<AuditReport> run_audit(const AuditEntry& entry, const AuditSettings& settings, std::size_t together) {
+  SOTTO_CHECK(validate(settings));
+  const double failure = (1 - settings.confidence) / static_cast<double>(std::max<std::size_t>(1, together));
+  switch (entry.kind) {
+    case AuditKind::mechanism: {
+      SOTTO_TRY(const AuditedMechanism mechanism, audited_mechanisms()[entry.index].make());
+      SOTTO_TRY(AuditFinding finding,
+                audit_mechanism(mechanism, {settings.samples, settings.seed, entry.index, failure}));
+      return AuditReport(std::move(finding));
+    }
+    case AuditKind::one_run: {
+      const auto training = audited_trainings()[entry.index].make();
+      SOTTO_TRY(OneRunFinding finding, audit_one_run(*training, settings.seed, entry.index, failure));
+      return AuditReport(std::move(finding));
+    }
+    case AuditKind::attack:
+      break;
+  }
+  SOTTO_TRY(AttackFinding finding, run_attack(attacks()[entry.index], settings.seed));
+  return AuditReport(std::move(finding));
+}
+
+}  // namespace sotto

@@ -1,0 +1,44 @@
+#pragma once
+// Every mechanism as the audit sees it: settings, worst pair of neighbours, statistics. Each function builds
+// one; mechanism_registry.h names them.
+
+#include "privacy/audit/audited_mechanism.h"
+
+namespace sotto::subject {
+
+// Where a claim of a Gaussian-like mechanism is read.
+inline constexpr double kDelta = 1e-5;
+
+// Noised vectors.
+Result<AuditedMechanism> laplace();
+Result<AuditedMechanism> gaussian();
+Result<AuditedMechanism> elementwise_laplace();
+Result<AuditedMechanism> elementwise_laplace_paper();
+Result<AuditedMechanism> attention_laplace();
+Result<AuditedMechanism> attention_gaussian();
+Result<AuditedMechanism> attention_padded();
+Result<AuditedMechanism> attention_laplace_paper();
+Result<AuditedMechanism> attention_gaussian_paper();
+Result<AuditedMechanism> embedding_laplace();
+Result<AuditedMechanism> embedding_gaussian();
+Result<AuditedMechanism> embedding_laplace_paper();
+Result<AuditedMechanism> embedding_gaussian_paper();
+
+// Noised choices.
+Result<AuditedMechanism> exponential();
+Result<AuditedMechanism> response();
+Result<AuditedMechanism> label_release();
+Result<AuditedMechanism> label_permutation_paper();
+Result<AuditedMechanism> prototype_by_response();
+Result<AuditedMechanism> prototype_by_similarity();
+Result<AuditedMechanism> unknown_items_count();
+Result<AuditedMechanism> unknown_items_newcomer();
+
+// Noised sums.
+Result<AuditedMechanism> clipped_mean();
+Result<AuditedMechanism> adaptive_clip();
+Result<AuditedMechanism> skellam_shares();
+Result<AuditedMechanism> discrete_gaussian_shares();
+Result<AuditedMechanism> public_catalogue();
+
+}  // namespace sotto::subject

@@ -1,0 +1,130 @@
+#include "privacy/audit/one_run_audit.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "privacy/audit/gaussian_tradeoff.h"
+#include "privacy/audit/synthetic_training.h"
+#include "privacy/audit/threshold_event.h"
+
+namespace sotto {
+
+namespace {
+
+// Few sure guesses or many unsure ones: which proves more depends on the loss. Not quite all, because the
+// coins do not fall half and half.
+constexpr std::array kGuessedShares = {0.9, 0.5, 0.2, 0.1, 0.05, 0.02};
+
+// Canaries by falling score.
+std::vector<std::size_t> ranked(const std::vector<double>& scores) {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  return order;
+}
+
+Guesses guess(const std::vector<std::size_t>& order, std::span<const unsigned char> included, double share) {
+  const auto each = static_cast<std::size_t>(share * static_cast<double>(order.size()) / 2);
+  Guesses guesses{order.size(), 2 * each, 0};
+  for (std::size_t i = 0; i < each; ++i) {
+    guesses.right += included[order[i]] != 0 ? 1 : 0;
+    guesses.right += included[order[order.size() - 1 - i]] == 0 ? 1 : 0;
+  }
+  return guesses;
+}
+
+// μ if each canary were an experiment of its own: the event is chosen on one half of them, judged on the
+// other.
+double mu_of_independent(const std::vector<double>& scores, std::span<const unsigned char> included,
+                         double failure) {
+  PairSample choosing, judging;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    PairSample& half = i < scores.size() / 2 ? choosing : judging;
+    (included[i] != 0 ? half.first : half.second).push_back(scores[i]);
+  }
+  const ThresholdEvent event = choose_event(std::span(&choosing, 1), failure, [](const RateBounds& r) {
+    return mu_of_rates(r.likely, r.unlikely);
+  });
+  const RateBounds rates = bound_rates(event, judging, failure);
+  return mu_of_rates(rates.likely, rates.unlikely);
+}
+
+using Fault = SyntheticTraining::Fault;
+
+// Together one Gaussian release with multiplier 1.4.
+template <SumNoise noise, Fault fault>
+std::unique_ptr<CanaryTraining> gaussian_rounds() {
+  return std::make_unique<SyntheticTraining>(
+      SyntheticTraining::Settings{.noise = noise, .noise_multiplier = 2.8, .rounds = 4, .fault = fault});
+}
+
+// Together ε = 1.
+template <Fault fault>
+std::unique_ptr<CanaryTraining> laplace_rounds() {
+  return std::make_unique<SyntheticTraining>(SyntheticTraining::Settings{
+      .noise = SumNoise::laplace_at_server, .noise_multiplier = 2, .rounds = 2, .fault = fault});
+}
+
+}  // namespace
+
+Result<OneRunFinding> audit_one_run(CanaryTraining& training, std::uint64_t seed, std::uint32_t stream,
+                                    double failure) {
+  constexpr std::uint64_t kFewest = 100;
+  if (training.canaries() < kFewest) {
+    return bad_input("{} canaries prove nothing: use at least {}", training.canaries(), kFewest);
+  }
+  if (!(failure > 0 && failure < 1)) {
+    return bad_input("the chance that the audit errs is {}, must lie strictly between 0 and 1", failure);
+  }
+  SOTTO_TRY(const AuditClaim claim, training.claim());
+  SeededRandom coins(seed, Purpose::split, stream), noise(seed, Purpose::noise, stream);
+  std::vector<unsigned char> included(training.canaries());
+  for (unsigned char& coin : included) coin = static_cast<unsigned char>(coins() >> 63);
+  SOTTO_CHECK(training.train(included, DeviceRandom::simulated(noise)));
+  SOTTO_TRY(const std::vector<double> scores, training.scores());
+  if (scores.size() != included.size() ||
+      std::any_of(scores.begin(), scores.end(), [](double score) { return std::isnan(score); })) {
+    return failed("the training scored {} canaries for {}, or scored NaN", scores.size(), included.size());
+  }
+  const auto order = ranked(scores);
+
+  OneRunFinding result{.finding = {.claim = claim}, .guesses = {}};
+  AuditFinding& finding = result.finding;
+  const double each = claim.gaussian ? failure / 3 : failure;  // of three kinds of bounds, or of one
+  const double share_of_each = each / static_cast<double>(kGuessedShares.size());
+  if (claim.gaussian) finding.mu = 0;
+  for (const double share : kGuessedShares) {
+    const Guesses guesses = guess(order, included, share);
+    const double epsilon = one_run_epsilon(guesses, claim.delta, share_of_each);
+    if (epsilon > finding.epsilon || result.guesses.made == 0) result.guesses = guesses;
+    finding.epsilon = std::max(finding.epsilon, epsilon);
+    if (claim.gaussian) finding.mu = std::max(*finding.mu, one_run_mu(guesses, share_of_each));
+  }
+  if (claim.gaussian) {
+    const double mu = std::max(*finding.mu, mu_of_independent(scores, included, each));
+    SOTTO_TRY(finding.parametric, epsilon_of_mu(mu, claim.delta));
+  }
+  return result;
+}
+
+std::span<const TrainingEntry> audited_trainings() {
+  static constexpr std::array kEntries = {
+      TrainingEntry{"training-gaussian", "four rounds of clipped means, Gaussian noise at the server", false,
+                    &gaussian_rounds<SumNoise::gaussian_at_server, Fault::none>},
+      TrainingEntry{"training-shares", "four rounds of clipped sums, a Skellam share on every device", false,
+                    &gaussian_rounds<SumNoise::skellam_on_devices, Fault::none>},
+      TrainingEntry{"training-laplace", "two rounds of clipped sums, Laplace noise at the server", false,
+                    &laplace_rounds<Fault::none>},
+      TrainingEntry{"training-gaussian-missing", "training-gaussian with a planted fault: no noise", true,
+                    &gaussian_rounds<SumNoise::gaussian_at_server, Fault::noise_missing>},
+      TrainingEntry{"training-shares-halved", "training-shares with a planted fault: half of the noise", true,
+                    &gaussian_rounds<SumNoise::skellam_on_devices, Fault::noise_halved>},
+      TrainingEntry{"training-laplace-halved", "training-laplace with a planted fault: half of the noise",
+                    true, &laplace_rounds<Fault::noise_halved>}};
+  return kEntries;
+}
+
+}  // namespace sotto
