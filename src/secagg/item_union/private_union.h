@@ -1,0 +1,73 @@
+#pragma once
+// Which items of a public catalogue do enough people hold? Differentially private: noised counts inside the
+// secure sum, and a threshold applied by the server.
+//
+// A device keeps at most `cap` items (a random subset), adds 1 to each of their counters, a counter at most
+// once, and a noise share to EVERY counter. The noisy counts are what is released and charged; the threshold
+// is post-processing, so nothing depends on which items were held. One device's update has L2 norm at most
+// √(cap·rows), L1 norm cap·rows; adding or removing one (its update becomes zero, its noise share stays)
+// moves the counts by that, replacing one by √(2·cap·rows).
+//
+// An item is named when the mean of its rows reaches threshold() and each row is at most two standard
+// deviations of noise below it. The threshold is such that over the whole catalogue at most
+// `expected_false_positives` items that nobody holds are expected by noise; items that share counters with
+// held ones come on top: false_positive_bound(). The mean over rows has the noise of a single row layout
+// (√rows more noise in each row, averaged over rows of them), so hashing costs no accuracy, only collisions.
+//
+// Immutable after creation, safe to share between threads.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "privacy/mechanisms/noise_share.h"
+#include "secagg/item_union/counter_layout.h"
+#include "secagg/vectors/modulus.h"
+
+namespace sotto {
+
+class PrivateUnion {
+ public:
+  struct Settings {
+    std::uint32_t cap = 0;        // items per user
+    std::uint64_t devices = 0;    // in the group
+    std::uint64_t dropped = 0;    // at most
+    std::uint64_t corrupted = 0;  // at most
+    ShareKind noise = ShareKind::skellam;
+    double noise_multiplier = 0;  // over the L2 sensitivity
+    double expected_false_positives = 1;
+    Adjacency adjacency = Adjacency::add_remove;
+    double log2_wrap_probability = -30;
+  };
+  static Result<PrivateUnion> create(const CounterLayout& layout, const Settings& settings);
+
+  // One entry per counter, below 2^b. Fresh randomness for every round.
+  Result<std::vector<std::uint32_t>> encode(std::span<const std::uint32_t> items, DeviceRandom random) const;
+  // Ascending.
+  Result<std::vector<std::uint32_t>> decode(std::span<const std::uint32_t> sum) const;
+
+  PrivacyEvent event() const { return share_.event(); }
+  // Against the server, which sees the noisy counts and who takes part.
+  Result<Guarantee> guarantee(double delta) const;
+
+  double threshold() const;  // on the mean count
+  // Items that nobody holds and that are named, expected, when `held` items are held: noise and collisions.
+  double false_positive_bound(std::uint64_t held) const;
+
+  const Modulus& modulus() const { return modulus_; }
+  const CounterLayout& layout() const { return layout_; }
+  std::size_t bytes_per_device() const;
+
+ private:
+  PrivateUnion(const CounterLayout& layout, const Settings& settings, NoiseShare share, Modulus modulus);
+  CounterLayout layout_;
+  Settings settings_;
+  NoiseShare share_;
+  Modulus modulus_;
+  NoiseSum row_noise_;          // when nobody drops: the most noise there can be
+  std::int64_t sum_threshold_;  // on the sum over rows
+  std::int64_t row_threshold_;
+};
+
+}  // namespace sotto
