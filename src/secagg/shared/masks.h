@@ -19,7 +19,7 @@ struct Mask {
 // second cache and the stream in the first while all masks pass over them: memory is read and written once
 // however many masks there are. first_entry must be a multiple of kMaskSliceEntries, so that several threads
 // may work on slices of one vector and no result depends on how many.
-inline constexpr std::size_t kMaskSliceEntries = 1 << 16;
+inline constexpr std::size_t kMaskSliceEntries = 1 << 15;
 Status apply_masks(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,
                    std::span<std::uint8_t> entries);
 Status apply_masks(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,

@@ -1,0 +1,110 @@
+#include "secagg/bench/timed_round.h"
+
+#include <memory>
+
+#include "base/random.h"
+#include "secagg/bench/bench_row.h"
+#include "secagg/client/secagg_client.h"
+#include "secagg/server/secagg_server.h"
+
+namespace sotto {
+
+namespace {
+
+class TimedRound {
+ public:
+  TimedRound(const GroupParameters& group, const VectorShape& shape, std::uint32_t lost,
+             const std::function<Result<RingVector>(std::uint32_t)>& input)
+      : group_(group), shape_(shape), lost_(lost), input_(input) {}
+
+  Result<RoundTiming> run() {
+    auto keys = std::make_shared<std::vector<IdentityKey>>();
+    for (std::uint32_t i = 0; i < group_.clients; ++i) {
+      identities_.push_back(Identity::create(random_));
+      keys->push_back(identities_.back().public_key());
+    }
+    registry_ = std::move(keys);
+    SOTTO_TRY(auto server, SecAggServer::create(group_, shape_, registry_, random_));
+    while (server.phase() != ServerPhase::done) {
+      for (std::uint32_t client = 0; client < group_.clients; ++client) {
+        const bool gone = client < lost_ && server.phase() > ServerPhase::sharing;
+        if (!gone && server.takes_part(client)) SOTTO_CHECK(exchange(server, client));
+      }
+      const double start = wall_seconds();
+      SOTTO_CHECK(server.close_phase());
+      timing_.server_seconds += wall_seconds() - start;
+    }
+    timing_.client_seconds /= group_.clients - lost_;
+    timing_.bytes_up /= group_.clients - lost_;
+    timing_.bytes_down /= group_.clients - lost_;
+    timing_.sum = server.sum().entries();
+    return std::move(timing_);
+  }
+
+ private:
+  Status exchange(SecAggServer& server, std::uint32_t client) {
+    double start = wall_seconds();
+    SOTTO_TRY(const Bytes request, server.message_for(client));
+    timing_.server_seconds += wall_seconds() - start;
+
+    std::optional<RingVector> vector;
+    if (server.phase() == ServerPhase::uploading) {
+      SOTTO_TRY(vector, input_(client));
+    }
+    start = thread_seconds();
+    SOTTO_TRY(const Bytes answer, step(server.phase(), client, request, vector));
+    const double spent = thread_seconds() - start;
+    if (client >= lost_) {
+      timing_.client_seconds += spent;
+      timing_.bytes_up += static_cast<double>(answer.size());
+      timing_.bytes_down += static_cast<double>(request.size());
+    }
+    start = wall_seconds();
+    SOTTO_CHECK(server.receive(client, answer));
+    timing_.server_seconds += wall_seconds() - start;
+    return {};
+  }
+
+  Result<Bytes> step(ServerPhase phase, std::uint32_t client, ByteView request,
+                     std::optional<RingVector>& vector) {
+    switch (phase) {
+      case ServerPhase::advertising: {
+        const ClientPolicy policy{.server = group_.server, .vector = shape_};
+        SOTTO_TRY(auto joined, SecAggClient::join(request, policy, identities_[client], registry_, random_));
+        clients_.push_back(std::move(joined));
+        return clients_.back().advertise();
+      }
+      case ServerPhase::sharing:
+        return clients_[client].share_keys(request);
+      case ServerPhase::uploading:
+        return clients_[client].upload(request, std::move(*vector));
+      case ServerPhase::confirming:
+        return clients_[client].confirm_arrivals(request);
+      case ServerPhase::unmasking:
+        return clients_[client].reveal(request);
+      case ServerPhase::done:
+      case ServerPhase::failed:
+        break;
+    }
+    return failed("the round is over");
+  }
+
+  const GroupParameters group_;
+  const VectorShape shape_;
+  const std::uint32_t lost_;
+  const std::function<Result<RingVector>(std::uint32_t)>& input_;
+  SecureRandom random_;
+  std::vector<Identity> identities_;
+  GroupIdentities registry_;
+  std::vector<SecAggClient> clients_;
+  RoundTiming timing_;
+};
+
+}  // namespace
+
+Result<RoundTiming> time_round(const GroupParameters& group, const VectorShape& shape, std::uint32_t lost,
+                               const std::function<Result<RingVector>(std::uint32_t)>& input) {
+  return TimedRound(group, shape, lost, input).run();
+}
+
+}  // namespace sotto
