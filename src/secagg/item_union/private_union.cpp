@@ -34,7 +34,7 @@ PrivateUnion::PrivateUnion(const CounterLayout& layout, const Settings& settings
   const double log_each =
       std::log(settings.expected_false_positives) - std::log(static_cast<double>(layout.catalogue()));
   sum_threshold_ = log_each < 0 ? std::max<std::int64_t>(1, height_with_tail(all_rows, log_each)) : 1;
-  row_threshold_ = static_cast<std::int64_t>(std::floor(threshold() - 2 * std::sqrt(row_noise_.variance)));
+  row_threshold_ = static_cast<std::int64_t>(std::floor(threshold() - std::sqrt(row_noise_.variance)));
 }
 
 Result<PrivateUnion> PrivateUnion::create(const CounterLayout& layout, const Settings& settings) {

@@ -8,8 +8,8 @@
 // √(cap·rows), L1 norm cap·rows; adding or removing one (its update becomes zero, its noise share stays)
 // moves the counts by that, replacing one by √(2·cap·rows).
 //
-// An item is named when the mean of its rows reaches threshold() and each row is at most two standard
-// deviations of noise below it. The threshold is such that over the whole catalogue at most
+// An item is named when the mean of its rows reaches threshold() and each row is at most one standard
+// deviation of noise below it. The threshold is such that over the whole catalogue at most
 // `expected_false_positives` items that nobody holds are expected by noise; items that share counters with
 // held ones come on top: false_positive_bound(). The mean over rows has the noise of a single row layout
 // (√rows more noise in each row, averaged over rows of them), so hashing costs no accuracy, only collisions.
