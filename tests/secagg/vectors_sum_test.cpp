@@ -12,6 +12,7 @@
 #include "privacy/accounting/account.h"
 #include "secagg/vectors/bit_packing.h"
 #include "secagg/vectors/modular_sum.h"
+#include "secagg/vectors/noisy_entries.h"
 #include "secagg/vectors/sum_decoder.h"
 #include "secagg/vectors/update_encoder.h"
 
@@ -191,6 +192,31 @@ TEST(PrivateSum, TheNoiseTestSeesAMissingShareAndAHalvedOne) {
   const auto plan = noisy_plan(ShareKind::skellam, false);
   EXPECT_LT(variance_over_promise(plan, 7), 1 - kTolerance);
   EXPECT_LT(variance_over_promise(plan, 8, std::sqrt(0.5)), 1 - kTolerance);
+}
+
+TEST(PrivateSum, EveryEntryHasNoiseOfItsOwn) {
+  const auto share = *NoiseShare::create({.central_sigma = 4, .l2_sensitivity = 1, .devices = 1});
+  const Modulus modulus = *Modulus::of_bits(16);
+  SeededRandom random(7, Purpose::test);
+  const auto entries =
+      noisy_entries(std::vector<std::int32_t>(kMany, 100), &share, modulus, DeviceRandom::simulated(random));
+  std::vector<double> noise;
+  for (const std::uint32_t entry : entries) noise.push_back(static_cast<double>(modulus.centre(entry) - 100));
+  // 60 blocks: 5.8 standard errors have a probability below 1e-8 in each.
+  constexpr std::size_t kBlock = 1000;
+  for (std::size_t begin = 0; begin < kMany; begin += kBlock) {
+    double squares = 0;
+    for (std::size_t i = begin; i < begin + kBlock; ++i) squares += noise[i] * noise[i];
+    EXPECT_NEAR(squares / kBlock / 16, 1, 5.8 * std::sqrt(2.2 / kBlock)) << "entries from " << begin;
+  }
+  for (const std::size_t lag : {1UL, 2UL, 512UL, 1024UL, 2048UL}) {
+    double products = 0;
+    for (std::size_t i = lag; i < kMany; ++i) products += noise[i] * noise[i - lag];
+    EXPECT_NEAR(products / kMany / 16, 0, 5.5 / std::sqrt(kMany)) << "lag " << lag;
+  }
+  const auto again =
+      noisy_entries(std::vector<std::int32_t>(kMany, 100), &share, modulus, DeviceRandom::simulated(random));
+  EXPECT_NE(entries, again);
 }
 
 TEST(PrivateSum, NoiseIsCalibratedToTheInflatedNorm) {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "privacy/accounting/account.h"
@@ -11,6 +10,7 @@
 #include "privacy/mechanisms/partition_selection.h"
 #include "secagg/item_union/item_set.h"
 #include "secagg/vectors/bit_packing.h"
+#include "secagg/vectors/noisy_entries.h"
 
 namespace sotto {
 
@@ -62,21 +62,13 @@ Result<PrivateUnion> PrivateUnion::create(const CounterLayout& layout, const Set
 Result<std::vector<std::uint32_t>> PrivateUnion::encode(std::span<const std::uint32_t> items,
                                                         DeviceRandom random) const {
   SOTTO_TRY(const auto distinct, distinct_items(items, layout_.catalogue()));
-  std::vector<std::uint32_t> counts(layout_.counters());
+  std::vector<std::int32_t> counts(layout_.counters());
   for (const std::uint64_t counter : layout_.counters_of(cap_items(distinct, settings_.cap, random))) {
     counts[counter] = 1;
   }
-  std::array<std::int32_t, 1024> share{};
-  for (std::size_t begin = 0; begin < counts.size(); begin += share.size()) {
-    const auto part = std::span(share).first(std::min(share.size(), counts.size() - begin));
-    share_.fill(part, random);
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      counts[begin + i] =
-          static_cast<std::uint32_t>(modulus_.wrap(std::int64_t{counts[begin + i]} + std::int64_t{part[i]}));
-    }
-  }
-  explicit_bzero(share.data(), sizeof share);  // who knows the noise knows the items
-  return counts;
+  std::vector<std::uint32_t> entries = noisy_entries(counts, &share_, modulus_, random);
+  explicit_bzero(counts.data(), counts.size() * sizeof(std::int32_t));
+  return entries;
 }
 
 Result<std::vector<std::uint32_t>> PrivateUnion::decode(std::span<const std::uint32_t> sum) const {

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include <algorithm>
-#include <array>
 
 #include "privacy/mechanisms/clipping.h"
 #include "privacy/mechanisms/parameter_checks.h"
+#include "secagg/vectors/noisy_entries.h"
 
 namespace sotto {
 
@@ -28,29 +28,13 @@ Result<std::vector<double>> UpdateEncoder::on_the_grid(std::span<const double> u
   return values;
 }
 
-std::vector<std::uint32_t> UpdateEncoder::wrapped(std::span<const std::int32_t> rounded,
-                                                  DeviceRandom random) const {
-  const Modulus modulus = plan_.modulus();
-  std::vector<std::uint32_t> entries(rounded.size());
-  std::array<std::int32_t, 1024> share{};
-  for (std::size_t begin = 0; begin < rounded.size(); begin += share.size()) {
-    const auto part = std::span(share).first(std::min(share.size(), rounded.size() - begin));
-    if (plan_.noise_share()) plan_.noise_share()->fill(part, random);
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      entries[begin + i] =
-          static_cast<std::uint32_t>(modulus.wrap(std::int64_t{rounded[begin + i]} + std::int64_t{part[i]}));
-    }
-  }
-  explicit_bzero(share.data(), sizeof share);  // who knows the noise knows the value
-  return entries;
-}
-
 Result<std::vector<std::uint32_t>> UpdateEncoder::encode(std::span<const double> update,
                                                          DeviceRandom random) const {
   SOTTO_TRY(std::vector<double> values, on_the_grid(update));
   std::vector<std::int32_t> rounded(values.size());
   SOTTO_CHECK(plan_.rounding().round(values, rounded, random.source()));
-  std::vector<std::uint32_t> entries = wrapped(rounded, random);
+  const NoiseShare* share = plan_.noise_share() ? &*plan_.noise_share() : nullptr;
+  std::vector<std::uint32_t> entries = noisy_entries(rounded, share, plan_.modulus(), random);
   explicit_bzero(values.data(), values.size() * sizeof(double));
   explicit_bzero(rounded.data(), rounded.size() * sizeof(std::int32_t));
   return entries;

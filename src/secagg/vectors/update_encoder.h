@@ -26,7 +26,6 @@ class UpdateEncoder {
 
  private:
   Result<std::vector<double>> on_the_grid(std::span<const double> update) const;
-  std::vector<std::uint32_t> wrapped(std::span<const std::int32_t> rounded, DeviceRandom random) const;
   EncodingPlan plan_;
 };
 
