@@ -38,6 +38,7 @@ Items union_in_the_clear(const std::vector<Items>& sets) {
 template <class Union>
 auto sum_of(const Union& form, const std::vector<Items>& sets, RandomSource& random) {
   std::vector<std::vector<std::uint64_t>> devices;
+  devices.reserve(sets.size());
   for (const Items& set : sets) devices.push_back(*form.encode(set, DeviceRandom::simulated(random)));
   return *modular_sum(devices, *Modulus::of_bits(64));
 }
@@ -241,6 +242,7 @@ TEST(SparseUnion, CostsTheUnionNotTheCatalogue) {
 TEST(ThresholdUnion, NamesWhatEnoughDevicesHoldAndPromisesNothing) {
   const auto form = *ThresholdUnion::create(6, 300, 2);
   std::vector<std::vector<std::uint32_t>> devices;
+  devices.reserve(300);
   for (int i = 0; i < 300; ++i) {
     devices.push_back(*form.encode(i == 0 ? Items{1, 2, 3} : i == 1 ? Items{2, 2, 5} : Items{5}));
   }

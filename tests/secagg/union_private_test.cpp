@@ -28,6 +28,7 @@ std::vector<std::uint32_t> noisy_counts(const PrivateUnion& form, const std::vec
                                         std::uint64_t seed) {
   SeededRandom random(seed, Purpose::test);
   std::vector<std::vector<std::uint32_t>> devices;
+  devices.reserve(sets.size());
   for (const Items& set : sets) devices.push_back(*form.encode(set, DeviceRandom::simulated(random)));
   return *modular_sum(devices, form.modulus());
 }

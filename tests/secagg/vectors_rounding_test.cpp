@@ -186,7 +186,7 @@ TEST(RoundingKernel, EqualsTheReadableLoop) {
     }
     std::uint64_t squares = 0;
     for (std::size_t i = 0; i < length; ++i) {
-      const double up = std::ldexp(static_cast<double>(uniform[i] / 2), -31);
+      const double up = std::ldexp(static_cast<double>(uniform[i] >> 1), -31);
       slow[i] = static_cast<std::int32_t>(std::clamp(std::floor(values[i] + up), -1e6, 1e6));
       squares += static_cast<std::uint64_t>(std::int64_t{slow[i]} * slow[i]);
     }

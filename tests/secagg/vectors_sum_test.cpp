@@ -133,6 +133,7 @@ TEST(PrivateSum, RotationWithLimitedEntriesSavesBitsAndKeepsTheSum) {
   std::vector<double> spike(kDimension);  // the hardest vector for few bits
   spike[17] = 0.999;
   std::vector<Entries> sent;
+  sent.reserve(20);
   for (int i = 0; i < 20; ++i)
     sent.push_back(*UpdateEncoder(plan).encode(spike, DeviceRandom::simulated(random)));
   const auto sum = decoded_sum(plan, sent);
@@ -201,6 +202,7 @@ TEST(PrivateSum, EveryEntryHasNoiseOfItsOwn) {
   const auto entries =
       noisy_entries(std::vector<std::int32_t>(kMany, 100), &share, modulus, DeviceRandom::simulated(random));
   std::vector<double> noise;
+  noise.reserve(kMany);
   for (const std::uint32_t entry : entries) noise.push_back(static_cast<double>(modulus.centre(entry) - 100));
   // 60 blocks: 5.8 standard errors have a probability below 1e-8 in each.
   constexpr std::size_t kBlock = 1000;
