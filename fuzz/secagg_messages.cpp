@@ -1,0 +1,114 @@
+// Any bytes as any message, into a client and into a server at any point of a round: refused, or taken for
+// what they are, but no crash. The first byte says who gets the message and when, the rest is the message;
+// with the top bit set it is a real message of the round with some of its bytes replaced.
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "secagg/client/secagg_client.h"
+#include "secagg/server/secagg_server.h"
+
+namespace {
+
+using namespace sotto;
+
+constexpr std::uint32_t kClients = 3;
+constexpr VectorShape kShape{5, 12};
+
+// A small round, played up to the phase wanted, always the same way.
+struct Play {
+  SeededRandom random{1, Purpose::test};
+  std::vector<Identity> identities;
+  GroupIdentities registry;
+  GroupParameters group;
+  std::optional<SecAggServer> server;
+  std::vector<SecAggClient> clients;
+
+  explicit Play(ServerModel model) {
+    auto keys = std::make_shared<std::vector<IdentityKey>>();
+    for (std::uint32_t i = 0; i < kClients; ++i) {
+      identities.push_back(Identity::create(DeviceRandom::simulated(random)));
+      keys->push_back(identities.back().public_key());
+    }
+    registry = std::move(keys);
+    group = *find_parameters({.clients = kClients, .server = model});
+    server.emplace(*SecAggServer::create(group, kShape, registry, random, MaskCipher::chacha20));
+  }
+
+  Result<SecAggClient> join(std::uint32_t client, ByteView invitation) {
+    return SecAggClient::join(invitation, {.server = group.server, .vector = kShape}, identities[client],
+                              registry, DeviceRandom::simulated(random));
+  }
+
+  Result<Bytes> step(std::uint32_t client, ByteView message) {
+    switch (server->phase()) {
+      case ServerPhase::advertising: {
+        SOTTO_TRY(auto joined, join(client, message));
+        clients.push_back(std::move(joined));
+        return clients.back().advertise();
+      }
+      case ServerPhase::sharing:
+        return clients[client].share_keys(message);
+      case ServerPhase::uploading: {
+        SOTTO_TRY(auto zeros, RingVector::zeros(kShape.entries, kShape.bits));
+        return clients[client].upload(message, std::move(zeros));
+      }
+      case ServerPhase::confirming:
+        return clients[client].confirm_arrivals(message);
+      default:
+        return clients[client].reveal(message);
+    }
+  }
+
+  void finish_phase() {
+    for (std::uint32_t i = 0; i < kClients; ++i) {
+      if (!server->receive(i, *step(i, *server->message_for(i)))) std::abort();
+    }
+    if (!server->close_phase()) std::abort();
+  }
+};
+
+// Pairs of position and value, over a real message.
+Bytes altered(Bytes message, ByteView changes) {
+  for (std::size_t i = 0; i + 2 < changes.size(); i += 3) {
+    const std::size_t position = (changes[i] | std::size_t{changes[i + 1]} << 8) % message.size();
+    message[position] = changes[i + 2];
+  }
+  return message;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const unsigned choice = data[0];
+  const ByteView rest(data + 1, size - 1);
+  const auto model = (choice & 1) != 0 ? ServerModel::active : ServerModel::semi_honest;
+  const bool to_client = (choice & 2) != 0;
+  const bool real = (choice & 0x80) != 0;
+  const unsigned phases = (choice >> 2 & 7) % (model == ServerModel::active ? 5 : 4);
+
+  Play play(model);
+  for (unsigned i = 0; i < phases; ++i) play.finish_phase();
+  const Bytes request = *play.server->message_for(0);
+  if (to_client) {
+    const Bytes message = real ? altered(request, rest) : Bytes(rest.begin(), rest.end());
+    (void)play.step(0, message);
+  } else {
+    const Bytes answer = *play.step(0, request);
+    const Bytes message = real ? altered(answer, rest) : Bytes(rest.begin(), rest.end());
+    (void)play.server->receive(0, message);
+    // Whatever came in must not trouble the rest of the phase.
+    for (std::uint32_t i = 1; i < kClients; ++i) {
+      const auto next = play.step(i, *play.server->message_for(i));
+      if (!next || !play.server->receive(i, *next)) std::abort();
+    }
+    (void)play.server->close_phase();
+  }
+  return 0;
+}
