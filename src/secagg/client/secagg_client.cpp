@@ -1,5 +1,7 @@
 #include "secagg/client/secagg_client.h"
 
+#include <sodium.h>
+
 #include <algorithm>
 
 #include "secagg/shared/field_hash.h"
@@ -69,6 +71,7 @@ SecAggClient::SecAggClient(Round round, const Digest& context, std::uint32_t ind
 Result<SecAggClient> SecAggClient::join(ByteView invitation_bytes, const ClientPolicy& policy,
                                         const Identity& identity, GroupIdentities group, DeviceRandom random,
                                         std::pmr::memory_resource* memory) {
+  if (sodium_init() < 0) return failed("libsodium did not start");
   SOTTO_TRY(const Invitation invitation, decode_invitation(invitation_bytes));
   const Round& round = invitation.round;
   SOTTO_CHECK(check_policy(round, policy));
@@ -97,7 +100,7 @@ template <class Step>
 Result<Bytes> SecAggClient::take(ClientStage from, ClientStage to, Step step) {
   const ClientStage found = stage_;
   stage_ = ClientStage::aborted;  // until the step has succeeded
-  Result<Bytes> answer = found == from
+  Result<Bytes> answer = found == from && secrets_ != nullptr
                              ? step()
                              : bad_input(
                                    "a step out of order: this client has {}, the step follows {}; each "

@@ -1,5 +1,7 @@
 #include "secagg/server/secagg_server.h"
 
+#include <sodium.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -70,6 +72,7 @@ SecAggServer::SecAggServer(const Round& round, GroupIdentities identities, RingV
 Result<SecAggServer> SecAggServer::create(const GroupParameters& group, const VectorShape& vector,
                                           GroupIdentities identities, RandomSource& random,
                                           MaskCipher cipher) {
+  if (sodium_init() < 0) return failed("libsodium did not start");
   Round round{.group = group, .vector = vector, .cipher = cipher};
   SOTTO_CHECK(check_round(round));
   SOTTO_CHECK(check_identities(*identities, group.clients));
