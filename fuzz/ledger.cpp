@@ -1,0 +1,75 @@
+// Any bytes as a ledger, an anchor or a file of answers: an error, or something consistent. Bytes rarely
+// chain by themselves, so they are also taken as the bodies of records and chained properly.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "privacy/ledger/answer_file.h"
+#include "privacy/ledger/journal_format.h"
+#include "privacy/ledger/ledger_anchor.h"
+#include "privacy/ledger/ledger_statement.h"
+#include "privacy/ledger/replay.h"
+
+namespace format = sotto::journal_format;
+
+namespace {
+
+// Sums over a great many summands are slow to account for, not wrong.
+bool is_slow(const sotto::LedgerRecord& record) {
+  const auto* charge = std::get_if<sotto::ChargeRecord>(&record);
+  if (charge == nullptr || !charge->charge.event) return false;
+  const auto* sum = std::get_if<sotto::DiscreteGaussianNoise>(&charge->charge.event->mechanism);
+  return sum != nullptr && sum->summands > 1000;
+}
+
+void read_journal(std::string_view bytes) {
+  const auto journal = format::parse(bytes);
+  if (!journal) return;
+  if (journal->complete_bytes + journal->torn_bytes != bytes.size()) std::abort();
+  bool slow = false;
+  for (const std::string_view body : journal->bodies) {
+    const auto record = sotto::decode_record(body);
+    if (!record) return;
+    if (sotto::encode(*record) != body) std::abort();
+    slow = slow || is_slow(*record);
+  }
+  const auto books = sotto::replay(*journal);
+  if (!books || slow) return;
+  const auto statement = sotto::make_statement(*books, journal->id, journal->hashes.back(), books->latest());
+  if (sotto::to_text(statement).empty() || sotto::to_json(statement).empty()) std::abort();
+}
+
+// Bodies of up to 255 bytes, each after its length.
+std::string chained(std::string_view bodies) {
+  std::string file = format::encode_header({});
+  auto head = format::hash_of_header(file);
+  if (!head) std::abort();
+  while (!bodies.empty()) {
+    const auto length = static_cast<unsigned char>(bodies.front());
+    bodies.remove_prefix(1);
+    const auto frame = format::encode_frame(bodies.substr(0, length), *head);
+    if (!frame) break;
+    file += frame->bytes;
+    head = frame->hash;
+    bodies.remove_prefix(std::min<std::size_t>(length, bodies.size()));
+  }
+  return file;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  read_journal(bytes);
+  read_journal(chained(bytes));
+  if (const auto anchor = sotto::decode_anchor(bytes)) {
+    if (sotto::encode(*anchor) != bytes) std::abort();
+  }
+  if (const auto answers = sotto::decode_answers(bytes)) {
+    if (sotto::encode(*answers) != bytes) std::abort();
+  }
+  return 0;
+}
