@@ -8,6 +8,8 @@
 
 namespace sotto::cli {
 
+void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
+
 namespace {
 
 nlohmann::json or_null(const std::optional<double>& value) {
@@ -134,6 +136,7 @@ void add_privacy_command(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("privacy", "Epsilon of a plan; the papers' tables; claimed against true");
   privacy->require_subcommand(1);
   add_account(*privacy, invocation);
+  add_privacy_audit_command(*privacy, invocation);
   privacy->add_subcommand("tables", "Tables 3 and 4 of DP-PrivRec, reproduced and corrected")
       ->callback(
           [&invocation] { invocation.action = [&invocation] { return print_tables(invocation.output); }; });

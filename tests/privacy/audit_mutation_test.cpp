@@ -41,8 +41,8 @@ TEST_P(NoisedNumbers, AreCaughtWithHalfOfTheNoise) {
 INSTANTIATE_TEST_SUITE_P(Audit, NoisedNumbers,
                          testing::Values("laplace", "gaussian", "elementwise-laplace", "attention-laplace",
                                          "attention-gaussian", "embedding-laplace", "embedding-gaussian",
-                                         "partition-count", "partition-catalogue", "clipped-mean",
-                                         "adaptive-clip", "skellam-shares", "discrete-gaussian-shares"),
+                                         "partition-catalogue", "clipped-mean", "adaptive-clip",
+                                         "skellam-shares", "discrete-gaussian-shares"),
                          [](const testing::TestParamInfo<const char*>& which) {
                            std::string name = which.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -167,6 +167,26 @@ TEST(WrongLaw, ClippingBitWithoutNoiseIsCaught) {
   };
   round.statistics.push_back([](std::span<const double> released) { return released[1]; });
   EXPECT_TRUE(caught(round));
+}
+
+// `plain`: without any noise; else with half of it.
+AuditedMechanism tampered_item_counts(bool plain) {
+  AuditedMechanism counts = named("partition-count");
+  const auto twice_the_epsilon = UnknownItems::create(2, 1e-3, 1).value();
+  counts.release = [twice_the_epsilon, plain](Neighbour neighbour,
+                                              DeviceRandom random) -> Result<std::vector<double>> {
+    const ItemCount count{7, neighbour == Neighbour::first ? 12U : 11U};
+    if (plain) return std::vector{static_cast<double>(count.users)};
+    SOTTO_TRY(const auto shown, twice_the_epsilon.select(std::span(&count, 1), random));
+    return std::vector{shown.empty() ? 0.0 : static_cast<double>(shown[0].second)};
+  };
+  return counts;
+}
+
+TEST(WrongLaw, ItemCountsWithTooLittleNoiseAreCaught) {
+  EXPECT_FALSE(caught(named("partition-count")));
+  EXPECT_TRUE(caught(tampered_item_counts(true)));
+  EXPECT_TRUE(caught(tampered_item_counts(false)));
 }
 
 TEST(WrongLaw, ThresholdThatNamesLonelyItemsTooOftenIsCaught) {

@@ -40,6 +40,7 @@ Result<std::vector<AuditEntry>> select_audits(std::span<const std::string> names
     if (std::any_of(all.begin(), all.end(), [&](const AuditEntry& entry) { return entry.name == name; }))
       continue;
     std::vector<std::string> known;
+    known.reserve(all.size());
     for (const AuditEntry& entry : all) known.push_back(entry.name);
     const auto near = nearest(name, known);
     return bad_input("unknown audit '{}'; {}'sotto privacy audit --list' names them", name,
@@ -66,14 +67,14 @@ Result<AuditReport> run_audit(const AuditEntry& entry, const AuditSettings& sett
   switch (entry.kind) {
     case AuditKind::mechanism: {
       SOTTO_TRY(const AuditedMechanism mechanism, audited_mechanisms()[entry.index].make());
-      SOTTO_TRY(AuditFinding finding,
+      SOTTO_TRY(const AuditFinding finding,
                 audit_mechanism(mechanism, {settings.samples, settings.seed, entry.index, failure}));
-      return AuditReport(std::move(finding));
+      return AuditReport(finding);
     }
     case AuditKind::one_run: {
       const auto training = audited_trainings()[entry.index].make();
-      SOTTO_TRY(OneRunFinding finding, audit_one_run(*training, settings.seed, entry.index, failure));
-      return AuditReport(std::move(finding));
+      SOTTO_TRY(const OneRunFinding finding, audit_one_run(*training, settings.seed, entry.index, failure));
+      return AuditReport(finding);
     }
     case AuditKind::attack:
       break;

@@ -25,7 +25,7 @@ Result<AuditedMechanism> shares(ShareKind kind) {
                                               .dropped = 2,
                                               .corrupted = 1}));
   SOTTO_TRY(const AuditClaim claim, claim_of(created.event(), kDelta));
-  AuditedMechanism subject{.claim = claim, .noiseless = {Vector(4, kSensitivity / 2), Vector(4, 0)}};
+  AuditedMechanism subject{.claim = claim, .noiseless = {Vector(4, kSensitivity / 2.0), Vector(4, 0)}};
   subject.release = [share = std::make_shared<const NoiseShare>(std::move(created))](
                         Neighbour neighbour, DeviceRandom random) -> Result<Vector> {
     std::vector<std::int64_t> sum(4, neighbour == Neighbour::first ? kSensitivity / 2 : 0);

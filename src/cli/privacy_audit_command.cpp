@@ -1,0 +1,188 @@
+// sotto privacy audit: empirical lower bounds of epsilon beside the claims, and attacks with and without
+// defence.
+#include <algorithm>
+#include <memory>
+
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "cli/command.h"
+#include "privacy/audit/audit_catalogue.h"
+
+namespace sotto::cli {
+
+void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
+
+namespace {
+
+struct Arguments {
+  std::vector<std::string> names;
+  bool list = false;
+  // Signed, so that a negative number is refused and not taken for a huge one.
+  std::int64_t samples = static_cast<std::int64_t>(AuditSettings{}.samples);
+  std::int64_t seed = static_cast<std::int64_t>(AuditSettings{}.seed);
+  double confidence = AuditSettings{}.confidence;
+};
+
+Result<AuditSettings> settings_of(const Arguments& arguments) {
+  if (arguments.samples < 0) return bad_input("samples is {}, must be at least 1,000", arguments.samples);
+  if (arguments.seed < 0) return bad_input("seed is {}, must be 0 or more", arguments.seed);
+  const AuditSettings settings{static_cast<std::uint64_t>(arguments.samples),
+                               static_cast<std::uint64_t>(arguments.seed), arguments.confidence};
+  SOTTO_CHECK(validate(settings));
+  return settings;
+}
+
+const char* name(AuditKind kind) {
+  switch (kind) {
+    case AuditKind::mechanism:
+      return "mechanism";
+    case AuditKind::one_run:
+      return "one-run";
+    case AuditKind::attack:
+      return "attack";
+  }
+  return "";
+}
+
+nlohmann::json or_null(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nullptr;
+}
+
+std::string shown(const std::optional<double>& value) {
+  return value ? fmt::format("{:.3f}", *value) : std::string("-");
+}
+
+nlohmann::json to_json(const AuditEntry& entry, const AuditFinding& finding) {
+  return {{"name", entry.name},
+          {"kind", name(entry.kind)},
+          {"claimed", finding.claim.epsilon},
+          {"delta", finding.claim.delta},
+          {"holds", or_null(finding.claim.holds)},
+          {"lower", finding.epsilon},
+          {"lower_parametric", or_null(finding.parametric)},
+          {"claimed_mu", or_null(finding.claim.mu)},
+          {"lower_mu", or_null(finding.mu)},
+          {"lower_delta", or_null(finding.delta)},
+          {"share", finding.share()},
+          {"refuted", finding.refuted()},
+          {"refutation_expected", entry.refutation_expected}};
+}
+
+std::string verdict(const AuditEntry& entry, const AuditFinding& finding) {
+  if (finding.refuted()) return entry.refutation_expected ? "claim refuted, as expected" : "CLAIM REFUTED";
+  return entry.refutation_expected ? "not refuted: use more samples" : "not refuted";
+}
+
+void print_header(AuditKind kind, const Output& output) {
+  if (kind == AuditKind::attack) {
+    output.text(
+        fmt::format("\n{:<26} {:>9} {:>9} {:>9}  {}", "attack", "without", "with", "chance", "measure"));
+  } else {
+    output.text(fmt::format("\n{:<26} {:>9} {:>8} {:>9} {:>9} {:>11} {:>6}  {}",
+                            kind == AuditKind::mechanism ? "mechanism" : "training, run once", "claimed",
+                            "delta", "true", "at least", "parametric", "share", "verdict"));
+  }
+}
+
+void print(const AuditEntry& entry, const AuditFinding& finding, const Output& output) {
+  output.text(fmt::format(
+      "{:<26} {:>9.3f} {:>8g} {:>9} {:>9.3f} {:>11} {:>6}  {}", entry.name, finding.claim.epsilon,
+      finding.claim.delta, finding.claim.holds ? shown(finding.claim.holds) : "none", finding.epsilon,
+      shown(finding.parametric), finding.claim.holds ? fmt::format("{:.0f}%", 100 * finding.share()) : "-",
+      verdict(entry, finding)));
+}
+
+void report(const AuditEntry& entry, const AuditReport& report, const Output& output) {
+  if (const auto* finding = std::get_if<AuditFinding>(&report)) {
+    output.event(to_json(entry, *finding));
+    print(entry, *finding, output);
+  } else if (const auto* run = std::get_if<OneRunFinding>(&report)) {
+    nlohmann::json event = to_json(entry, run->finding);
+    event["canaries"] = run->guesses.canaries;
+    event["guesses"] = run->guesses.made;
+    event["right"] = run->guesses.right;
+    output.event(event);
+    print(entry, run->finding, output);
+  } else {
+    const auto& attack = std::get<AttackFinding>(report);
+    const char* measure = attacks()[entry.index].measure;
+    output.event({{"name", entry.name},
+                  {"kind", name(entry.kind)},
+                  {"without_defence", attack.undefended},
+                  {"with_defence", attack.defended},
+                  {"chance", attack.chance},
+                  {"measure", measure},
+                  {"setting", attack.setting}});
+    output.text(fmt::format("{:<26} {:>8.1f}% {:>8.1f}% {:>8.1f}%  {}\n{:<26} {}", entry.name,
+                            100 * attack.undefended, 100 * attack.defended, 100 * attack.chance, measure, "",
+                            attack.setting));
+  }
+}
+
+bool violated(const AuditEntry& entry, const AuditReport& report) {
+  if (entry.refutation_expected) return false;
+  if (const auto* finding = std::get_if<AuditFinding>(&report)) return finding->refuted();
+  const auto* run = std::get_if<OneRunFinding>(&report);
+  return run != nullptr && run->finding.refuted();
+}
+
+Status list(const std::vector<AuditEntry>& entries, const Output& output) {
+  for (const AuditEntry& entry : entries) {
+    output.event({{"name", entry.name},
+                  {"kind", name(entry.kind)},
+                  {"summary", entry.summary},
+                  {"refutation_expected", entry.refutation_expected}});
+    output.text(fmt::format("{:<26} {:<10} {}", entry.name, name(entry.kind), entry.summary));
+  }
+  return {};
+}
+
+Status audit(const Arguments& arguments, const Output& output) {
+  SOTTO_TRY(const AuditSettings settings, settings_of(arguments));
+  SOTTO_TRY(const std::vector<AuditEntry> entries, select_audits(arguments.names));
+  if (arguments.list) return list(entries, output);
+  const auto bounds = std::count_if(entries.begin(), entries.end(),
+                                    [](const AuditEntry& entry) { return entry.kind != AuditKind::attack; });
+  Progress progress("audit", entries.size(), "audits");
+  std::vector<std::string> wrong;
+  const AuditKind* section = nullptr;
+  for (const AuditEntry& entry : entries) {
+    if (interrupted()) return {};
+    SOTTO_TRY(const AuditReport result, run_audit(entry, settings, static_cast<std::size_t>(bounds)));
+    if (section == nullptr || *section != entry.kind) print_header(entry.kind, output);
+    section = &entry.kind;
+    report(entry, result, output);
+    if (violated(entry, result)) wrong.push_back(entry.name);
+    progress.advance();
+  }
+  progress.finish();
+  output.text(
+      fmt::format("\n'at least' is proved by {} releases per neighbour or by one training run; all lower "
+                  "bounds together hold\n"
+                  "with confidence 1 - {:.2g}. 'parametric' assumes Gaussian loss. 'share' is how much of "
+                  "the true epsilon (or\n"
+                  "delta) the audit sees. An attack that fails proves nothing.",
+                  settings.samples, 1 - settings.confidence));
+  if (wrong.empty()) return {};
+  return failed("a lower bound exceeds the claim of {}: this privacy does not hold, do not use it",
+                fmt::join(wrong, ", "));
+}
+
+}  // namespace
+
+void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      privacy.add_subcommand("audit", "Empirical lower bounds of epsilon beside the claims; attacks");
+  command->add_option("names", arguments->names, "Which ones; all when none is named");
+  command->add_flag("--list", arguments->list, "Name them all");
+  command->add_option("--samples", arguments->samples, "Releases per neighbour, 1000 to 10000000 [200000]");
+  command->add_option("--seed", arguments->seed, "Seed of all draws [1]");
+  command->add_option("--confidence", arguments->confidence,
+                      "That all printed bounds hold together [0.999999]");
+  command->callback([arguments, &invocation] {
+    invocation.action = [arguments, &invocation] { return audit(*arguments, invocation.output); };
+  });
+}
+
+}  // namespace sotto::cli
