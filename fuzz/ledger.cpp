@@ -50,10 +50,10 @@ std::string chained(std::string_view bodies) {
   while (!bodies.empty()) {
     const auto length = static_cast<unsigned char>(bodies.front());
     bodies.remove_prefix(1);
-    const auto frame = format::encode_frame(bodies.substr(0, length), *head);
-    if (!frame) break;
-    file += frame->bytes;
-    head = frame->hash;
+    if (const auto frame = format::encode_frame(bodies.substr(0, length), *head)) {
+      file += frame->bytes;
+      head = frame->hash;
+    }
     bodies.remove_prefix(std::min<std::size_t>(length, bodies.size()));
   }
   return file;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "ledger_fixture.h"
 #include "privacy/accounting/account.h"
@@ -38,7 +39,11 @@ TEST_F(LedgerBudgets, RefusalSaysWhatIsLeftAndWhenMoreFreesUp) {
   EXPECT_TRUE(refused(day, "0.75 is spent, 0.25 left"));
   EXPECT_TRUE(refused(day, "more frees up at 2026-03-15 00:00:00 UTC"));
   EXPECT_EQ(day.error().kind, ErrorKind::bad_input);
-  EXPECT_TRUE(refused(ledger->charge(serving(pure(1.5)), kNoon), "never"));
+  const auto large = ledger->charge(serving(pure(1.5)), kNoon);
+  EXPECT_TRUE(refused(large, "(day) of ε 1 at δ 1e-09 would be exceeded"));
+  EXPECT_TRUE(refused(large, "this release alone is more than the whole budget"));
+  EXPECT_TRUE(refused(large, "(lifetime) of ε 2"));
+  EXPECT_TRUE(refused(large, "nothing frees up"));
 }
 
 TEST_F(LedgerBudgets, DaysAndMonthsBeginAtMidnightUtc) {
@@ -102,6 +107,28 @@ TEST_F(LedgerBudgets, PlannedLedgersAgreeWithTheAccountants) {
   // The ledger's loss distributions stop at the first lattice step, the accountant refines further.
   EXPECT_LE(epsilon(accepted), 3);
   EXPECT_GT(epsilon(accepted + 2), 3);
+}
+
+// The ledger counts equal releases; the readable way is to compose them one by one.
+TEST_F(LedgerBudgets, CountingKindsEqualsComposingOneByOne) {
+  std::mt19937_64 random(11);
+  auto ledger = create(settings({lifetime(30), {BudgetWindow::lifetime, kHealth, 30, 1e-6}}));
+  std::vector<PrivacyEvent> all, health;
+  for (int i = 0; i < 60; ++i) {
+    Release release = serving(random() % 2 == 0 ? pure(0.1 * static_cast<double>(1 + random() % 3))
+                                                : gaussian(4 + static_cast<double>(random() % 3)));
+    if (random() % 3 == 0) release.reads = {"politics"};
+    ASSERT_TRUE(ledger->charge(release, kNoon));
+    all.push_back(release.event);
+    if (!release.reads) health.push_back(release.event);
+  }
+  const PrivacyFilter filter(30, 1e-6);
+  const auto statement = ledger->statement(kNoon);
+  EXPECT_NEAR(statement->budgets[0].spent.epsilon, filter.spent(all).epsilon, 1e-9);
+  EXPECT_NEAR(statement->budgets[1].spent.epsilon, filter.spent(health).epsilon, 1e-9);
+  const auto rdp = account(all, 1e-6, Method::rdp, Adversary::server);
+  EXPECT_LE(statement->total.spent.epsilon, rdp->epsilon * (1 + 1e-9));
+  EXPECT_EQ(statement->budgets[1].charges, health.size());
 }
 
 TEST_F(LedgerBudgets, FilteredLedgersNeverAllowMoreThanPlannedOnes) {

@@ -26,15 +26,19 @@ LedgerId new_id() {
   return id;
 }
 
+std::string what_would_help(const Refusal& refusal) {
+  if (!refusal.fits_alone) return "this release alone is more than the whole budget, add noise to it";
+  if (refusal.state.window.end) return "more frees up at " + to_text(*refusal.state.window.end);
+  return "nothing frees up, only new settings can raise it";
+}
+
 std::string in_words(const Refusal& refusal, const SensitivitySettings& sensitivity) {
   const BudgetState& state = refusal.state;
   return fmt::format(
-      "the budget ({}) of ε {:g} at δ {:g} would be exceeded: ε {:.4g} is spent, {:.4g} left, "
-      "this release would make it {:.4g}; {}",
+      "the budget ({}) of ε {:g} at δ {:g} would be exceeded: ε {:.4g} is spent, {:.4g} left, this release "
+      "would make it {:.4g}; {}",
       describe(state.budget, sensitivity), state.budget.epsilon, state.budget.delta, state.spent.epsilon,
-      state.left(), refusal.epsilon_with_charge,
-      state.window.end ? "more frees up at " + to_text(*state.window.end)
-                       : std::string("it frees up never, only new settings can raise it"));
+      state.left(), refusal.epsilon_with_charge, what_would_help(refusal));
 }
 
 }  // namespace

@@ -105,10 +105,38 @@ Spent LedgerBooks::spent(std::size_t budget, const std::vector<PrivacyEvent>& ev
   return spent_as_planned(events, settings_.budgets[budget].delta, enough);
 }
 
-BudgetState LedgerBooks::state(std::size_t budget, UtcTime at) const {
+class LedgerBooks::Memo {
+ public:
+  explicit Memo(const LedgerBooks& books) : books_(books) {}
+
+  // unseen: as for EventKinds::events. enough: as for spent_as_planned.
+  const Spent& spent(std::size_t budget, const EventTally& tally, const PrivacyEvent* unseen, double enough) {
+    const LedgerBudget& which = books_.settings_.budgets[budget];
+    auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& one) {
+      return one.epsilon == which.epsilon && one.delta == which.delta && one.enough == enough &&
+             one.tally == tally;
+    });
+    if (known == known_.end()) {
+      Spent spent = books_.spent(budget, books_.kinds_.events(tally, unseen), enough);
+      known = known_.insert(known, {tally, which.epsilon, which.delta, enough, std::move(spent)});
+    }
+    return known->spent;
+  }
+
+ private:
+  struct Known {
+    EventTally tally;
+    double epsilon, delta, enough;
+    Spent spent;
+  };
+  const LedgerBooks& books_;
+  std::vector<Known> known_;
+};
+
+BudgetState LedgerBooks::state(std::size_t budget, UtcTime at, Memo& memo) const {
   const LedgerBudget& which = settings_.budgets[budget];
   const Uses& found = uses(which, at);
-  return {which, spent(budget, events(found), 0), found.charges, window_around(which.window, at)};
+  return {which, memo.spent(budget, found.tally, nullptr, 0), found.charges, window_around(which.window, at)};
 }
 
 Result<std::vector<Refusal>> LedgerBooks::refusals(const Charge& charge, UtcTime now) const {
@@ -116,35 +144,26 @@ Result<std::vector<Refusal>> LedgerBooks::refusals(const Charge& charge, UtcTime
   if (!charge.event) return refused;
   const UtcTime at = effective(now);
   SOTTO_TRY(const PrivacyEvent event, restate(*charge.event, settings_.unit, settings_.adjacency));
-  const std::uint32_t kind = kinds_.number_of(event);
-  // Budgets of categories that are always charged together have equal tallies.
-  struct Known {
-    EventTally tally;
-    double epsilon, delta;
-    Spent spent;
-  };
-  std::vector<Known> known;
+  EventTally alone;
+  alone.add(kinds_.number_of(event), event.count);
+  Memo memo(*this);
   for (std::size_t i = 0; i < settings_.budgets.size(); ++i) {
     const LedgerBudget& budget = settings_.budgets[i];
     if (!concerns(charge, budget)) continue;
-    EventTally tally = uses(budget, at).tally;
-    tally.add(kind, event.count);
-    auto found = std::find_if(known.begin(), known.end(), [&](const Known& one) {
-      return one.epsilon == budget.epsilon && one.delta == budget.delta && one.tally == tally;
-    });
-    if (found == known.end()) {
-      Spent with = spent(i, kinds_.events(tally, &event), budget.epsilon);
-      found = known.insert(known.end(), {std::move(tally), budget.epsilon, budget.delta, std::move(with)});
-    }
-    if (!within(found->spent.epsilon, budget.epsilon))
-      refused.push_back({state(i, at), found->spent.epsilon});
+    EventTally together = uses(budget, at).tally;
+    together.add(alone.entries().front().kind, event.count);
+    const double epsilon = memo.spent(i, together, &event, budget.epsilon).epsilon;
+    if (within(epsilon, budget.epsilon)) continue;
+    const double epsilon_alone = memo.spent(i, alone, &event, budget.epsilon).epsilon;
+    refused.push_back({state(i, at, memo), epsilon, within(epsilon_alone, budget.epsilon)});
   }
   return refused;
 }
 
 std::vector<BudgetState> LedgerBooks::budget_states(UtcTime now) const {
   std::vector<BudgetState> states;
-  for (std::size_t i = 0; i < settings_.budgets.size(); ++i) states.push_back(state(i, effective(now)));
+  Memo memo(*this);
+  for (std::size_t i = 0; i < settings_.budgets.size(); ++i) states.push_back(state(i, effective(now), memo));
   return states;
 }
 

@@ -28,6 +28,7 @@ struct BudgetState {
 struct Refusal {
   BudgetState state;  // before the charge
   double epsilon_with_charge = 0;
+  bool fits_alone = true;  // false: an unspent budget would not do either
 };
 
 class LedgerBooks {
@@ -79,7 +80,9 @@ class LedgerBooks {
   // What counts against the budget at that time; nothing once its window is over.
   const Uses& uses(const LedgerBudget& budget, UtcTime at) const;
   Spent spent(std::size_t budget, const std::vector<PrivacyEvent>& events, double enough) const;
-  BudgetState state(std::size_t budget, UtcTime at) const;
+  // Budgets of categories that are always charged together have equal tallies: each is composed once.
+  class Memo;
+  BudgetState state(std::size_t budget, UtcTime at, Memo& memo) const;
 
   LedgerSettings settings_;
   std::vector<PrivacyFilter> filters_;  // one per budget

@@ -44,7 +44,7 @@ class EventKinds {
 
 // The smallest ε at δ that the accountants prove for a list of releases made beforehand: plain sum, Rényi,
 // closed form, loss distributions. Stops at the first that is at most `enough`: the cheap ones come first.
-// Loss distributions are left out for more than 16 kinds.
+// Loss distributions are left out for more than 16 kinds and where ε exceeds 100.
 Spent spent_as_planned(std::span<const PrivacyEvent> events, double delta, double enough = 0);
 
 // Budgets are decimal numbers and sums of them are not: ten times 0.1 must fit into 1.
