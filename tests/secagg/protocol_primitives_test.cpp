@@ -130,6 +130,7 @@ RC_GTEST_PROP(SecretSharing, AnyThresholdManySharesGiveTheSecretAndOneFewerAnoth
   const auto chosen = *rc::gen::unique<std::vector<std::uint32_t>>(
       threshold, rc::gen::inRange<std::uint32_t>(1, kMaxSharePoint + 1));
   std::vector<SharePoint> shares;
+  shares.reserve(chosen.size());
   for (const std::uint32_t point : chosen) shares.push_back(at(polynomial, point));
   const auto seed = combine(shares);
   RC_ASSERT(seed.has_value());

@@ -98,7 +98,7 @@ class Interference {
 
  private:
   void change(const Words& event, std::uint32_t client, ServerPhase phase, Bytes& message) {
-    const auto is = [&](Words form) { return has_form(event, form, group_.clients); };
+    const auto is = [&](const Words& form) { return has_form(event, form, group_.clients); };
     if (phase == ServerPhase::advertising) {
       change_keys(event, client, message);
     } else if (is({"wrong", "length", "#", "upload"}) && client_in(event[2]) == client &&
@@ -126,7 +126,7 @@ class Interference {
   }
 
   void change_keys(const Words& event, std::uint32_t client, Bytes& message) {
-    const auto is = [&](Words form) { return has_form(event, form, group_.clients); };
+    const auto is = [&](const Words& form) { return has_form(event, form, group_.clients); };
     auto advertisement = *decode_advertisement(message);
     ClientKeys& keys = advertisement.keys;
     if (is({"forge", "signature", "#"}) && client_in(event[2]) == client) {
@@ -277,11 +277,12 @@ std::vector<std::string> play(const Scenario& scenario) {
   Devices devices(scenario.threat.clients, scenario.shape, 77);
   Interference interference(scenario, devices, *group);
   const auto outcome = run_round(
-      devices, {.group = *group,
-                .to_server = [&](auto client, auto phase,
-                                 Bytes message) { return interference.to_server(client, phase, message); },
-                .to_client = [&](auto client, auto phase,
-                                 Bytes message) { return interference.to_client(client, phase, message); }});
+      devices,
+      {.group = *group,
+       .to_server = [&](auto client, auto phase,
+                        const Bytes& message) { return interference.to_server(client, phase, message); },
+       .to_client = [&](auto client, auto phase,
+                        const Bytes& message) { return interference.to_client(client, phase, message); }});
   std::vector<std::string> complaints;
   for (const Words& expected : scenario.expectations) {
     if (const auto wrong = complaint(expected, outcome, devices)) {

@@ -40,10 +40,11 @@ SharedSeed shared_seed(const Seed& seed, std::uint32_t owner, std::uint32_t thre
 TEST(SeedRecovery, FindsTheSeedDespiteOneLiarWhereverItStands) {
   SeededRandom random(1, Purpose::test);
   const Seed seed = Seed::random(DeviceRandom::simulated(random));
-  for (std::size_t liar = 0; liar < 8; ++liar) {
-    auto secret = shared_seed(seed, 4, 7, 8, random);  // one share more than needed
+  // One share more than needed: a random choice would hardly ever leave out just the wrong one.
+  for (const std::size_t liar : {0U, 60U, 99U, 149U, 150U}) {
+    auto secret = shared_seed(seed, 4, 150, 151, random);
     secret.shares[liar].share[0] ^= 1;
-    const auto found = recover_seeds(std::vector{secret}, 7);
+    const auto found = recover_seeds(std::vector{secret}, 150);
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_TRUE((*found)[0].equals(seed));
   }
@@ -84,6 +85,33 @@ TEST(Server, RefusesMessagesOfTheWrongPhaseAndOfStrangers) {
   EXPECT_THAT(early.error().message, HasSubstr("another kind"));
   EXPECT_FALSE(server->takes_part(0));
   EXPECT_TRUE(server->takes_part(1));
+}
+
+TEST(Server, SaysWhenKeysAreFromAnotherRound) {
+  Devices devices(10, {20, 16}, 5);
+  const RoundSettings settings{.group = group_of(10, ServerModel::semi_honest)};
+  const auto earlier = run_round(devices, settings);
+  auto server = SecAggServer::create(settings.group, devices.shape, devices.registry, devices.random);
+  ASSERT_TRUE(server);
+  const auto taken = server->receive(0, earlier.sent.at({0, ServerPhase::advertising}));
+  ASSERT_FALSE(taken);
+  EXPECT_THAT(taken.error().message, HasSubstr("another round"));
+}
+
+TEST(Server, RefusesSharesThatAreNoFieldElements) {
+  Devices devices(10, {20, 16}, 5);
+  const auto outcome =
+      run_round(devices, {.group = group_of(10, ServerModel::semi_honest),
+                          .to_server = [](std::uint32_t client, ServerPhase phase, Bytes message) {
+                            if (client == 4 && phase == ServerPhase::unmasking) {
+                              auto revealed = *decode_revealed_shares(message, 10);
+                              revealed.shares.back().share.fill(0xff);
+                              message = encode(revealed);
+                            }
+                            return std::vector<Bytes>{message};
+                          }});
+  EXPECT_THAT(outcome.removed.at(4), HasSubstr("is not one"));
+  EXPECT_EQ(outcome.phase, ServerPhase::done) << outcome.failure;
 }
 
 TEST(Server, RefusesVersionsItDoesNotSpeak) {

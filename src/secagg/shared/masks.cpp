@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "secagg/shared/mask_kernels.h"
+#include "secagg/vectors/modular_kernels.h"
 
 namespace sotto {
 

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/thread_pool.h"
-#include "secagg/shared/mask_kernels.h"
 #include "secagg/vectors/bit_packing.h"
+#include "secagg/vectors/modular_kernels.h"
 
 namespace sotto {
 
