@@ -9,6 +9,7 @@
 namespace sotto::cli {
 
 void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
+void add_privacy_ledger_command(CLI::App& privacy, Invocation& invocation);
 
 namespace {
 
@@ -137,6 +138,7 @@ void add_privacy_command(CLI::App& app, Invocation& invocation) {
   privacy->require_subcommand(1);
   add_account(*privacy, invocation);
   add_privacy_audit_command(*privacy, invocation);
+  add_privacy_ledger_command(*privacy, invocation);
   privacy->add_subcommand("tables", "Tables 3 and 4 of DP-PrivRec, reproduced and corrected")
       ->callback(
           [&invocation] { invocation.action = [&invocation] { return print_tables(invocation.output); }; });

@@ -73,7 +73,7 @@ Status JournalFile::create(const fs::path& path, const journal_format::LedgerId&
     descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   } while (descriptor < 0 && (errno == EEXIST || errno == EINTR));
   if (descriptor < 0) return system_failure("create", path);
-  const Status written = write_new_file(path, temporary, descriptor, header + frame.bytes);
+  Status written = write_new_file(path, temporary, descriptor, header + frame.bytes);
   ::close(descriptor);
   ::unlink(temporary.c_str());
   if (written) sync_parent(path);

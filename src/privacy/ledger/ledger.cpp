@@ -149,6 +149,7 @@ Result<Receipt> Ledger::charge(const Release& release, UtcTime now) {
   SOTTO_TRY(const std::vector<Refusal> refused, state_->books.refusals(charge, time));
   if (!refused.empty()) {
     std::vector<std::string> reasons;
+    reasons.reserve(refused.size());
     for (const Refusal& refusal : refused) reasons.push_back(in_words(refusal, settings.sensitivity));
     return bad_input("refused: {}", fmt::join(reasons, "; and "));
   }

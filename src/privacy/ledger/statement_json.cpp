@@ -28,10 +28,13 @@ json to_object(const BudgetState& state, const SensitivitySettings& sensitivity)
                  {"spent", number(state.spent.epsilon)},
                  {"left", state.left()},
                  {"method", state.spent.method},
-                 {"from", to_text(state.window.begin)},
+                 {"from", nullptr},
                  {"frees_up", nullptr}};
   if (state.budget.category) object["category"] = sensitivity.categories()[*state.budget.category];
-  if (state.window.end) object["frees_up"] = to_text(*state.window.end);
+  if (state.window.end) {
+    object["from"] = to_text(state.window.begin);
+    object["frees_up"] = to_text(*state.window.end);
+  }
   return object;
 }
 

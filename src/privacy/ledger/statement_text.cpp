@@ -21,9 +21,8 @@ std::string sensitivity_in_words(const SensitivitySettings& sensitivity) {
 }
 
 std::string to_line(const SpendingLine& line) {
-  std::string text = fmt::format("  {:<24} {:>8} {:>8} {:>10}  {}\n", line.what, line.charges, line.free,
-                                 shown(line.spent.epsilon), line.spent.method);
-  return text;
+  return fmt::format("  {:<24} {:>8} {:>8} {:>10}  {}\n", line.what, line.charges, line.free,
+                     shown(line.spent.epsilon), line.spent.method);
 }
 
 }  // namespace
@@ -59,7 +58,8 @@ std::string to_text(const LedgerStatement& statement) {
   text += "\nAbout\n";
   for (const SpendingLine& line : statement.categories) text += to_line(line);
   if (!statement.releases.empty()) {
-    text += "\nReleases\n";
+    text +=
+        fmt::format("\nReleases, restated for one {}, {}\n", name(settings.unit), name(settings.adjacency));
     for (const std::string& release : statement.releases) text += "  " + release + "\n";
   }
   return text;
