@@ -17,27 +17,30 @@ namespace format = sotto::journal_format;
 
 namespace {
 
-// Sums over a great many summands are slow to account for, not wrong.
-bool is_slow(const sotto::LedgerRecord& record) {
+// Composed by closed forms and Rényi curves. Loss distributions of absurd parameters take seconds, which is
+// slow, not wrong, and not the subject here.
+bool is_quick(const sotto::LedgerRecord& record) {
   const auto* charge = std::get_if<sotto::ChargeRecord>(&record);
-  if (charge == nullptr || !charge->charge.event) return false;
-  const auto* sum = std::get_if<sotto::DiscreteGaussianNoise>(&charge->charge.event->mechanism);
-  return sum != nullptr && sum->summands > 1000;
+  if (charge == nullptr || !charge->charge.event) return true;
+  const sotto::Mechanism& mechanism = charge->charge.event->mechanism;
+  return std::holds_alternative<sotto::GaussianNoise>(mechanism) ||
+         std::holds_alternative<sotto::SkellamNoise>(mechanism) ||
+         std::holds_alternative<sotto::ConcentratedDp>(mechanism);
 }
 
 void read_journal(std::string_view bytes) {
   const auto journal = format::parse(bytes);
   if (!journal) return;
   if (journal->complete_bytes + journal->torn_bytes != bytes.size()) std::abort();
-  bool slow = false;
+  bool quick = true;
   for (const std::string_view body : journal->bodies) {
     const auto record = sotto::decode_record(body);
     if (!record) return;
     if (sotto::encode(*record) != body) std::abort();
-    slow = slow || is_slow(*record);
+    quick = quick && is_quick(*record);
   }
   const auto books = sotto::replay(*journal);
-  if (!books || slow) return;
+  if (!books || !quick) return;
   const auto statement = sotto::make_statement(*books, journal->id, journal->hashes.back(), books->latest());
   if (sotto::to_text(statement).empty() || sotto::to_json(statement).empty()) std::abort();
 }
