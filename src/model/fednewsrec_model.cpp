@@ -17,7 +17,9 @@ void FedNewsRecShape::bind(SettingsTable& table) {
       .add("pooling_size", pooling_size, {1, 4096}, "Hidden size of additive attention pooling")
       .add("recent_clicks", recent_clicks, {1, 1000}, "Clicks read by the short-term user model")
       .add("dropout", dropout, {0.0, 0.95}, "Dropout rate before each layer")
-      .add("train_words", train_words, "Train the word vectors too");
+      .add("train_words", train_words, "Train the word vectors too")
+      .add_choice("start", start, {"glorot", "identity"},
+                  "Weights before training: as in the papers, or near maps that keep similarity");
 }
 
 FedNewsRecModel::FedNewsRecModel(const FedNewsRecShape& shape, Tensor words,
@@ -26,18 +28,20 @@ FedNewsRecModel::FedNewsRecModel(const FedNewsRecShape& shape, Tensor words,
   TORCH_CHECK(words.dim() == 2 && words.size(1) == shape.word_size,
               "word vectors must be [vocabulary, word_size]");
   const std::int64_t size = shape.vector_size();
+  const Start start = shape.start == "identity" ? Start::identity : Start::glorot;
   words_ = register_parameter("words", std::move(words), shape.train_words);
   convolution_ =
-      register_module("word_convolution", std::make_shared<WordConvolution>(shape.word_size, size));
-  word_attention_ =
-      register_module("word_attention", std::make_shared<SelfAttention>(size, shape.heads, shape.head_size));
+      register_module("word_convolution", std::make_shared<WordConvolution>(shape.word_size, size, start));
+  word_attention_ = register_module(
+      "word_attention", std::make_shared<SelfAttention>(size, shape.heads, shape.head_size, start));
   word_pooling_ =
       register_module("word_pooling", std::make_shared<AdditivePooling>(size, shape.pooling_size));
-  click_attention_ =
-      register_module("click_attention", std::make_shared<SelfAttention>(size, shape.heads, shape.head_size));
+  click_attention_ = register_module(
+      "click_attention", std::make_shared<SelfAttention>(size, shape.heads, shape.head_size, start));
   click_pooling_ =
       register_module("click_pooling", std::make_shared<AdditivePooling>(size, shape.pooling_size));
-  recent_ = register_module("recent_clicks", std::make_shared<RecentGru>(size, size, shape.recent_clicks));
+  recent_ =
+      register_module("recent_clicks", std::make_shared<RecentGru>(size, size, shape.recent_clicks, start));
   merge_pooling_ =
       register_module("merge_pooling", std::make_shared<AdditivePooling>(size, shape.pooling_size));
 }

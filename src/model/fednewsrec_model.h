@@ -18,6 +18,7 @@ struct FedNewsRecShape {
   std::int64_t word_size = 300, heads = 20, head_size = 20, pooling_size = 200, recent_clicks = 20;
   double dropout = 0.2;
   bool train_words = false;
+  std::string start = "glorot";
   void bind(SettingsTable& table);
   std::int64_t vector_size() const { return heads * head_size; }
 };

@@ -13,20 +13,38 @@ Tensor glorot_uniform(std::int64_t rows, std::int64_t columns) {
   return torch::empty({rows, columns}).uniform_(-limit, limit);
 }
 
-WordConvolution::WordConvolution(std::int64_t in, std::int64_t out)
+namespace {
+
+constexpr double around_identity = 0.3;  // what is left of the Glorot matrix beside the identity
+constexpr double slow_update = 2;        // bias of the GRU's update gate: a mean over about eight clicks
+
+}  // namespace
+
+WordConvolution::WordConvolution(std::int64_t in, std::int64_t out, Start start)
     : weight_(register_parameter("weight", glorot_uniform(3 * in, out))),
-      bias_(register_parameter("bias", torch::zeros({out}))) {}
+      bias_(register_parameter("bias", torch::zeros({out}))) {
+  if (start == Start::glorot) return;
+  torch::NoGradGuard no_grad;
+  weight_.mul_(around_identity)
+      .slice(0, in, 2 * in)
+      .add_(torch::nn::init::orthogonal_(torch::empty({in, out})));
+}
 
 Tensor WordConvolution::forward(const Tensor& words, const Segments& segments) {
   return torch::addmm(bias_, word_windows(words, segments), weight_).relu();
 }
 
-SelfAttention::SelfAttention(std::int64_t in, std::int64_t heads, std::int64_t head_size)
+SelfAttention::SelfAttention(std::int64_t in, std::int64_t heads, std::int64_t head_size, Start start)
     : heads_(heads),
       weight_(register_parameter(
           "weight", torch::cat({glorot_uniform(in, heads * head_size), glorot_uniform(in, heads * head_size),
                                 glorot_uniform(in, heads * head_size)},
-                               1))) {}
+                               1))) {
+  if (start == Start::glorot) return;
+  torch::NoGradGuard no_grad;
+  const std::int64_t out = heads * head_size;
+  weight_.mul_(around_identity).slice(1, 2 * out).add_(torch::eye(in, out));
+}
 
 Tensor SelfAttention::forward(const Tensor& rows, const Segments& segments) {
   return ragged_attention(rows.mm(weight_), segments, heads_);
@@ -41,7 +59,7 @@ Tensor AdditivePooling::forward(const Tensor& rows, const Segments& segments) {
   return ragged_pool(torch::addmm(bias_, rows, weight_).tanh().mv(query_), rows, segments);
 }
 
-RecentGru::RecentGru(std::int64_t in, std::int64_t size, std::int64_t most)
+RecentGru::RecentGru(std::int64_t in, std::int64_t size, std::int64_t most, Start start)
     : size_(size),
       most_(most),
       input_(register_parameter(
@@ -50,7 +68,13 @@ RecentGru::RecentGru(std::int64_t in, std::int64_t size, std::int64_t most)
       gates_(register_parameter("gates",
                                 torch::cat({glorot_uniform(size, size), glorot_uniform(size, size)}, 1))),
       candidate_(register_parameter("candidate", glorot_uniform(size, size))),
-      bias_(register_parameter("bias", torch::zeros({3 * size}))) {}
+      bias_(register_parameter("bias", torch::zeros({3 * size}))) {
+  if (start == Start::glorot) return;
+  torch::NoGradGuard no_grad;
+  for (Tensor* matrix : {&input_, &gates_, &candidate_}) matrix->mul_(around_identity);
+  input_.slice(1, 2 * size).add_(torch::eye(in, size));
+  bias_.slice(0, 0, size).fill_(slow_update);
+}
 
 Tensor RecentGru::forward(const Tensor& rows, const Segments& segments) {
   const auto& offsets = segments.offsets();

@@ -1,6 +1,6 @@
 #pragma once
 // The layers the news models share. All work on ragged rows: W rows in N segments. Weights start as named in
-// the constructors: Glorot-uniform matrices, zero biases (as in the papers' Keras code).
+// the constructors.
 //
 // Letters: W rows, N segments, D columns, H heads.
 
@@ -14,10 +14,15 @@ namespace sotto {
 // uniform(+-sqrt(6 / (rows + columns)))
 torch::Tensor glorot_uniform(std::int64_t rows, std::int64_t columns);
 
+// How weights start. glorot: Glorot-uniform matrices, zero biases, as in the papers' Keras code. identity:
+// small Glorot matrices around a map that keeps similarity (orthogonal or identity), so that titles which
+// share words have similar vectors, and users resemble what they read, before anything is learned.
+enum class Start { glorot, identity };
+
 // Convolution over words, window 3, then ReLU: [W, in] -> [W, out].
 class WordConvolution : public torch::nn::Module {
  public:
-  WordConvolution(std::int64_t in, std::int64_t out);
+  WordConvolution(std::int64_t in, std::int64_t out, Start start = Start::glorot);
   torch::Tensor forward(const torch::Tensor& words, const Segments& segments);
 
  private:
@@ -27,7 +32,7 @@ class WordConvolution : public torch::nn::Module {
 // Multi-head self-attention without biases or output projection: [W, in] -> [W, heads * head_size].
 class SelfAttention : public torch::nn::Module {
  public:
-  SelfAttention(std::int64_t in, std::int64_t heads, std::int64_t head_size);
+  SelfAttention(std::int64_t in, std::int64_t heads, std::int64_t head_size, Start start = Start::glorot);
   torch::Tensor forward(const torch::Tensor& rows, const Segments& segments);
 
  private:
@@ -49,7 +54,7 @@ class AdditivePooling : public torch::nn::Module {
 // every segment, oldest first; returns the last state, zero for an empty segment. [W, in] -> [N, size].
 class RecentGru : public torch::nn::Module {
  public:
-  RecentGru(std::int64_t in, std::int64_t size, std::int64_t most);
+  RecentGru(std::int64_t in, std::int64_t size, std::int64_t most, Start start = Start::glorot);
   torch::Tensor forward(const torch::Tensor& rows, const Segments& segments);
 
  private:
