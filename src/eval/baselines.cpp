@@ -1,24 +1,22 @@
 #include "eval/baselines.h"
 
 #include "eval/impression_evaluator.h"
+#include "metrics/click_rate.h"
 
 namespace sotto {
 
-std::vector<float> training_clicks(const Dataset& dataset) {
-  std::vector<std::uint64_t> clicks(dataset.item_count(), 0);  // a float would stop counting at 2^24
+std::vector<float> training_click_rates(const Dataset& dataset) {
+  ClickRates rates(dataset.item_count());
   for (std::size_t i = 0; i < dataset.impression_count(); ++i) {
     const Impression impression = dataset.impression(i);
-    if (impression.split != Split::train) continue;
-    for (std::size_t j = 0; j < impression.shown.size(); ++j) {
-      clicks[impression.shown[j]] += impression.clicked[j] != 0 ? 1 : 0;
-    }
+    if (impression.split == Split::train) rates.add(impression.shown, impression.clicked);
   }
-  return {clicks.begin(), clicks.end()};
+  return rates.smoothed();
 }
 
 MeanImpressionMetrics evaluate_popularity(const Dataset& dataset,
                                           std::span<const std::uint32_t> impressions) {
-  return evaluate_static_scores(dataset, impressions, training_clicks(dataset));
+  return evaluate_static_scores(dataset, impressions, training_click_rates(dataset));
 }
 
 MeanImpressionMetrics evaluate_random(const Dataset& dataset, std::span<const std::uint32_t> impressions) {

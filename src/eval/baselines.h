@@ -10,10 +10,10 @@
 
 namespace sotto {
 
-// Clicks per item in the training impressions. Clicks of other splits are never counted.
-std::vector<float> training_clicks(const Dataset& dataset);
+// Smoothed click rate of every item in the training impressions. Other splits are never looked at.
+std::vector<float> training_click_rates(const Dataset& dataset);
 
-// Most clicked in training first; items never clicked there tie.
+// Highest click rate in training first.
 MeanImpressionMetrics evaluate_popularity(const Dataset& dataset, std::span<const std::uint32_t> impressions);
 
 // The exact expectation over random orders, which is what tied scores give: no seed, no sampling error.

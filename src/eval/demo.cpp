@@ -19,8 +19,8 @@ constexpr const char* marker = "demo.json";
 
 // The paper's model, narrower, with trained words: what 2 cores learn in half a minute.
 const std::vector<std::string> narrow_model = {
-    "word_size=64",  "heads=4", "head_size=16", "pooling_size=32", "validation_impressions=500",
-    "word_scale=0.3"};
+    "word_size=64",   "heads=4",       "head_size=16", "pooling_size=32", "validation_impressions=500",
+    "word_scale=0.3", "start=identity"};
 
 struct System {
   const char *title, *recipe, *folder;
@@ -33,12 +33,12 @@ std::vector<System> systems() {
            "central-fednewsrec",
            "central",
            70,
-           {"batch=600", "learning_rate=0.01", "halve_every=35", "evaluate_every=14"}},
+           {"batch=1200", "learning_rate=0.01", "halve_every=35", "evaluate_every=14"}},
           {"federated (clicks stay on the devices)",
            "fedrec",
            "federated",
            70,
-           {"cohort=150", "learning_rate=0.01", "halve_every=35", "evaluate_every=14"}}};
+           {"cohort=300", "learning_rate=0.01", "halve_every=35", "evaluate_every=14"}}};
 }
 
 Status clear_earlier_demo(const fs::path& out) {
@@ -83,7 +83,7 @@ Result<DemoResult> run_demo(const DemoSettings& settings) {
   SOTTO_CHECK(write_file_atomically(settings.out / marker, "{\"made by\": \"sotto demo\"}\n"));
 
   NewsroomSettings newsroom;
-  newsroom.users = 4000;
+  newsroom.users = 10000;
   newsroom.news = 2500;
   newsroom.seed = static_cast<std::int64_t>(settings.seed);
   info("a newsroom of {} readers and {} news items", newsroom.users, newsroom.news);
@@ -99,7 +99,7 @@ Result<DemoResult> run_demo(const DemoSettings& settings) {
   const auto share = [&](double auc) { return world.oracle.share_of_attainable(auc); };
   DemoResult result;
   result.rows.push_back({"random order", world.oracle.random, share(world.oracle.random.auc), NAN, NAN});
-  result.rows.push_back({"most clicked first", world.oracle.popularity, 0, NAN, NAN});
+  result.rows.push_back({"most popular first", world.oracle.popularity, 0, NAN, NAN});
   for (const DemoTraining& one : trained)
     result.rows.push_back(
         {one.title, one.outcome.test.mean, share(one.outcome.test.mean.auc),
@@ -123,7 +123,7 @@ std::string to_text(const DemoResult& result) {
                         100 * row.metrics.auc, 100 * row.metrics.mrr, 100 * row.metrics.ndcg5,
                         100 * row.metrics.ndcg10, 100 * row.share, number(row.bytes_per_client, "0"),
                         number(row.seconds, "1"));
-  return text + "* share of the way from 'most clicked first' to the best possible AUC\n";
+  return text + "* share of the way from 'most popular first' to the best possible AUC\n";
 }
 
 }  // namespace sotto

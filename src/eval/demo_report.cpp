@@ -58,7 +58,7 @@ std::string demo_report(const DemoResult& result, const std::vector<DemoTraining
       "a round asks some devices for a gradient, averages these and takes one step.");
   report.heading("Results").table(result_table(result));
   report.paragraph(
-      "All on the test day. 'of best' is the share of the way from 'most clicked first' to the best possible "
+      "All on the test day. 'of best' is the share of the way from 'most popular first' to the best possible "
       "AUC, which "
       "knows every reader's true interests. Bytes are those of one round, both directions together.");
   report.privacy_note(
@@ -69,7 +69,7 @@ std::string demo_report(const DemoResult& result, const std::vector<DemoTraining
     return record.validation ? 100 * record.validation->auc : NAN;
   });
   auc.references = {{100 * world.oracle.best.auc, "best possible"},
-                    {100 * world.oracle.popularity.auc, "most clicked first"}};
+                    {100 * world.oracle.popularity.auc, "most popular first"}};
   report.heading("Learning")
       .plot(auc, "AUC on held-out training-day impressions; the reference lines are those of the test day.");
   report.plot(curves(trained, "Training loss", "cross-entropy per click",

@@ -9,6 +9,7 @@
 #include "data/dataset_builder.h"
 #include "eval/baselines.h"
 #include "eval/dot_rows.h"
+#include "metrics/click_rate.h"
 
 namespace sotto {
 namespace {
@@ -159,18 +160,14 @@ TEST_F(ImpressionEvaluator, OfNoImpressionsIsZero) {
   EXPECT_EQ(none.mean.auc, 0.0);
 }
 
-TEST_F(ImpressionEvaluator, PopularityCountsTrainingClicksOnly) {
-  const auto clicks = training_clicks(*dataset_);
-  std::vector<float> expected(item_count, 0.0F);
-  for (std::size_t i = 0; i < dataset_->impression_count(); ++i) {
-    const Impression impression = dataset_->impression(i);
-    for (std::size_t j = 0; j < impression.shown.size(); ++j) {
-      if (impression.split == Split::train && impression.clicked[j] != 0) expected[impression.shown[j]] += 1;
-    }
-  }
-  EXPECT_EQ(clicks, expected);
+TEST_F(ImpressionEvaluator, PopularityReadsTrainingImpressionsOnly) {
+  const auto rates = training_click_rates(*dataset_);
+  ClickRates expected(item_count);
+  for (const std::uint32_t i : impressions_of_split(*dataset_, Split::train))
+    expected.add(dataset_->impression(i).shown, dataset_->impression(i).clicked);
+  EXPECT_EQ(rates, expected.smoothed());
   expect_equal(evaluate_popularity(*dataset_, test_),
-               naive(clicks, std::vector<float>(test_.size(), 1.0F), 1));
+               naive(rates, std::vector<float>(test_.size(), 1.0F), 1));
 }
 
 TEST_F(ImpressionEvaluator, RandomHasExactlyHalfTheAuc) {

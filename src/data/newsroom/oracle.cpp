@@ -2,24 +2,21 @@
 
 #include <algorithm>
 
+#include "metrics/click_rate.h"
 #include "metrics/mean.h"
 
 namespace sotto::newsroom {
 namespace {
 
-constexpr int popularity_days = 2;
-
-std::vector<float> recent_training_clicks(const World& world, const std::vector<ReaderChunk>& chunks) {
+std::vector<float> recent_click_rates(const World& world, const std::vector<ReaderChunk>& chunks) {
+  constexpr int popularity_days = 2;
   const Seconds since = (world.calendar.test_day() - popularity_days) * seconds_per_day;
-  std::vector<float> clicks(world.items.size(), 0.0F);
+  ClickRates rates(world.items.size());
   for (const ReaderChunk& chunk : chunks)
-    for (const RecordedImpression& impression : chunk.impressions) {
-      if (impression.test || impression.time < since) continue;
-      const auto shown = chunk.shown_in(impression);
-      const auto clicked = chunk.clicked_in(impression);
-      for (std::size_t i = 0; i < shown.size(); ++i) clicks[shown[i]] += clicked[i];
-    }
-  return clicks;
+    for (const RecordedImpression& impression : chunk.impressions)
+      if (!impression.test && impression.time >= since)
+        rates.add(chunk.shown_in(impression), chunk.clicked_in(impression));
+  return rates.smoothed();
 }
 
 // Metrics on the test day of score(item, its true scores).
@@ -60,13 +57,13 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 }  // namespace
 
 NewsroomOracle measure_oracle(const World& world, const std::vector<ReaderChunk>& chunks) {
-  const std::vector<float> clicks = recent_training_clicks(world, chunks);
+  const std::vector<float> rates = recent_click_rates(world, chunks);
   NewsroomOracle oracle;
   oracle.best = measure(chunks, [](std::uint32_t, const TrueScores& known) { return known.best; });
   oracle.history = measure(chunks, [](std::uint32_t, const TrueScores& known) { return known.history; });
   oracle.category = measure(chunks, [](std::uint32_t, const TrueScores& known) { return known.category; });
   oracle.true_appeal = measure(chunks, [](std::uint32_t, const TrueScores& known) { return known.appeal; });
-  oracle.popularity = measure(chunks, [&](std::uint32_t item, const TrueScores&) { return clicks[item]; });
+  oracle.popularity = measure(chunks, [&](std::uint32_t item, const TrueScores&) { return rates[item]; });
   // Equal scores are averaged over all orders, which is what a random order gives on average.
   oracle.random = measure(chunks, [](std::uint32_t, const TrueScores&) { return 0.0F; });
   return oracle;

@@ -9,7 +9,7 @@
 
 namespace sotto::newsroom {
 
-// Popularity is the number of clicks in the last two training days.
+// Popularity is the smoothed click rate of the last two training days.
 NewsroomOracle measure_oracle(const World& world, const std::vector<ReaderChunk>& chunks);
 NewsroomShape measure_shape(const World& world, const std::vector<ReaderChunk>& chunks, std::uint64_t users);
 

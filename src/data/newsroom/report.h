@@ -18,7 +18,7 @@ struct NewsroomOracle {
   ImpressionMetrics history;   // true themes of the clicks before the impression, true popularity
   ImpressionMetrics category;  // true interest averaged per category, true popularity
   ImpressionMetrics true_appeal;  // true popularity alone
-  ImpressionMetrics popularity;   // clicks in the last two training days: what anyone can count
+  ImpressionMetrics popularity;   // click rate in the last two training days: what anyone can count
   ImpressionMetrics random;
 
   // 0 for the popularity baseline, 1 for the best possible.
