@@ -32,8 +32,8 @@ TEST_P(NewsroomDifficulty, IsThatOfMindAndMoreKnowledgeScoresHigher) {
   EXPECT_GT(oracle.popularity.auc, oracle.random.auc - 0.04);
   EXPECT_DOUBLE_EQ(oracle.random.auc, 0.5);
 
-  // Histories reveal about three quarters of the interest; five hundred test impressions leave some chance.
-  EXPECT_GT(oracle.share_of_attainable(oracle.history.auc), GetParam().users < 1'000 ? 0.60 : 0.74);
+  // Histories reveal most of what popularity does not; five hundred test impressions leave some chance.
+  EXPECT_GT(oracle.share_of_attainable(oracle.history.auc), GetParam().users < 1'000 ? 0.60 : 0.68);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, NewsroomDifficulty,
