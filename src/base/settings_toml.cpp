@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,7 @@
 
 #include "base/setting_value.h"
 #include "base/settings.h"
+#include "base/toml_text.h"
 
 namespace sotto {
 
@@ -23,21 +23,6 @@ struct Entry {
   std::string name;
   const toml::node* node;
 };
-
-// The parser limits how deep brackets nest but not dotted keys (a.a.a...), and it and flatten() recurse over
-// the tables those make. A key stands on one line, so its dots can be counted before parsing.
-constexpr std::ptrdiff_t most_dots = 100;
-
-Status check_dots(std::string_view content, const fs::path& path) {
-  for (std::size_t number = 1; !content.empty(); ++number) {
-    const std::string_view line = content.substr(0, content.find('\n'));
-    if (std::count(line.begin(), line.end(), '.') > most_dots) {
-      return bad_input("{}:{}: more than {} dots on one line", path.string(), number, most_dots);
-    }
-    content.remove_prefix(std::min(line.size() + 1, content.size()));
-  }
-  return {};
-}
 
 // [train] rounds = 3 becomes "train.rounds".
 void flatten(const toml::table& table, const std::string& prefix, std::vector<Entry>& out) {
@@ -64,7 +49,7 @@ std::optional<SettingValue> scalar(const toml::node& node) {
 
 Status SettingsTable::load_toml(const fs::path& path) {
   SOTTO_TRY(const std::string content, read_file(path, largest_file));
-  SOTTO_CHECK(check_dots(content, path));
+  SOTTO_CHECK(check_toml_text(content, path.string()));
   const toml::parse_result parsed = toml::parse(std::string_view(content));
   if (!parsed) {
     const toml::parse_error& error = parsed.error();

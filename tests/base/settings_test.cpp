@@ -235,6 +235,8 @@ TEST_F(SettingsToml, SurvivesDeepNesting) {
   std::string dotted = "a";
   for (int i = 0; i < 100'000; ++i) dotted += ".a";
   EXPECT_EQ(refusal("rounds = 3\n" + dotted + " = 1"), "run.toml:2: more than 100 dots on one line");
+  EXPECT_EQ(refusal("rounds = 3 \u00e9"), "run.toml:1: put text beyond ASCII into quotes, in one line");
+  EXPECT_EQ(refusal("rounds = 3 # \xe9"), "run.toml:1: not valid UTF-8");
   EXPECT_NE(refusal("[" + dotted + "]"), "no error");
 
   // Brackets and dotted keys together, as deep as both limits allow.

@@ -7,8 +7,8 @@
 #include <toml++/toml.h>
 
 #include "base/settings.h"
-#include "base/utf8.h"
-#include "data/importers/toml_text.h"
+#include "base/toml_text.h"
+#include "data/importers/encoding.h"
 #include "data/printable.h"
 
 namespace sotto {
@@ -195,10 +195,7 @@ Result<CsvMapping> read_mapping(const toml::table& table) {
 
 Result<CsvMapping> parse_csv_mapping(std::string_view toml, std::string_view file_name) {
   toml = without_byte_order_mark(toml);
-  if (!is_utf8(toml)) return bad_input("{}: not valid UTF-8", file_name);
-  if (const auto line = line_unsafe_for_toml(toml)) {
-    return bad_input("{}:{}: put text beyond ASCII into quotes, in one line", file_name, *line);
-  }
+  SOTTO_CHECK(check_toml_text(toml, file_name));
   const toml::parse_result parsed = toml::parse(toml);
   if (!parsed) {
     return bad_input("{}:{}: {}", file_name, parsed.error().source().begin.line,

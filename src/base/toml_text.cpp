@@ -1,6 +1,8 @@
-#include "data/importers/toml_text.h"
+#include "base/toml_text.h"
 
 #include <algorithm>
+
+#include "base/utf8.h"
 
 namespace sotto {
 
@@ -29,16 +31,22 @@ bool is_unsafe(std::string_view line) {
   return false;
 }
 
+constexpr std::ptrdiff_t most_dots = 100;
+
 }  // namespace
 
-std::optional<std::uint64_t> line_unsafe_for_toml(std::string_view toml) {
-  if (std::none_of(toml.begin(), toml.end(), beyond_ascii)) return std::nullopt;
-  for (std::uint64_t number = 1; !toml.empty(); ++number) {
-    const std::size_t end = std::min(toml.find('\n'), toml.size());
-    if (is_unsafe(toml.substr(0, end))) return number;
-    toml.remove_prefix(std::min(end + 1, toml.size()));
+Status check_toml_text(std::string_view toml, std::string_view file_name) {
+  const bool ascii = std::none_of(toml.begin(), toml.end(), beyond_ascii);
+  for (std::size_t number = 1; !toml.empty(); ++number) {
+    const std::string_view line = toml.substr(0, toml.find('\n'));
+    if (!is_utf8(line)) return bad_input("{}:{}: not valid UTF-8", file_name, number);
+    if (std::count(line.begin(), line.end(), '.') > most_dots)
+      return bad_input("{}:{}: more than {} dots on one line", file_name, number, most_dots);
+    if (!ascii && is_unsafe(line))
+      return bad_input("{}:{}: put text beyond ASCII into quotes, in one line", file_name, number);
+    toml.remove_prefix(std::min(line.size() + 1, toml.size()));
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace sotto
