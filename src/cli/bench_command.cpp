@@ -3,47 +3,67 @@
 #include "cli/command.h"
 #include "privacy/accounting/bench_pld.h"
 #include "privacy/noise/bench_noise.h"
+#include "secagg/item_union/bench_union.h"
+#ifdef SOTTO_HAVE_PROTOCOL
+#include "secagg/bench/bench_masks.h"
+#include "secagg/bench/bench_secagg.h"
+#endif
 
 namespace sotto::cli {
 
 namespace {
 
-// One measured comparison: ours and the baseline ran in the same process and gave the same answer.
-void report(const Output& output, const std::string& name, double ours, double baseline, double ratio,
-            const std::string& unit, const std::string& against) {
-  output.event({{"name", name},
-                {"ours", ours},
-                {"baseline", baseline},
-                {"ratio", ratio},
-                {"unit", unit},
-                {"against", against}});
-  output.text(fmt::format("{:<34} {:>12.4g} {} against {:.4g} ({}): {:.1f} times", name, ours, unit, baseline,
-                          against, ratio));
+void report(const Output& output, const BenchRow& row) {
+  output.event({{"name", row.name},
+                {"ours", row.ours},
+                {"baseline", row.baseline},
+                {"ratio", row.ratio},
+                {"unit", row.unit},
+                {"against", row.against}});
+  output.text(fmt::format("{:<52} {:>10.4g} {} against {:.4g} ({}): {:.2f} times", row.name, row.ours,
+                          row.unit, row.baseline, row.against, row.ratio));
+}
+
+Status report(const Output& output, const Result<std::vector<BenchRow>>& rows) {
+  if (!rows) return tl::unexpected(rows.error());
+  for (const auto& row : *rows) report(output, row);
+  return {};
 }
 
 Status noise(const Output& output) {
   SOTTO_TRY(const auto rows, bench_noise());
   for (const auto& row : rows)
-    report(output, fmt::format("{}, sigma {:g}", row.noise, row.sigma), row.ours, row.baseline_rate,
-           row.ours / row.baseline_rate, "samples/s/core", row.baseline);
+    report(output, {fmt::format("{}, sigma {:g}", row.noise, row.sigma), row.ours, row.baseline_rate,
+                    row.ours / row.baseline_rate, "samples/s/core", row.baseline});
   return {};
 }
 
 Status pld(const Output& output) {
   SOTTO_TRY(const auto bench, bench_pld());
-  report(output, "pld, 1000 rounds", bench.ours_upper_ms, bench.baseline_ms, bench.ratio, "ms",
-         "one convolution per round");
+  report(output, {"pld, 1000 rounds", bench.ours_upper_ms, bench.baseline_ms, bench.ratio, "ms",
+                  "one convolution per round"});
   output.text(
       fmt::format("with lower bound {:.1f} ms; epsilon {:.6g} (tight value at least {:.6g}), baseline {:.6g}",
                   bench.ours_ms, bench.ours_epsilon, bench.ours_lower, bench.baseline_epsilon));
   return {};
 }
 
+Status item_union(const Output& output) { return report(output, bench_union()); }
+#ifdef SOTTO_HAVE_PROTOCOL
+Status masks(const Output& output) { return report(output, bench_masks()); }
+Status secagg(const Output& output) { return report(output, bench_secagg()); }
+#endif
+
 struct Bench {
   const char *name, *help;
   Status (*run)(const Output&);
 };
 constexpr std::array benches = {
+#ifdef SOTTO_HAVE_PROTOCOL
+    Bench{"masks", "masking of vectors against the bare cipher", &masks},
+    Bench{"secagg", "rounds of secure aggregation against a textbook implementation", &secagg},
+#endif
+    Bench{"union", "unions over a million items against one entry per item", &item_union},
     Bench{"noise", "integer-grid noise against straightforward samplers", &noise},
     Bench{"pld", "privacy loss distributions of 1,000 rounds against round-by-round convolution", &pld}};
 

@@ -1,7 +1,7 @@
-#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
+#include "eval/training_run.h"
 #include "privacy/accounting/claims.h"
 #include "privacy/accounting/paper_tables.h"
 #include "privacy/accounting/plan.h"
@@ -43,10 +43,15 @@ std::string to_text(const Guarantee& guarantee) {
   return text;
 }
 
-// A plan file, or a run's folder that holds one.
-std::filesystem::path plan_file(const std::string& given) {
-  const std::filesystem::path path(given);
-  return std::filesystem::is_directory(path) ? path / "privacy.toml" : path;
+// A run that has no plan: its recipe says what holds.
+Status account_without_plan(const fs::path& run, const Output& output) {
+  SOTTO_TRY(const RecipeEntry* const recipe, recipe_of_run(run));
+  if (recipe->differentially_private)
+    return bad_input("{} has lost its privacy.toml: nothing can be said about its epsilon", run.string());
+  output.event({{"epsilon", nullptr}, {"recipe", recipe->name}, {"guarantee", recipe->guarantee}});
+  output.text(
+      fmt::format("epsilon none: {} gives no differential privacy\n  {}", recipe->name, recipe->guarantee));
+  return {};
 }
 
 void add_account(CLI::App& privacy, Invocation& invocation) {
@@ -64,7 +69,12 @@ void add_account(CLI::App& privacy, Invocation& invocation) {
   arguments->flags = std::make_unique<SettingsFlags>(*command, arguments->table);
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
-      if (!arguments->file.empty()) SOTTO_CHECK(arguments->table.load_toml(plan_file(arguments->file)));
+      fs::path plan = arguments->file;
+      if (fs::is_directory(plan)) {
+        if (!fs::exists(plan / "privacy.toml")) return account_without_plan(plan, invocation.output);
+        plan /= "privacy.toml";
+      }
+      if (!plan.empty()) SOTTO_CHECK(arguments->table.load_toml(plan));
       SOTTO_CHECK(arguments->flags->apply());
       SOTTO_TRY(const PlanAnswer answer, account(arguments->plan));
       nlohmann::json event = to_json(answer.published);

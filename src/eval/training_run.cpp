@@ -88,6 +88,11 @@ Result<Prepared> prepare(const TrainJob& job) {
 
 }  // namespace
 
+Result<const RecipeEntry*> recipe_of_run(const fs::path& run) {
+  SOTTO_TRY(const auto prepared, load_stored(run));
+  return prepared.entry;
+}
+
 Result<std::int64_t> planned_rounds(const TrainJob& job) {
   SOTTO_TRY(const auto prepared, prepare(job));
   return prepared.table.to_json().at("rounds").get<std::int64_t>();

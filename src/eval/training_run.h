@@ -32,6 +32,9 @@ struct TrainJob {
 // Refuses an existing run unless it is resumed, and a resumed one with other settings (more rounds are fine).
 Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, const Observe& observe);
 
+// The recipe that made a run.
+Result<const RecipeEntry*> recipe_of_run(const fs::path& run);
+
 // Test metrics of the best parameters of a run.
 Result<MeanImpressionMetrics> evaluate_run(const fs::path& run, const Dataset& dataset);
 

@@ -88,6 +88,10 @@ TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
       {"recipes", "nothing"},
       {"bench", "nois"},
       {"privacy", "account", "--mechanism", "gaussian", "--noise", "-1", "--rounds", "10", "--delta", "1e-5"},
+      {"privacy", "account", runs.path()},
+      {"privacy", "ledger", runs.path()},
+      {"privacy", "audit", "laplas"},
+      {"privacy", "audit", "--samples", "0"},
       {"--log-level", "loud", "recipes"},
   };
   for (const auto& words : wrong) {
@@ -99,6 +103,19 @@ TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
     EXPECT_TRUE(reply.out.empty()) << line << reply.out;
   }
   EXPECT_TRUE(fs::is_empty(runs.path()));
+}
+
+TEST(CommandLine, AccountsForARunWithoutNoiseAsNoPrivacy) {
+  const TempFolder data, runs;
+  testing::tiny_news(data);
+  ASSERT_EQ(
+      sotto(with({"train", "fedrec", "--data", data.path(), "--out", runs / "run", "--rounds", "1"}, narrow))
+          .code,
+      0);
+  const Reply reply = sotto({"--json", "privacy", "account", runs / "run"});
+  ASSERT_EQ(reply.code, 0) << reply.err;
+  EXPECT_TRUE(reply.last_line().at("epsilon").is_null());
+  EXPECT_EQ(reply.last_line().at("recipe"), "fedrec");
 }
 
 TEST(CommandLine, TrainResumeAndEvalTellTheSameStory) {

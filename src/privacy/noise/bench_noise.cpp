@@ -1,23 +1,16 @@
 #include "privacy/noise/bench_noise.h"
 
-#include <time.h>
-
 #include <cmath>
 #include <random>
 #include <span>
 
+#include "base/bench.h"
 #include "privacy/noise/grid_noise.h"
 #include "privacy/noise/reference_samplers.h"
 
 namespace sotto {
 
 namespace {
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // Calls batch() (which returns how many samples it drew) until `seconds` have passed.
 template <class Batch>

@@ -68,7 +68,7 @@ Result<double> raw_rate(MaskCipher cipher, const Key& key, double seconds) {
 }
 
 template <class Word>
-Result<SecAggBenchRow> row(MaskCipher cipher, const std::vector<Mask>& masks, double seconds) {
+Result<BenchRow> row(MaskCipher cipher, const std::vector<Mask>& masks, double seconds) {
   SOTTO_CHECK(check_against_plain_loop<Word>(cipher, masks));
   std::vector<Word> vector(kEntries);
   // In turns, so that whatever else the machine does falls on both.
@@ -81,21 +81,21 @@ Result<SecAggBenchRow> row(MaskCipher cipher, const std::vector<Mask>& masks, do
     ours = std::max(ours, masked);
     raw = std::max(raw, bare);
   }
-  return SecAggBenchRow{.name = fmt::format("masks, {}, {}-bit words", name_of(cipher), 8 * sizeof(Word)),
-                        .ours = ours / 1e9,
-                        .baseline = raw / 1e9,
-                        .ratio = ours / raw,
-                        .unit = "GB/s/core",
-                        .against = "the bare cipher"};
+  return BenchRow{.name = fmt::format("masks, {}, {}-bit words", name_of(cipher), 8 * sizeof(Word)),
+                  .ours = ours / 1e9,
+                  .baseline = raw / 1e9,
+                  .ratio = ours / raw,
+                  .unit = "GB/s/core",
+                  .against = "the bare cipher"};
 }
 
 }  // namespace
 
-Result<std::vector<SecAggBenchRow>> bench_masks(double seconds) {
+Result<std::vector<BenchRow>> bench_masks(double seconds) {
   SecureRandom random;
   std::vector<Mask> masks;
   for (std::size_t i = 0; i < kMasks; ++i) masks.push_back({Key::random(random), i % 2 == 1});
-  std::vector<SecAggBenchRow> rows;
+  std::vector<BenchRow> rows;
   for (const MaskCipher cipher : {MaskCipher::aes256_ctr, MaskCipher::chacha20}) {
     SOTTO_TRY(rows.emplace_back(), row<std::uint8_t>(cipher, masks, seconds));
     SOTTO_TRY(rows.emplace_back(), row<std::uint16_t>(cipher, masks, seconds));

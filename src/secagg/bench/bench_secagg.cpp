@@ -63,11 +63,11 @@ std::string title(const Case& of, const Measured& measured, std::string_view wha
                      of.threat.server == ServerModel::active ? "active server, " : "", measured.group.degree);
 }
 
-SecAggBenchRow seconds_row(std::string name, double ours, double baseline, std::string against) {
+BenchRow seconds_row(std::string name, double ours, double baseline, std::string against) {
   return {std::move(name), ours, baseline, baseline / ours, "s", std::move(against)};
 }
 
-SecAggBenchRow bytes_row(const Case& of, const Measured& measured) {
+BenchRow bytes_row(const Case& of, const Measured& measured) {
   const double ours = measured.timing.bytes_up + measured.timing.bytes_down;
   const auto plain = static_cast<double>(packed_bytes(of.entries, kBits));
   return {title(of, measured, "bytes of a client, both ways"),
@@ -78,7 +78,7 @@ SecAggBenchRow bytes_row(const Case& of, const Measured& measured) {
           "the packed vector alone"};
 }
 
-Status small(std::vector<SecAggBenchRow>& rows) {
+Status small(std::vector<BenchRow>& rows) {
   for (const ServerModel server : {ServerModel::active, ServerModel::semi_honest}) {
     const Case of{{.clients = 50, .corrupted = 0.1, .dropping = 0.1, .server = server}, 1'100'000, 0};
     SOTTO_TRY(const auto measured, measure(of, plain_sum(of)));
@@ -88,7 +88,7 @@ Status small(std::vector<SecAggBenchRow>& rows) {
   return {};
 }
 
-Status medium(std::vector<SecAggBenchRow>& rows) {
+Status medium(std::vector<BenchRow>& rows) {
   Case of{{.clients = 100, .corrupted = 0.1, .dropping = 0.1}, std::size_t{1} << 20, 5};
   const auto expected = plain_sum(of);
   SOTTO_TRY(const auto textbook, run_textbook({100, 55, of.lost, of.entries}, [&](std::uint32_t client) {
@@ -115,7 +115,7 @@ double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-Status large(std::vector<SecAggBenchRow>& rows) {
+Status large(std::vector<BenchRow>& rows) {
   const Case of{{.clients = 1000, .corrupted = 0.1, .dropping = 0.1}, std::size_t{1} << 17, 100};
   const auto expected = plain_sum(of);
   SOTTO_TRY(const auto measured, measure(of, expected));
@@ -130,8 +130,8 @@ Status large(std::vector<SecAggBenchRow>& rows) {
 
 }  // namespace
 
-Result<std::vector<SecAggBenchRow>> bench_secagg(const SecAggBenchSettings& settings) {
-  std::vector<SecAggBenchRow> rows;
+Result<std::vector<BenchRow>> bench_secagg(const SecAggBenchSettings& settings) {
+  std::vector<BenchRow> rows;
   // The large round first: the peak of memory is the process's.
   if (settings.large) SOTTO_CHECK(large(rows));
   if (settings.small) SOTTO_CHECK(small(rows));

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "base/bench.h"
 #include "base/result.h"
-#include "secagg/bench/bench_row.h"
 
 namespace sotto {
 
@@ -16,6 +16,6 @@ struct SecAggBenchSettings {
 };
 
 // Entries of 16 bits. Every sum is compared with the plain one; a difference is an error.
-Result<std::vector<SecAggBenchRow>> bench_secagg(const SecAggBenchSettings& settings = {});
+Result<std::vector<BenchRow>> bench_secagg(const SecAggBenchSettings& settings = {});
 
 }  // namespace sotto

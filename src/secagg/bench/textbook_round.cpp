@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "secagg/bench/bench_row.h"
+#include "base/bench.h"
 #include "secagg/shared/key_exchange.h"
 #include "secagg/shared/sealed_shares.h"
 

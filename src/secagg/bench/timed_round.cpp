@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "base/bench.h"
 #include "base/random.h"
-#include "secagg/bench/bench_row.h"
 #include "secagg/client/secagg_client.h"
 #include "secagg/server/secagg_server.h"
 

@@ -1,7 +1,5 @@
 #include "secagg/item_union/bench_union.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -19,12 +17,6 @@ namespace {
 using Items = std::vector<std::uint32_t>;
 
 constexpr std::uint64_t kCatalogue = 1000000;
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // Sets with a long tail, spread over the catalogue: few items are held by many, most by one.
 std::vector<Items> long_tailed_sets(std::size_t devices, std::size_t items, double tail) {
@@ -74,11 +66,11 @@ Result<Measured> measure(const Union& form, const std::vector<Items>& sets) {
   return measured;
 }
 
-UnionBenchRow row(std::string name, double ours, double baseline, std::string unit) {
+BenchRow row(std::string name, double ours, double baseline, std::string unit) {
   return {std::move(name), ours, baseline, baseline / ours, std::move(unit), "one entry per item of 10^6"};
 }
 
-Status compare_plain(std::vector<UnionBenchRow>& rows) {
+Status compare_plain(std::vector<BenchRow>& rows) {
   const auto sets = long_tailed_sets(50, 114, 6000);
   const auto counts = holders(sets);
   Items truth;
@@ -112,7 +104,7 @@ Status check_popular(const Measured& measured, const PrivateUnion& form,
   return {};
 }
 
-Status compare_private(std::vector<UnionBenchRow>& rows) {
+Status compare_private(std::vector<BenchRow>& rows) {
   constexpr std::uint32_t kCap = 20;
   const auto sets = long_tailed_sets(100, kCap, 500);
   const auto counts = holders(sets);
@@ -134,8 +126,8 @@ Status compare_private(std::vector<UnionBenchRow>& rows) {
 
 }  // namespace
 
-Result<std::vector<UnionBenchRow>> bench_union() {
-  std::vector<UnionBenchRow> rows;
+Result<std::vector<BenchRow>> bench_union() {
+  std::vector<BenchRow> rows;
   SOTTO_CHECK(compare_plain(rows));
   SOTTO_CHECK(compare_private(rows));
   return rows;

@@ -1,5 +1,6 @@
 #pragma once
-// One measured comparison. Ours and the baseline ran in the same process.
+// What benchmarks share: one row of a comparison, and clocks. Ours and the baseline always run in the same
+// process and give the same answer.
 
 #include <time.h>
 
@@ -7,13 +8,13 @@
 
 namespace sotto {
 
-struct SecAggBenchRow {
+struct BenchRow {
   std::string name;
   double ours = 0;
   double baseline = 0;
   double ratio = 0;  // how many times better than the baseline
   std::string unit;
-  std::string against;
+  std::string against;  // what the baseline is
 };
 
 inline double seconds_on(clockid_t clock) {
