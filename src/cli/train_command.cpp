@@ -51,10 +51,14 @@ Status train(Arguments& arguments, const Output& output) {
   output.event(to_json(outcome));
   output.text(fmt::format(
       "{} on {}, {} test impressions\n{}\nbest of {} rounds: {}; {:.1f} s; per client and round {} bytes "
-      "down, {} bytes up\nno differential privacy ('sotto recipes {}' says what holds)\nrun: {}",
+      "down, {} bytes up\n{}run: {}",
       job.recipe, dataset.name(), outcome.test.counted, metrics_line(outcome.test.mean),
       outcome.summary.rounds.size(), outcome.summary.best_round, outcome.summary.seconds, outcome.bytes_down,
-      outcome.bytes_up, job.recipe, arguments.out));
+      outcome.bytes_up,
+      outcome.privacy
+          ? to_text(*outcome.privacy)
+          : fmt::format("no differential privacy ('sotto recipes {}' says what holds)\n", job.recipe),
+      arguments.out));
   return {};
 }
 

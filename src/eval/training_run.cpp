@@ -120,6 +120,10 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
     if (!existed && !fs::exists(job.out / "last.sotto")) fs::remove_all(job.out, error);
     return outcome;
   }
+  if (outcome->privacy) {
+    SOTTO_CHECK(write_file_atomically(job.out / "privacy.txt", to_text(*outcome->privacy)));
+    SOTTO_CHECK(write_file_atomically(job.out / "privacy.json", to_json(*outcome->privacy) + "\n"));
+  }
   if (!outcome->summary.interrupted)
     SOTTO_CHECK(write_file_atomically(job.out / "result.json", to_json(*outcome).dump(2) + "\n"));
   return outcome;
@@ -139,13 +143,11 @@ json to_json(const ImpressionMetrics& metrics) {
 
 json to_json(const TrainOutcome& outcome) {
   json line = to_json(outcome.test.mean);
+  const json sheet = outcome.privacy ? json::parse(to_json(*outcome.privacy)) : json::object();
+  for (const char* key : {"epsilon", "epsilon_published", "epsilon_claimed", "delta", "unit"})
+    line[key] = sheet.contains(key) ? sheet.at(key) : json(nullptr);
   line.update({{"event", "done"},
                {"impressions", outcome.test.counted},
-               {"epsilon", nullptr},
-               {"epsilon_published", nullptr},
-               {"epsilon_claimed", nullptr},
-               {"delta", nullptr},
-               {"unit", nullptr},
                {"bytes_up", outcome.bytes_up},
                {"bytes_down", outcome.bytes_down},
                {"seconds", outcome.summary.seconds},

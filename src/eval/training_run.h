@@ -5,6 +5,9 @@
 // RUN/run.json       recipe, seed, device, data set
 // RUN/settings.toml  all settings of the recipe
 // RUN/vocabulary.sotto, last.sotto, best.sotto, log.jsonl   written by the recipe and the round engine
+// RUN/privacy.toml   the plan, for 'sotto privacy account RUN'; privacy.txt, privacy.json: the datasheet
+// (recipes
+//                    with differential privacy)
 // RUN/result.json    what 'sotto train --json' prints last
 
 #include <nlohmann/json_fwd.hpp>

@@ -27,6 +27,20 @@ class ClipNorm final : public UpdateTransform {
   double limit_;
 };
 
+// FedNewsRec's upload (Qi et al. 2020, Eq. 4): every coordinate clipped to [-clip, clip], then
+// Laplace(scale). Simulated noise, addressed by (seed, round, user); what it is worth says ElementwiseLaplace
+// in privacy.
+class ElementwiseLaplaceNoise final : public UpdateTransform {
+ public:
+  ElementwiseLaplaceNoise(double clip, double scale, std::uint64_t seed)
+      : clip_(clip), scale_(scale), seed_(seed) {}
+  void apply(std::uint32_t round, UserId user, torch::Tensor& update) const override;
+
+ private:
+  double clip_, scale_;
+  std::uint64_t seed_;
+};
+
 using UpdateTransforms = std::vector<std::unique_ptr<UpdateTransform>>;
 
 }  // namespace sotto

@@ -14,6 +14,7 @@
 #include "fl/round_engine.h"
 #include "metrics/ranking.h"
 #include "model/news_recommender.h"
+#include "privacy/accounting/datasheet.h"
 
 namespace sotto {
 
@@ -39,6 +40,7 @@ struct TrainOutcome {
   std::int64_t parameters = 0;
   std::uint64_t training_users = 0, training_samples = 0;
   std::uint64_t bytes_down = 0, bytes_up = 0;  // per client and round
+  std::optional<PrivacyDatasheet> privacy;     // of recipes with differential privacy
 };
 
 class Recipe {

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "recipes/central_fednewsrec.h"
+#include "recipes/fednewsrec.h"
 #include "recipes/fedrec.h"
 #include "recipes/recipe.h"
 
@@ -9,6 +10,15 @@ namespace sotto {
 
 std::span<const RecipeEntry> recipes() {
   static constexpr std::array entries = {
+      RecipeEntry{"fednewsrec", "FedNewsRec: federated news recommendation with noise on every upload",
+                  "sound (default): user-level (epsilon, delta)-DP of the whole training, one user replaced, "
+                  "by distributed "
+                  "Skellam noise inside a secure sum; two numbers are printed, against the server, which "
+                  "sees the cohorts, and "
+                  "for what is published. paper: element-wise clipping and Laplace noise as printed; the "
+                  "claimed epsilon holds "
+                  "per coordinate only, and what really holds for an upload is printed beside it.",
+                  true, &make_fednewsrec},
       RecipeEntry{"fedrec", "FedNewsRec's model trained by federated rounds, without noise",
                   "No differential privacy. Clicks, histories and impressions stay on the devices; the "
                   "server sees the gradient of every user who takes "

@@ -78,6 +78,7 @@ TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--epsilon", "3"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--mode", "best"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--device", "tpu"},
+      {"train", "fednewsrec", "--data", data.path(), "--out", runs / "x", "--set", "train_words=true"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--config", "/nowhere.toml"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--resume"},
       {"eval", runs / "x", "--data", data.path()},
@@ -116,6 +117,37 @@ TEST(CommandLine, AccountsForARunWithoutNoiseAsNoPrivacy) {
   ASSERT_EQ(reply.code, 0) << reply.err;
   EXPECT_TRUE(reply.last_line().at("epsilon").is_null());
   EXPECT_EQ(reply.last_line().at("recipe"), "fedrec");
+}
+
+TEST(CommandLine, APrivateRunPrintsTheEpsilonsThatItsPlanAccountsFor) {
+  const TempFolder data, runs;
+  testing::tiny_news(data);
+  const Reply trained =
+      sotto(with({"--json", "train", "fednewsrec", "--data", data.path(), "--out", runs / "run", "--rounds",
+                  "2", "--epsilon", "8", "--set", "train_words=true"},
+                 narrow));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto done = trained.last_line();
+  EXPECT_LE(done.at("epsilon_published").get<double>(), 8);
+  EXPECT_GE(done.at("epsilon").get<double>(), done.at("epsilon_published").get<double>());
+  EXPECT_EQ(done.at("unit"), "user");
+  EXPECT_TRUE(fs::exists(runs / "run/privacy.txt"));
+  const auto account = sotto({"--json", "privacy", "account", runs / "run"}).last_line();
+  EXPECT_NEAR(account.at("epsilon").get<double>(), done.at("epsilon_published").get<double>(), 1e-3);
+  EXPECT_NEAR(account.at("server").at("epsilon").get<double>(), done.at("epsilon").get<double>(), 1e-3);
+}
+
+TEST(CommandLine, PaperModePrintsTheClaimBesideTheTruth) {
+  const TempFolder data, runs;
+  testing::tiny_news(data);
+  const Reply trained =
+      sotto(with({"--json", "train", "fednewsrec", "--data", data.path(), "--out", runs / "run", "--rounds",
+                  "2", "--mode", "paper", "--set", "train_words=true"},
+                 narrow));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto done = trained.last_line();
+  EXPECT_NEAR(done.at("epsilon_claimed").get<double>(), 2.0 / 3, 1e-6);
+  EXPECT_GT(done.at("epsilon").get<double>(), 100);
 }
 
 TEST(CommandLine, TrainResumeAndEvalTellTheSameStory) {

@@ -6,50 +6,13 @@
 #include "fl/central_source.h"
 #include "fl/federated_source.h"
 #include "fl/round_engine.h"
-#include "fl/tiny_news.h"
-#include "model/fednewsrec_model.h"
+#include "fl/tiny_training.h"
 
 namespace sotto {
 namespace {
 
+using testing::Tiny;
 using torch::Tensor;
-
-std::shared_ptr<ItemText> tiny_text() {
-  auto text = std::make_shared<ItemText>();
-  text->offsets = {0};
-  for (std::int32_t i = 0; i < 10; ++i) {
-    for (const std::int32_t token : {2 + 2 * (i % 2), 3 + 2 * (i % 2), 6 + i}) text->tokens.push_back(token);
-    text->offsets.push_back(static_cast<std::int64_t>(text->tokens.size()));
-  }
-  return text;
-}
-
-// A fresh model and its training on the tiny data set.
-struct Tiny {
-  explicit Tiny(double dropout = 0, std::uint64_t seed = 5) : dataset(testing::tiny_news(folder)) {
-    settings.negatives = 2;
-    settings.validation_impressions = 0;
-    data = prepare_training_data(dataset, settings, seed).value();
-    torch::manual_seed(seed);
-    FedNewsRecShape shape;
-    shape.word_size = 6, shape.heads = 2, shape.head_size = 4, shape.pooling_size = 5,
-    shape.dropout = dropout, shape.train_words = true;
-    model = std::make_shared<FedNewsRecModel>(shape, torch::randn({16, 6}) * 0.3, tiny_text());
-    parameters = std::make_unique<FlatParameters>(*model);
-    training = std::make_unique<NewsTraining>(dataset, data, settings, *model, *parameters, seed);
-  }
-  FederatedSource source(FederatedSettings federated) const {
-    return {federated, CohortSampler::create(data.users, federated.cohort, 5).value(),
-            make_transforms(federated), *training};
-  }
-  TempFolder folder;
-  Dataset dataset;
-  TrainingDataSettings settings;
-  TrainingData data;
-  std::shared_ptr<FedNewsRecModel> model;
-  std::unique_ptr<FlatParameters> parameters;
-  std::unique_ptr<NewsTraining> training;
-};
 
 double relative_difference(const Tensor& a, const Tensor& b) {
   return (a - b).norm().item<double>() / b.norm().item<double>();

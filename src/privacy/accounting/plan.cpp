@@ -107,7 +107,9 @@ void PrivacyPlan::bind(SettingsTable& table) {
       .add_choice("method", method, {"best", "pld", "rdp", "rdp-classical", "analytic-gaussian", "pure"},
                   "Accountant")
       .add("participations", participations, {0, kLargestCount},
-           "Cap per unit; when given, the ε against the server is answered as well");
+           "Cap per unit; when given, the ε against the server is answered as well")
+      .add("total_variation", total_variation, {0, 1},
+           "Distance per use between the sampler that runs and the law stated; charged to δ");
 }
 
 Result<PrivacyEvent> event_of(const PrivacyPlan& plan) {
@@ -118,6 +120,7 @@ Result<PrivacyEvent> event_of(const PrivacyPlan& plan) {
   event.adjacency = plan.adjacency == "replace-one" ? Adjacency::replace_one : Adjacency::add_remove;
   event.unit = unit_of(plan.unit);
   event.count = static_cast<std::uint64_t>(plan.rounds);
+  event.total_variation = plan.total_variation;
   SOTTO_CHECK(validate(event));
   return event;
 }
@@ -134,9 +137,10 @@ Result<PlanAnswer> account(const PrivacyPlan& plan) {
   if (plan.participations == 0) return answer;
 
   TrainingExposure exposure{
-      event.mechanism, event.adjacency,
-      event.unit,      event.sampling,
-      event.count,     static_cast<std::uint64_t>(std::max<std::int64_t>(plan.participations, 0))};
+      event.mechanism,      event.adjacency,
+      event.unit,           event.sampling,
+      event.count,          static_cast<std::uint64_t>(std::max<std::int64_t>(plan.participations, 0)),
+      event.total_variation};
   SOTTO_TRY(TwoAdversaries both, account_training(exposure, plan.delta));
   answer.server = std::move(both.server);
   // A binding cap disturbs the sampling; account_training charges that. Keep the method asked for when it is

@@ -31,6 +31,7 @@ struct PrivacyPlan {
   std::string unit = "user";
   std::string method = "best";
   std::int64_t participations = 0;
+  double total_variation = 0;
 
   // The table refers to this object: keep it alive and in place.
   void bind(SettingsTable& table);

@@ -1,0 +1,183 @@
+#include "recipes/private_training.h"
+
+#include <cmath>
+
+#include "privacy/accounting/account.h"
+
+namespace sotto {
+
+void PrivateTrainingSettings::bind(SettingsTable& table) {
+  table
+      .add("epsilon", epsilon, {0.0, 1e6},
+           "Privacy budget of the whole training, per user; must be given in sound mode")
+      .add("delta", delta, {1e-300, 0.5}, "delta of that budget; well below one over the number of users")
+      .add_choice(
+          "against", against, {"published", "server"},
+          "Whose view the budget bounds: of the published models, or of the server, which sees the cohorts")
+      .add("participations", participations, {0, 1000000000},
+           "Rounds one user may take part in at most; 0: four times the mean, at least 5")
+      .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to")
+      .add("bits", bits, {8, 32}, "Bits per coordinate of an upload")
+      .add("dropping", dropping, {0.0, 0.9}, "Share of a cohort that may vanish after it chose its noise")
+      .add("corrupted", corrupted, {0.0, 0.9}, "Share of a cohort that may tell the server its noise");
+}
+
+namespace {
+
+// Bisection stops when the noise is known to this factor.
+constexpr double noise_precision = 1.001;
+
+struct Candidate {
+  EncodingPlan plan;
+  TwoAdversaries guarantee;
+};
+
+std::uint64_t participation_cap(const PrivateTrainingSettings& settings, const TrainingShape& shape) {
+  if (settings.participations > 0) return static_cast<std::uint64_t>(settings.participations);
+  const double mean = static_cast<double>(shape.rounds) * static_cast<double>(shape.cohort) /
+                      static_cast<double>(shape.population);
+  return std::max<std::uint64_t>(5, static_cast<std::uint64_t>(std::ceil(4 * mean)));
+}
+
+Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const TrainingShape& shape,
+                             double noise_multiplier) {
+  const auto share_of_cohort = [&](double share) {
+    return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(shape.cohort) - 1e-9));
+  };
+  EncodingPlan::Settings encoding;
+  encoding.dimension = shape.dimension;
+  encoding.clip = settings.clip;
+  encoding.denominator = static_cast<double>(shape.cohort);
+  encoding.devices = shape.cohort;
+  encoding.dropped = share_of_cohort(settings.dropping);
+  encoding.corrupted = share_of_cohort(settings.corrupted);
+  encoding.noise_multiplier = noise_multiplier;
+  encoding.adjacency = Adjacency::replace_one;
+  SOTTO_TRY(encoding.step, finest_step(encoding, static_cast<unsigned>(settings.bits)));
+  SOTTO_TRY(EncodingPlan plan, EncodingPlan::create(encoding));
+  const PrivacyEvent event = *plan.event();
+  const TrainingExposure exposure{
+      event.mechanism,      event.adjacency,
+      event.unit,           SamplingWithoutReplacement{shape.cohort, shape.population},
+      shape.rounds,         participation_cap(settings, shape),
+      event.total_variation};
+  SOTTO_TRY(auto guarantee, account_training(exposure, settings.delta));
+  return Candidate{std::move(plan), std::move(guarantee)};
+}
+
+PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const TrainingShape& shape,
+                         const PrivacyEvent& event) {
+  const auto& noise = std::get<SkellamNoise>(event.mechanism);
+  PrivacyPlan plan;
+  plan.mechanism = "skellam";
+  plan.noise = std::sqrt(noise.variance);
+  plan.l1_sensitivity = noise.l1_sensitivity;
+  plan.l2_sensitivity = noise.l2_sensitivity;
+  plan.sampling = "without-replacement";
+  plan.population = static_cast<std::int64_t>(shape.population);
+  plan.cohort = static_cast<std::int64_t>(shape.cohort);
+  plan.rounds = static_cast<std::int64_t>(shape.rounds);
+  plan.delta = settings.delta;
+  plan.adjacency = "replace-one";
+  plan.participations = static_cast<std::int64_t>(participation_cap(settings, shape));
+  plan.total_variation = event.total_variation;
+  return plan;
+}
+
+}  // namespace
+
+Result<PrivateTraining> PrivateTraining::calibrate(const PrivateTrainingSettings& settings,
+                                                   const TrainingShape& shape) {
+  if (settings.epsilon <= 0)
+    return bad_input("sound mode needs a budget: give --epsilon (and delta, {:g} by default)",
+                     settings.delta);
+  const auto epsilon = [&](const Candidate& candidate) {
+    return settings.against == "server" ? candidate.guarantee.server.epsilon
+                                        : candidate.guarantee.published.epsilon;
+  };
+  double most = 1;
+  auto good = with_noise(settings, shape, most);
+  while (good && epsilon(*good) > settings.epsilon && most < 1e6)
+    good = with_noise(settings, shape, most *= 2);
+  if (!good) return tl::unexpected(good.error());
+  if (epsilon(*good) > settings.epsilon)
+    return bad_input("no amount of noise gives epsilon {} at delta {:g}: raise one of them", settings.epsilon,
+                     settings.delta);
+  double least = most / 1024;
+  while (most > least * noise_precision) {
+    const double middle = std::sqrt(least * most);
+    auto tried = with_noise(settings, shape, middle);
+    // A grid that cannot carry so little noise counts as too little.
+    if (tried && epsilon(*tried) <= settings.epsilon) {
+      most = middle;
+      good = std::move(tried);
+    } else {
+      least = middle;
+    }
+  }
+  const PrivacyEvent event = *good->plan.event();
+  return PrivateTraining{std::move(good->plan), std::move(good->guarantee),
+                         accounted_as(settings, shape, event)};
+}
+
+PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recipe) {
+  const EncodingPlan& plan = training.plan;
+  PrivacyDatasheet sheet;
+  sheet.recipe = std::move(recipe);
+  sheet.mode = "sound";
+  sheet.mechanism = fmt::format(
+      "sum of updates clipped to {:g}, Skellam shares of {} surely honest devices, noise multiplier {:.4g} "
+      "of the sensitivity, {} bits",
+      plan.settings().clip, plan.noise_share()->surely_present(), plan.settings().noise_multiplier,
+      plan.modulus().bits());
+  sheet.sampling = fmt::format("{} of {} users per round, without replacement", training.accounted.cohort,
+                               training.accounted.population);
+  sheet.composition =
+      fmt::format("{} rounds, at most {} per user; server: {}, published: {}", training.accounted.rounds,
+                  training.accounted.participations, name(training.guarantee.server.method),
+                  name(training.guarantee.published.method));
+  sheet.unit = training.guarantee.server.unit;
+  sheet.adjacency = training.guarantee.server.adjacency;
+  sheet.delta = training.guarantee.server.delta;
+  sheet.epsilon_server = training.guarantee.server.epsilon;
+  sheet.epsilon_published = training.guarantee.published.epsilon;
+  sheet.server_sees = {"who takes part in which round",
+                       "the noisy sum of each round, and nothing of a single device"};
+  sheet.not_protected = {"what users have in common", "that somebody uses the service",
+                         "side channels: timing, addresses, a device that is broken into"};
+  return sheet;
+}
+
+Status PrivateTraining::save(const fs::path& file) const {
+  PrivacyPlan plan = accounted;
+  SettingsTable table;
+  plan.bind(table);
+  return write_file_atomically(file, table.to_toml());
+}
+
+Result<PrivacyDatasheet> elementwise_datasheet(const ElementwiseLaplace::Settings& upload,
+                                               std::int64_t rounds) {
+  SOTTO_TRY(const auto mechanism, ElementwiseLaplace::create(upload));
+  const MechanismStatement statement = mechanism.statement();
+  PrivacyEvent all = *statement.holds;
+  all.count = static_cast<std::uint64_t>(rounds);
+  SOTTO_TRY(const auto holds, account({&all, 1}, 0, Method::pure_composition, Adversary::server));
+  PrivacyDatasheet sheet;
+  sheet.recipe = "fednewsrec";
+  sheet.mode = "paper";
+  sheet.mechanism = fmt::format("every coordinate clipped to {:g}, Laplace({:g}) on each of {}", upload.clip,
+                                upload.scale, upload.dimension);
+  sheet.sampling = "the server picks and sees the cohort: nothing is gained by sampling";
+  sheet.composition = fmt::format("{} rounds, no cap on participations; pure composition", rounds);
+  sheet.unit = holds.unit;
+  sheet.adjacency = holds.adjacency;
+  sheet.epsilon_server = holds.epsilon;
+  sheet.epsilon_published = holds.epsilon;
+  sheet.epsilon_claimed = statement.claimed_epsilon;
+  sheet.server_sees = {"who takes part in which round", "every device's noisy gradient on its own",
+                       "how many clicks every device has"};
+  sheet.not_protected = {statement.why};
+  return sheet;
+}
+
+}  // namespace sotto

@@ -1,0 +1,45 @@
+#pragma once
+// The one sound path of private training (docs/privacy/training.md): from a budget to a noise multiplier, an
+// encoding plan for the devices, and the two epsilons that hold.
+
+#include "base/files.h"
+#include "base/settings.h"
+#include "privacy/accounting/datasheet.h"
+#include "privacy/accounting/plan.h"
+#include "privacy/accounting/training_exposure.h"
+#include "privacy/mechanisms/elementwise_laplace.h"
+#include "secagg/vectors/encoding_plan.h"
+
+namespace sotto {
+
+struct PrivateTrainingSettings {
+  double epsilon = 0, delta = 1e-6, clip = 1;
+  std::string against = "published";
+  std::int64_t participations = 0, bits = 18;
+  double dropping = 0.1, corrupted = 0.1;
+  void bind(SettingsTable& table);
+};
+
+// Who trains: fixed before the first round.
+struct TrainingShape {
+  std::uint64_t dimension = 0, population = 0, cohort = 0, rounds = 0;
+};
+
+struct PrivateTraining {
+  EncodingPlan plan;
+  TwoAdversaries guarantee;
+  PrivacyPlan accounted;  // the same as a file that `sotto privacy account` reads
+
+  // The least noise with which the budget holds against the adversary named. Refuses budgets that are not
+  // given.
+  static Result<PrivateTraining> calibrate(const PrivateTrainingSettings& settings,
+                                           const TrainingShape& shape);
+};
+
+// The page for a run in sound mode.
+PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recipe);
+// The page for FedNewsRec's uploads as printed: nobody's participations are capped.
+Result<PrivacyDatasheet> elementwise_datasheet(const ElementwiseLaplace::Settings& upload,
+                                               std::int64_t rounds);
+
+}  // namespace sotto

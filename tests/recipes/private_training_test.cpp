@@ -1,0 +1,70 @@
+// A budget becomes the least noise that keeps it, and what was calibrated is what the accountant says.
+
+#include "recipes/private_training.h"
+
+#include <gtest/gtest.h>
+
+#include "test_paths.h"
+
+namespace sotto {
+namespace {
+
+constexpr TrainingShape shape{5000, 20000, 100, 200};
+
+PrivateTrainingSettings budget(double epsilon, std::string against = "published") {
+  PrivateTrainingSettings settings;
+  settings.epsilon = epsilon;
+  settings.against = std::move(against);
+  return settings;
+}
+
+TEST(PrivateTraining, SpendsTheBudgetAndNotMore) {
+  for (const char* against : {"published", "server"}) {
+    const auto training = PrivateTraining::calibrate(budget(4, against), shape).value();
+    const double spent = std::string(against) == "server" ? training.guarantee.server.epsilon
+                                                          : training.guarantee.published.epsilon;
+    EXPECT_LE(spent, 4);
+    EXPECT_GT(spent, 3.95) << against;
+    EXPECT_GE(training.guarantee.server.epsilon, training.guarantee.published.epsilon);
+  }
+}
+
+TEST(PrivateTraining, ASmallerBudgetAndAStrongerAdversaryTakeMoreNoise) {
+  const auto noise = [](double epsilon, const char* against) {
+    return PrivateTraining::calibrate(budget(epsilon, against), shape)
+        .value()
+        .plan.settings()
+        .noise_multiplier;
+  };
+  EXPECT_GT(noise(2, "published"), noise(4, "published"));
+  EXPECT_GT(noise(4, "server"), noise(4, "published"));
+}
+
+TEST(PrivateTraining, TheSavedPlanAccountsForTheSameEpsilon) {
+  const TempFolder folder;
+  const auto training = PrivateTraining::calibrate(budget(4), shape).value();
+  ASSERT_TRUE(training.save(folder / "privacy.toml"));
+  PrivacyPlan plan;
+  SettingsTable table;
+  plan.bind(table);
+  ASSERT_TRUE(table.load_toml(folder / "privacy.toml"));
+  const auto answer = account(plan).value();
+  EXPECT_NEAR(answer.published.epsilon, training.guarantee.published.epsilon, 1e-3);
+  ASSERT_TRUE(answer.server);
+  EXPECT_NEAR(answer.server->epsilon, training.guarantee.server.epsilon, 1e-3);
+}
+
+TEST(PrivateTraining, RefusesToRunWithoutABudget) {
+  const auto refused = PrivateTraining::calibrate(PrivateTrainingSettings{}, shape);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("--epsilon"), std::string::npos) << refused.error().message;
+}
+
+TEST(PrivateTraining, ThePapersUploadsHaveTheirTrueEpsilonPrinted) {
+  const auto sheet = elementwise_datasheet({0.005, 0.015, 1000}, 30).value();
+  EXPECT_NEAR(*sheet.epsilon_claimed, 2 * 0.005 / 0.015, 1e-9);
+  EXPECT_NEAR(*sheet.epsilon_server, 30 * 1000 * 2 * 0.005 / 0.015, 1);
+}
+
+}  // namespace
+}  // namespace sotto
