@@ -1,3 +1,4 @@
+#include <cmath>
 #include <memory>
 
 #include "cli/command.h"
@@ -18,7 +19,9 @@ nlohmann::json or_null(const std::optional<double>& value) {
 }
 
 nlohmann::json to_json(const Guarantee& guarantee) {
-  return {{"epsilon", guarantee.epsilon},
+  // JSON has no infinity: null says that nothing holds.
+  return {{"epsilon",
+           std::isfinite(guarantee.epsilon) ? nlohmann::json(guarantee.epsilon) : nlohmann::json(nullptr)},
           {"epsilon_lower", or_null(guarantee.epsilon_lower)},
           {"delta", guarantee.delta},
           {"adjacency", name(guarantee.adjacency)},
@@ -30,7 +33,8 @@ nlohmann::json to_json(const Guarantee& guarantee) {
 }
 
 std::string to_text(const Guarantee& guarantee) {
-  std::string text = fmt::format("epsilon {:.6g}", guarantee.epsilon);
+  std::string text =
+      std::isfinite(guarantee.epsilon) ? fmt::format("epsilon {:.6g}", guarantee.epsilon) : "epsilon none";
   if (guarantee.epsilon_lower)
     text += fmt::format(" (the tight value is at least {:.6g})", *guarantee.epsilon_lower);
   text += fmt::format(

@@ -17,12 +17,11 @@ PrivateSource::PrivateSource(EncodingPlan plan, CohortSampler sampler, std::uint
 
 // Counts again from the first round when a run is resumed or an earlier round is asked for.
 std::vector<UserId> PrivateSource::willing(std::uint32_t round) {
-  if (counted_ >= round) taken_part_.clear(), counted_ = 0;
+  if (counted_ > round) taken_part_.clear(), counted_ = 0;
   std::vector<UserId> present;
-  while (counted_ < round) {
-    ++counted_;
+  while (counted_ <= round) {
     present.clear();
-    for (const UserId user : sampler_.sample(counted_))
+    for (const UserId user : sampler_.sample(counted_++))
       if (auto& times = taken_part_[user]; times < participations_) ++times, present.push_back(user);
   }
   return present;

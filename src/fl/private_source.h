@@ -31,7 +31,7 @@ class PrivateSource final : public UpdateSource {
   EncodingPlan plan_;
   CohortSampler sampler_;
   std::uint64_t participations_;
-  std::unordered_map<UserId, std::uint64_t> taken_part_;  // in rounds 1 ... counted_
+  std::unordered_map<UserId, std::uint64_t> taken_part_;  // in the first `counted_` rounds
   std::uint32_t counted_ = 0;
   NewsTraining& training_;
   std::uint64_t seed_;

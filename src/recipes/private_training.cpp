@@ -15,7 +15,7 @@ void PrivateTrainingSettings::bind(SettingsTable& table) {
           "against", against, {"published", "server"},
           "Whose view the budget bounds: of the published models, or of the server, which sees the cohorts")
       .add("participations", participations, {0, 1000000000},
-           "Rounds one user may take part in at most; 0: four times the mean, at least 5")
+           "Rounds one user may take part in at most; 0: so many that hardly anybody reaches them")
       .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to")
       .add("bits", bits, {8, 32}, "Bits per coordinate of an upload")
       .add("dropping", dropping, {0.0, 0.9}, "Share of a cohort that may vanish after it chose its noise")
@@ -32,11 +32,13 @@ struct Candidate {
   TwoAdversaries guarantee;
 };
 
+// Unless given: so many that hardly anybody is ever turned away, because every such case costs delta.
 std::uint64_t participation_cap(const PrivateTrainingSettings& settings, const TrainingShape& shape) {
   if (settings.participations > 0) return static_cast<std::uint64_t>(settings.participations);
-  const double mean = static_cast<double>(shape.rounds) * static_cast<double>(shape.cohort) /
-                      static_cast<double>(shape.population);
-  return std::max<std::uint64_t>(5, static_cast<std::uint64_t>(std::ceil(4 * mean)));
+  const double rate = static_cast<double>(shape.cohort) / static_cast<double>(shape.population);
+  std::uint64_t cap = 1;
+  while (chance_above_cap(shape.rounds, rate, cap) > settings.delta / 1000) ++cap;
+  return cap;
 }
 
 Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const TrainingShape& shape,
@@ -139,7 +141,8 @@ PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recip
   sheet.unit = training.guarantee.server.unit;
   sheet.adjacency = training.guarantee.server.adjacency;
   sheet.delta = training.guarantee.server.delta;
-  sheet.epsilon_server = training.guarantee.server.epsilon;
+  if (std::isfinite(training.guarantee.server.epsilon))
+    sheet.epsilon_server = training.guarantee.server.epsilon;
   sheet.epsilon_published = training.guarantee.published.epsilon;
   sheet.server_sees = {"who takes part in which round",
                        "the noisy sum of each round, and nothing of a single device"};
@@ -149,9 +152,9 @@ PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recip
 }
 
 Status PrivateTraining::save(const fs::path& file) const {
-  PrivacyPlan plan = accounted;
+  PrivacyPlan stored = accounted;
   SettingsTable table;
-  plan.bind(table);
+  stored.bind(table);
   return write_file_atomically(file, table.to_toml());
 }
 
@@ -161,6 +164,7 @@ Result<PrivacyDatasheet> elementwise_datasheet(const ElementwiseLaplace::Setting
   const MechanismStatement statement = mechanism.statement();
   PrivacyEvent all = *statement.holds;
   all.count = static_cast<std::uint64_t>(rounds);
+  all.total_variation = 0;  // of the law as printed
   SOTTO_TRY(const auto holds, account({&all, 1}, 0, Method::pure_composition, Adversary::server));
   PrivacyDatasheet sheet;
   sheet.recipe = "fednewsrec";

@@ -34,6 +34,8 @@ struct PrivateTraining {
   // given.
   static Result<PrivateTraining> calibrate(const PrivateTrainingSettings& settings,
                                            const TrainingShape& shape);
+  std::uint64_t participations() const { return static_cast<std::uint64_t>(accounted.participations); }
+  Status save(const fs::path& file) const;
 };
 
 // The page for a run in sound mode.

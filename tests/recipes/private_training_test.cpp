@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "test_paths.h"
 
 namespace sotto {
 namespace {
 
-constexpr TrainingShape shape{5000, 20000, 100, 200};
+constexpr TrainingShape shape{5000, 200'000, 100, 1000};
 
 PrivateTrainingSettings budget(double epsilon, std::string against = "published") {
   PrivateTrainingSettings settings;
@@ -42,7 +44,7 @@ TEST(PrivateTraining, ASmallerBudgetAndAStrongerAdversaryTakeMoreNoise) {
 
 TEST(PrivateTraining, TheSavedPlanAccountsForTheSameEpsilon) {
   const TempFolder folder;
-  const auto training = PrivateTraining::calibrate(budget(4), shape).value();
+  const auto training = PrivateTraining::calibrate(budget(4, "server"), shape).value();
   ASSERT_TRUE(training.save(folder / "privacy.toml"));
   PrivacyPlan plan;
   SettingsTable table;
@@ -52,6 +54,15 @@ TEST(PrivateTraining, TheSavedPlanAccountsForTheSameEpsilon) {
   EXPECT_NEAR(answer.published.epsilon, training.guarantee.published.epsilon, 1e-3);
   ASSERT_TRUE(answer.server);
   EXPECT_NEAR(answer.server->epsilon, training.guarantee.server.epsilon, 1e-3);
+}
+
+TEST(PrivateTraining, SaysNoneWhereNothingHoldsAgainstTheServer) {
+  // So little noise is needed for what is published that the server, who sees it unsampled, learns too much
+  // for any bound.
+  const auto training = PrivateTraining::calibrate(budget(4), shape).value();
+  EXPECT_TRUE(std::isinf(training.guarantee.server.epsilon));
+  EXPECT_FALSE(datasheet_of(training, "test").epsilon_server);
+  EXPECT_NE(to_text(datasheet_of(training, "test")).find("none against the server"), std::string::npos);
 }
 
 TEST(PrivateTraining, RefusesToRunWithoutABudget) {
