@@ -59,8 +59,8 @@ std::string_view name_of(ClientStage stage) {
   return "unknown";
 }
 
-SecAggClient::SecAggClient(Round round, const Digest& context, std::uint32_t index, const Identity& identity,
-                           GroupIdentities group, DeviceRandom random)
+SecAggClient::SecAggClient(const Round& round, const Digest& context, std::uint32_t index,
+                           const Identity& identity, GroupIdentities group, DeviceRandom random)
     : round_(round),
       context_(context),
       index_(index),

@@ -68,7 +68,7 @@ class SecAggClient {
   const Round& round() const { return round_; }
 
  private:
-  SecAggClient(Round round, const Digest& context, std::uint32_t index, const Identity& identity,
+  SecAggClient(const Round& round, const Digest& context, std::uint32_t index, const Identity& identity,
                GroupIdentities group, DeviceRandom random);
 
   template <class Step>

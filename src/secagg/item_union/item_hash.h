@@ -20,7 +20,7 @@ inline std::array<std::uint32_t, 4> hash_item(std::uint64_t seed, HashUse use, s
 
 // A number below n from a 32-bit word, uniform up to n/2^32.
 inline std::uint32_t scale_below(std::uint32_t word, std::uint32_t n) {
-  return static_cast<std::uint32_t>(std::uint64_t{word} * n >> 32);
+  return static_cast<std::uint32_t>((static_cast<std::uint64_t>(word) * n) >> 32);
 }
 
 }  // namespace sotto

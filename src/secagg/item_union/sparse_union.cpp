@@ -108,7 +108,7 @@ std::array<std::uint64_t, SparseUnion::kQuarters> SparseUnion::cells_of(std::uin
   const auto words = hash_item(settings_.seed, HashUse::cells, item);
   std::array<std::uint64_t, kQuarters> cells{};
   for (std::uint32_t i = 0; i < kQuarters; ++i) {
-    cells[i] = std::uint64_t{i} * quarter_ + scale_below(words[i], quarter_);
+    cells[i] = static_cast<std::uint64_t>(i) * quarter_ + scale_below(words[i], quarter_);
   }
   return cells;
 }

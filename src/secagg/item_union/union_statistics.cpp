@@ -21,7 +21,8 @@ Group measure(std::span<const std::vector<std::uint32_t>> item_sets, std::span<c
   for (const std::size_t user : users) {
     std::vector<std::uint32_t> own = item_sets[user];
     std::sort(own.begin(), own.end());
-    all.insert(all.end(), own.begin(), std::unique(own.begin(), own.end()));
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    all.insert(all.end(), own.begin(), own.end());
   }
   std::sort(all.begin(), all.end());
   Group group{.held = all.size()};

@@ -15,8 +15,8 @@ std::vector<std::uint32_t> noisy_entries(std::span<const std::int32_t> values, c
     const auto part = std::span(noise).first(std::min(noise.size(), values.size() - begin));
     if (share != nullptr) share->fill(part, random);
     for (std::size_t i = 0; i < part.size(); ++i) {
-      entries[begin + i] =
-          static_cast<std::uint32_t>(modulus.wrap(std::int64_t{values[begin + i]} + std::int64_t{part[i]}));
+      const std::int64_t value = values[begin + i];
+      entries[begin + i] = static_cast<std::uint32_t>(modulus.wrap(value + part[i]));
     }
   }
   explicit_bzero(noise.data(), sizeof noise);  // who knows the noise knows the value
