@@ -5,7 +5,7 @@
 namespace sotto {
 
 NewsTraining::NewsTraining(const Dataset& dataset, const TrainingData& data,
-                           const TrainingDataSettings& settings, NewsRecommender& model,
+                           const TrainingDataSettings& settings, RankingModel& model,
                            FlatParameters& parameters, std::uint64_t seed)
     : dataset_(dataset),
       data_(data),
@@ -25,7 +25,7 @@ void NewsTraining::add_sample(RankingBatch& batch, const TrainingSample& sample,
   std::vector<ItemId> negatives;
   if (!sample_negatives(impression, static_cast<std::size_t>(settings_.negatives), random, negatives)) return;
   negatives.insert(negatives.begin(), impression.shown[sample.clicked_position]);
-  batch.add(impression.history, negatives, weight);
+  batch.add(impression.history, negatives, weight, impression.user);
 }
 
 void NewsTraining::add_user(RankingBatch& batch, std::uint32_t round, UserId user, float weight) {

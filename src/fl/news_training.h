@@ -34,7 +34,7 @@ struct LocalEpochs {
 class NewsTraining {
  public:
   NewsTraining(const Dataset& dataset, const TrainingData& data, const TrainingDataSettings& settings,
-               NewsRecommender& model, FlatParameters& parameters, std::uint64_t seed);
+               RankingModel& model, FlatParameters& parameters, std::uint64_t seed);
 
   // Sum over the users of weight * gradient, in one batch.
   LocalGradient cohort_gradient(std::uint32_t round, std::span<const UserId> users, Weighting weighting);
@@ -58,7 +58,7 @@ class NewsTraining {
   const Dataset& dataset_;
   const TrainingData& data_;
   const TrainingDataSettings& settings_;
-  NewsRecommender& model_;
+  RankingModel& model_;
   FlatParameters& parameters_;
   std::uint64_t seed_;
 };

@@ -1,8 +1,6 @@
 #include "model/layers.h"
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace sotto {
 
@@ -13,12 +11,9 @@ Tensor glorot_uniform(std::int64_t rows, std::int64_t columns) {
   return torch::empty({rows, columns}).uniform_(-limit, limit);
 }
 
-namespace {
-
-constexpr double around_identity = 0.3;  // what is left of the Glorot matrix beside the identity
-constexpr double slow_update = 2;        // bias of the GRU's update gate: a mean over about eight clicks
-
-}  // namespace
+Tensor embedding_uniform(std::int64_t rows, std::int64_t columns) {
+  return torch::empty({rows, columns}).uniform_(-0.05, 0.05);
+}
 
 WordConvolution::WordConvolution(std::int64_t in, std::int64_t out, Start start)
     : weight_(register_parameter("weight", glorot_uniform(3 * in, out))),
@@ -59,63 +54,56 @@ Tensor AdditivePooling::forward(const Tensor& rows, const Segments& segments) {
   return ragged_pool(torch::addmm(bias_, rows, weight_).tanh().mv(query_), rows, segments);
 }
 
-RecentGru::RecentGru(std::int64_t in, std::int64_t size, std::int64_t most, Start start)
-    : size_(size),
-      most_(most),
-      input_(register_parameter(
-          "input",
-          torch::cat({glorot_uniform(in, size), glorot_uniform(in, size), glorot_uniform(in, size)}, 1))),
-      gates_(register_parameter("gates",
-                                torch::cat({glorot_uniform(size, size), glorot_uniform(size, size)}, 1))),
-      candidate_(register_parameter("candidate", glorot_uniform(size, size))),
-      bias_(register_parameter("bias", torch::zeros({3 * size}))) {
-  if (start == Start::glorot) return;
-  torch::NoGradGuard no_grad;
-  for (Tensor* matrix : {&input_, &gates_, &candidate_}) matrix->mul_(around_identity);
-  input_.slice(1, 2 * size).add_(torch::eye(in, size));
-  bias_.slice(0, 0, size).fill_(slow_update);
+Dense::Dense(std::int64_t in, std::int64_t out)
+    : weight_(register_parameter("weight", glorot_uniform(in, out))),
+      bias_(register_parameter("bias", torch::zeros({out}))) {}
+
+Tensor Dense::forward(const Tensor& rows) { return torch::addmm(bias_, rows, weight_); }
+
+WindowConvolutions::WindowConvolutions(std::int64_t in, std::int64_t out) : in_(in) {
+  for (std::int64_t window = 1; window <= 3; ++window) {
+    const std::int64_t filters = out / 3 + (window <= out % 3 ? 1 : 0);
+    windows_.push_back(
+        register_module("window" + std::to_string(window), std::make_shared<Dense>(window * in, filters)));
+  }
 }
 
-Tensor RecentGru::forward(const Tensor& rows, const Segments& segments) {
-  const auto& offsets = segments.offsets();
-  const std::int64_t count = segments.count();
-  // Longest first: at every step the segments still running are a prefix.
-  std::vector<std::int64_t> order(count), length(count);
-  for (std::int64_t n = 0; n < count; ++n) length[n] = std::min(most_, offsets[n + 1] - offsets[n]);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return length[a] > length[b]; });
-  const std::int64_t steps = count ? length[order[0]] : 0;
+Tensor WindowConvolutions::forward(const Tensor& words, const Segments& segments) {
+  const Tensor three = word_windows(words, segments);  // before | the word | after
+  return segment_max(torch::cat({windows_[0]->forward(words), windows_[1]->forward(three.slice(1, 0, 2 * in_)),
+                                 windows_[2]->forward(three)},
+                                1)
+                         .relu(),
+                     segments);
+}
 
-  std::vector<std::int64_t> inputs, running(steps, 0);
-  for (std::int64_t step = 0; step < steps; ++step)
-    for (std::int64_t n : order) {
-      if (length[n] <= step) break;
-      inputs.push_back(offsets[n + 1] - length[n] + step);
-      ++running[step];
-    }
-  const Tensor projected = torch::addmm(bias_, gather_rows(rows, inputs), input_);
+Tensor segment_mean(const Tensor& rows, const Segments& segments) {
+  return ragged_pool(torch::zeros({rows.size(0)}, rows.options()), rows, segments);
+}
 
-  Tensor state = torch::zeros({steps ? running[0] : 0, size_}, rows.options());
-  std::vector<Tensor> finished = {torch::zeros({count - state.size(0), size_}, rows.options())};
-  std::int64_t first = 0;
-  for (std::int64_t step = 0; step < steps; ++step) {
-    const std::int64_t active = running[step];
-    if (active < state.size(0)) {
-      finished.push_back(state.slice(0, active));
-      state = state.slice(0, 0, active);
-    }
-    const Tensor x = projected.narrow(0, first, active);
-    first += active;
-    const Tensor gates = torch::addmm(x.slice(1, 0, 2 * size_), state, gates_).sigmoid();
-    const Tensor update = gates.slice(1, 0, size_), reset = gates.slice(1, size_, 2 * size_);
-    const Tensor proposal = torch::addmm(x.slice(1, 2 * size_), reset * state, candidate_).tanh();
-    state = torch::lerp(proposal, state, update);
-  }
-  finished.push_back(state);
-  std::reverse(finished.begin(), finished.end());
-  std::vector<std::int64_t> position(count);
-  for (std::int64_t i = 0; i < count; ++i) position[order[i]] = i;
-  return gather_rows(torch::cat(finished), position);
+Tensor segment_max(const Tensor& rows, const Segments& segments) {
+  if (segments.rows() == 0) return torch::zeros({segments.count(), rows.size(1)}, rows.options());
+  const Tensor padded = segments.padded_rows();
+  // Repeating a segment's first row changes no maximum; an empty segment reads any row and is zeroed.
+  const Tensor first = padded.select(1, 0).clamp_min(0).unsqueeze(1);
+  const Tensor filled = torch::where(padded.ge(0), padded, first).flatten().contiguous();
+  const auto* numbers = filled.data_ptr<std::int64_t>();
+  const Tensor all = gather_rows(rows, {numbers, numbers + filled.numel()})
+                         .view({segments.count(), segments.longest(), rows.size(1)});
+  const Tensor present = padded.select(1, 0).ge(0).to(rows.device()).unsqueeze(1);
+  return std::get<0>(all.max(1)).masked_fill(present.logical_not(), 0.0);
+}
+
+Tensor rows_or_zero(const Tensor& table, std::span<const std::int32_t> rows) {
+  std::vector<std::int64_t> present, place;
+  for (const std::int32_t row : rows)
+    if (row >= 0) present.push_back(row);
+  const auto zero = static_cast<std::int64_t>(present.size());
+  std::int64_t next = 0;
+  for (const std::int32_t row : rows) place.push_back(row >= 0 ? next++ : zero);
+  const Tensor found = gather_rows(table, std::move(present));
+  return gather_rows(torch::cat({found, torch::zeros({1, table.size(1)}, table.options())}),
+                     std::move(place));
 }
 
 }  // namespace sotto

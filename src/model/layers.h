@@ -6,6 +6,10 @@
 
 #include <torch/torch.h>
 
+#include <memory>
+#include <span>
+#include <vector>
+
 #include "model/ragged.h"
 #include "model/row_functions.h"
 
@@ -13,6 +17,10 @@ namespace sotto {
 
 // uniform(+-sqrt(6 / (rows + columns)))
 torch::Tensor glorot_uniform(std::int64_t rows, std::int64_t columns);
+// uniform(+-0.05): tables of category, entity and user vectors, as Keras starts them.
+torch::Tensor embedding_uniform(std::int64_t rows, std::int64_t columns);
+// What is left of a Glorot matrix beside an identity: Start::identity.
+inline constexpr double around_identity = 0.3;
 
 // How weights start. glorot: Glorot-uniform matrices, zero biases, as in the papers' Keras code. identity:
 // small Glorot matrices around a map that keeps similarity (orthogonal or identity), so that titles which
@@ -50,16 +58,33 @@ class AdditivePooling : public torch::nn::Module {
   torch::Tensor weight_, bias_, query_;  // [in, hidden], [hidden], [hidden]
 };
 
-// Gated recurrent unit of Cho et al. 2014 (reset before the product, one bias). Reads the last `most` rows of
-// every segment, oldest first; returns the last state, zero for an empty segment. [W, in] -> [N, size].
-class RecentGru : public torch::nn::Module {
+// x W + b: [W, in] -> [W, out]. Glorot-uniform matrix, zero bias.
+class Dense : public torch::nn::Module {
  public:
-  RecentGru(std::int64_t in, std::int64_t size, std::int64_t most, Start start = Start::glorot);
-  torch::Tensor forward(const torch::Tensor& rows, const Segments& segments);
+  Dense(std::int64_t in, std::int64_t out);
+  torch::Tensor forward(const torch::Tensor& rows);
 
  private:
-  std::int64_t size_, most_;
-  torch::Tensor input_, gates_, candidate_, bias_;  // [in, 3 size], [size, 2 size], [size, size], [3 size]
+  torch::Tensor weight_, bias_;
 };
+
+// Convolutions of windows 1, 2 and 3 side by side, ReLU, then the maximum over each segment (Kim 2014); the
+// `out` filters are shared out evenly. [W, in] -> [N, out].
+class WindowConvolutions : public torch::nn::Module {
+ public:
+  WindowConvolutions(std::int64_t in, std::int64_t out);
+  torch::Tensor forward(const torch::Tensor& words, const Segments& segments);
+
+ private:
+  std::int64_t in_;
+  std::vector<std::shared_ptr<Dense>> windows_;
+};
+
+// Mean and maximum of the rows of each segment: [W, D] -> [N, D]; an empty segment gives zeros.
+torch::Tensor segment_mean(const torch::Tensor& rows, const Segments& segments);
+torch::Tensor segment_max(const torch::Tensor& rows, const Segments& segments);
+
+// table[rows], and zeros where the number is negative: [W, D].
+torch::Tensor rows_or_zero(const torch::Tensor& table, std::span<const std::int32_t> rows);
 
 }  // namespace sotto

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "model/news_recommender.h"
+#include "model/ranking_model.h"
 
 namespace sotto {
 
@@ -21,26 +21,32 @@ class RankingBatch {
   // candidates per sample: 1 + K, the click first. Histories keep their last `max_history` clicks.
   RankingBatch(std::size_t candidates, std::size_t max_history);
 
-  // history must stay valid until the batch is used; equal spans (same memory) are encoded once.
-  void add(std::span<const ItemId> history, std::span<const ItemId> candidates, float weight = 1);
+  // history must stay valid until the batch is used; equal spans (same memory) of a user are encoded once.
+  void add(std::span<const ItemId> history, std::span<const ItemId> candidates, float weight = 1,
+           UserId user = unknown_user);
 
-  std::size_t samples() const { return sample_history_.size(); }
+  std::size_t samples() const { return weights_.size(); }
   const std::vector<ItemId>& items() const { return items_; }
   const Histories& histories() const { return histories_; }
 
   // sum over samples of weight * -log softmax(scores)[click]; a scalar with its graph.
-  torch::Tensor loss(NewsRecommender& model, Pass& pass) const;
+  torch::Tensor loss(RankingModel& model, Pass& pass) const;
 
  private:
+  struct KnownHistory {
+    std::size_t length;
+    UserId user;
+    std::int64_t number;
+  };
   std::int64_t row_of(ItemId item);
+  std::int64_t history_number(std::span<const ItemId> recent, UserId user);
 
   std::size_t candidates_, max_history_;
   std::vector<ItemId> items_;
   std::unordered_map<ItemId, std::int64_t> rows_;
   Histories histories_;
-  std::unordered_map<const ItemId*, std::vector<std::pair<std::size_t, std::int64_t>>>
-      known_histories_;  // by end: (length, number)
-  std::vector<std::int64_t> sample_history_, sample_candidates_;
+  std::unordered_map<const ItemId*, std::vector<KnownHistory>> known_histories_;  // by their end
+  std::vector<std::int64_t> pair_history_, pair_item_;                            // [S (1 + K)]
   std::vector<float> weights_;
 };
 

@@ -13,7 +13,7 @@
 #include "data/dataset.h"
 #include "fl/round_engine.h"
 #include "metrics/ranking.h"
-#include "model/news_recommender.h"
+#include "model/ranking_model.h"
 #include "privacy/accounting/datasheet.h"
 
 namespace sotto {
@@ -21,7 +21,7 @@ namespace sotto {
 // Metrics of a model on impressions of a data set, reading at most `max_history` clicks per user. Given by
 // the caller: evaluation stands above the recipes.
 using Evaluate =
-    std::function<MeanImpressionMetrics(NewsRecommender& model, const Dataset& dataset,
+    std::function<MeanImpressionMetrics(RankingModel& model, const Dataset& dataset,
                                         std::span<const std::uint32_t> impressions, std::size_t max_history)>;
 
 struct RunRequest {
