@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <unordered_map>
 
 #include "eval/impression_evaluator.h"
+#include "model/news_recommender.h"
 
 namespace sotto {
 
@@ -11,8 +14,8 @@ using torch::Tensor;
 
 namespace {
 
-// Bounds the memory of activations.
-constexpr std::size_t items_at_once = 2048, users_at_once = 512;
+// Bound the memory of activations.
+constexpr std::size_t items_at_once = 2048, users_at_once = 512, pairs_at_once = 4096;
 
 // Items that the impressions show or have in their histories.
 std::vector<ItemId> needed_items(const Dataset& dataset, std::span<const std::uint32_t> impressions) {
@@ -40,42 +43,47 @@ Tensor item_table(NewsRecommender& model, const Dataset& dataset, const std::vec
   return table;
 }
 
+std::span<const ItemId> recent_clicks(const Impression& impression, std::size_t max_history) {
+  return impression.history.last(std::min(impression.history.size(), max_history));
+}
+
 struct DistinctHistories {
-  std::vector<std::span<const ItemId>> histories;
+  struct Of {
+    std::span<const ItemId> clicks;
+    UserId user;
+  };
+  std::vector<Of> histories;
   std::vector<std::int64_t> of_impression;
 };
 
 DistinctHistories distinct_histories(const Dataset& dataset, std::span<const std::uint32_t> impressions,
                                      std::size_t max_history) {
   DistinctHistories distinct;
-  std::map<std::pair<const ItemId*, std::size_t>, std::int64_t> known;
+  std::map<std::tuple<const ItemId*, std::size_t, UserId>, std::int64_t> known;
   for (const std::uint32_t index : impressions) {
-    const auto history = dataset.impression(index).history;
-    const auto recent = history.last(std::min(history.size(), max_history));
-    const auto [entry, fresh] = known.try_emplace({recent.data(), recent.size()},
+    const Impression impression = dataset.impression(index);
+    const auto recent = recent_clicks(impression, max_history);
+    const auto [entry, fresh] = known.try_emplace({recent.data(), recent.size(), impression.user},
                                                   static_cast<std::int64_t>(distinct.histories.size()));
-    if (fresh) distinct.histories.push_back(recent);
+    if (fresh) distinct.histories.push_back({recent, impression.user});
     distinct.of_impression.push_back(entry->second);
   }
   return distinct;
 }
 
-}  // namespace
-
-MeanImpressionMetrics evaluate_recommender(NewsRecommender& model, const Dataset& dataset,
-                                           std::span<const std::uint32_t> impressions,
-                                           std::size_t max_history) {
-  torch::NoGradGuard no_grad;
+MeanImpressionMetrics evaluate_towers(NewsRecommender& model, const Dataset& dataset,
+                                      std::span<const std::uint32_t> impressions, std::size_t max_history) {
   const Tensor items = item_table(model, dataset, needed_items(dataset, impressions));
   const DistinctHistories distinct = distinct_histories(dataset, impressions, max_history);
-  const auto device = model.parameters().front().device();
-  const Tensor on_device = items.to(device);
+  const Tensor on_device = items.to(model.parameters().front().device());
 
   std::vector<Tensor> users;
   for (std::size_t first = 0; first < distinct.histories.size(); first += users_at_once) {
     Histories batch;
-    for (std::size_t u = first; u < std::min(distinct.histories.size(), first + users_at_once); ++u)
-      batch.add(std::vector<std::int64_t>(distinct.histories[u].begin(), distinct.histories[u].end()));
+    for (std::size_t u = first; u < std::min(distinct.histories.size(), first + users_at_once); ++u) {
+      const auto& [clicks, user] = distinct.histories[u];
+      batch.add(std::vector<std::int64_t>(clicks.begin(), clicks.end()), user);
+    }
     Pass pass = Pass::evaluation();
     users.push_back(model.encode_users(on_device, batch, pass).to(torch::kCPU));
   }
@@ -87,6 +95,75 @@ MeanImpressionMetrics evaluate_recommender(NewsRecommender& model, const Dataset
   };
   return evaluate_impressions(dataset, impressions, as_span(items), as_span(per_impression),
                               static_cast<std::size_t>(model.vector_size()));
+}
+
+// Impressions gathered until there are enough pairs for one call of the model.
+class PairChunk {
+ public:
+  void add(const Impression& impression, std::size_t max_history) {
+    std::vector<std::int64_t> clicks;
+    for (const ItemId item : recent_clicks(impression, max_history)) clicks.push_back(row_of(item));
+    for (const ItemId item : impression.shown) {
+      pair_history_.push_back(static_cast<std::int64_t>(histories_.size()));
+      pair_item_.push_back(row_of(item));
+    }
+    histories_.add(clicks, impression.user);
+  }
+  std::size_t pairs() const { return pair_item_.size(); }
+  // Appends the scores of all pairs, in the order they came.
+  void score(RankingModel& model, std::vector<float>& scores) const {
+    Pass pass = Pass::evaluation();
+    const Tensor result = model.scores({items_, histories_, pair_history_, pair_item_}, pass)
+                              .to(torch::kCPU, torch::kFloat32)
+                              .contiguous();
+    scores.insert(scores.end(), result.data_ptr<float>(), result.data_ptr<float>() + result.numel());
+  }
+
+ private:
+  std::int64_t row_of(ItemId item) {
+    const auto [entry, fresh] = rows_.try_emplace(item, static_cast<std::int64_t>(items_.size()));
+    if (fresh) items_.push_back(item);
+    return entry->second;
+  }
+
+  std::vector<ItemId> items_;
+  std::unordered_map<ItemId, std::int64_t> rows_;
+  Histories histories_;
+  std::vector<std::int64_t> pair_history_, pair_item_;
+};
+
+MeanImpressionMetrics evaluate_pairs(RankingModel& model, const Dataset& dataset,
+                                     std::span<const std::uint32_t> impressions, std::size_t max_history) {
+  std::vector<float> scores;
+  std::vector<std::size_t> first_score;
+  std::size_t pairs = 0;
+  PairChunk chunk;
+  for (const std::uint32_t index : impressions) {
+    const Impression impression = dataset.impression(index);
+    first_score.push_back(pairs);
+    pairs += impression.shown.size();
+    chunk.add(impression, max_history);
+    if (chunk.pairs() < pairs_at_once) continue;
+    chunk.score(model, scores);
+    chunk = {};
+  }
+  if (chunk.pairs() > 0) chunk.score(model, scores);
+  return evaluate_impressions(
+      dataset, impressions, [&](std::size_t position, const Impression&, std::span<float> out) {
+        std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(first_score[position]), out.size(),
+                    out.begin());
+      });
+}
+
+}  // namespace
+
+MeanImpressionMetrics evaluate_recommender(RankingModel& model, const Dataset& dataset,
+                                           std::span<const std::uint32_t> impressions,
+                                           std::size_t max_history) {
+  torch::NoGradGuard no_grad;
+  if (auto* towers = dynamic_cast<NewsRecommender*>(&model))
+    return evaluate_towers(*towers, dataset, impressions, max_history);
+  return evaluate_pairs(model, dataset, impressions, max_history);
 }
 
 }  // namespace sotto

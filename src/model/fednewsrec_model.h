@@ -7,35 +7,24 @@
 
 #include <memory>
 
-#include "base/settings.h"
-#include "model/layers.h"
+#include "model/news_parts.h"
 #include "model/news_recommender.h"
+#include "model/recurrent.h"
 
 namespace sotto {
 
-// Defaults are the paper's.
-struct FedNewsRecShape {
-  std::int64_t word_size = 300, heads = 20, head_size = 20, pooling_size = 200, recent_clicks = 20;
-  double dropout = 0.2;
-  bool train_words = false;
-  std::string start = "glorot";
-  void bind(SettingsTable& table);
-  std::int64_t vector_size() const { return heads * head_size; }
-};
-
 class FedNewsRecModel final : public NewsRecommender {
  public:
-  // words: [vocabulary, word_size], row 0 (padding) unused. Shares `text`.
-  FedNewsRecModel(const FedNewsRecShape& shape, torch::Tensor words, std::shared_ptr<const ItemText> text);
+  explicit FedNewsRecModel(const ModelInputs& inputs);
 
-  torch::Tensor encode_items(std::span<const std::uint32_t> items, Pass& pass) override;
+  torch::Tensor encode_items(std::span<const ItemId> items, Pass& pass) override;
   torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
                              Pass& pass) override;
-  std::int64_t vector_size() const override { return shape_.vector_size(); }
+  std::int64_t vector_size() const override { return shape_.attention_size(); }
 
  private:
-  FedNewsRecShape shape_;
-  std::shared_ptr<const ItemText> text_;
+  NewsShape shape_;
+  std::shared_ptr<const ItemFeatures> items_;
   torch::Tensor words_;
   std::shared_ptr<WordConvolution> convolution_;
   std::shared_ptr<SelfAttention> word_attention_, click_attention_;

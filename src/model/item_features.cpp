@@ -45,13 +45,16 @@ LinkedText link(const ItemText& titles, const ItemText& entities, const ItemText
     for (const std::int32_t entity : entities.of(item)) {
       const auto label = labels.of(static_cast<ItemId>(entity));
       // The unknown word stands for many: it proves nothing.
-      const bool known = !label.empty() && std::find(label.begin(), label.end(), Vocabulary::unknown) == label.end();
-      const auto found = known ? std::search(words.begin(), words.end(), label.begin(), label.end()) : words.end();
+      const bool known =
+          !label.empty() && std::find(label.begin(), label.end(), Vocabulary::unknown) == label.end();
+      const auto found =
+          known ? std::search(words.begin(), words.end(), label.begin(), label.end()) : words.end();
       if (found == words.end()) {
         linked.words.push_back(LinkedText::none);
         linked.entities.push_back(entity);
       } else {
-        const auto at = linked.entities.begin() + static_cast<std::ptrdiff_t>(first) + (found - words.begin());
+        const auto at =
+            linked.entities.begin() + static_cast<std::ptrdiff_t>(first) + (found - words.begin());
         std::fill_n(at, label.size(), entity);
       }
     }

@@ -70,11 +70,12 @@ WindowConvolutions::WindowConvolutions(std::int64_t in, std::int64_t out) : in_(
 
 Tensor WindowConvolutions::forward(const Tensor& words, const Segments& segments) {
   const Tensor three = word_windows(words, segments);  // before | the word | after
-  return segment_max(torch::cat({windows_[0]->forward(words), windows_[1]->forward(three.slice(1, 0, 2 * in_)),
-                                 windows_[2]->forward(three)},
-                                1)
-                         .relu(),
-                     segments);
+  return segment_max(
+      torch::cat({windows_[0]->forward(words), windows_[1]->forward(three.slice(1, 0, 2 * in_)),
+                  windows_[2]->forward(three)},
+                 1)
+          .relu(),
+      segments);
 }
 
 Tensor segment_mean(const Tensor& rows, const Segments& segments) {

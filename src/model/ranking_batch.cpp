@@ -30,8 +30,7 @@ void RankingBatch::add(std::span<const ItemId> history, std::span<const ItemId> 
                        UserId user) {
   TORCH_CHECK(candidates.size() == candidates_,
               "a sample needs one click and the agreed number of non-clicks");
-  const std::int64_t number =
-      history_number(history.last(std::min(history.size(), max_history_)), user);
+  const std::int64_t number = history_number(history.last(std::min(history.size(), max_history_)), user);
   for (const ItemId item : candidates) {
     pair_history_.push_back(number);
     pair_item_.push_back(row_of(item));

@@ -10,7 +10,7 @@ void Histories::add(std::span<const std::int64_t> history, UserId user) {
   users.push_back(user);
 }
 
-Clicks clicks_of(const Tensor& item_vectors, const Histories& histories) {
+RaggedRows clicks_of(const Tensor& item_vectors, const Histories& histories) {
   // Row M of the table is the blank item.
   const std::int64_t blank = item_vectors.size(0);
   const Tensor table =

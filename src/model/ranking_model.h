@@ -43,13 +43,15 @@ class RankingModel : public torch::nn::Module {
   virtual torch::Tensor scores(const ScoreRequest& request, Pass& pass) = 0;
 };
 
-// The clicks of histories as ragged rows of a table of item vectors [M, D].
-struct Clicks {
+// Ragged rows: clicks of histories, words of texts.
+struct RaggedRows {
   torch::Tensor rows;  // [W, D]
-  Segments segments;   // [U]
+  Segments segments;
 };
+
+// The clicks of histories as rows of a table of item vectors [M, D], a segment per history.
 // An empty history reads as one blank item (a zero vector), so that a model can learn what to show to
 // somebody it knows nothing about.
-Clicks clicks_of(const torch::Tensor& item_vectors, const Histories& histories);
+RaggedRows clicks_of(const torch::Tensor& item_vectors, const Histories& histories);
 
 }  // namespace sotto

@@ -108,8 +108,7 @@ Tensor Lstm::forward(const Tensor& rows, const Segments& segments) {
   std::vector<Tensor> states;
   std::int64_t first = 0;
   for (const std::int64_t active : schedule.running) {
-    const Tensor all =
-        torch::addmm(projected.narrow(0, first, active), state.slice(0, 0, active), state_);
+    const Tensor all = torch::addmm(projected.narrow(0, first, active), state.slice(0, 0, active), state_);
     first += active;
     const Tensor gates = all.slice(1, 0, 3 * size_).sigmoid();
     cell = gates.slice(1, size_, 2 * size_) * cell.slice(0, 0, active) +

@@ -1,5 +1,6 @@
 // FedNewsRec (Qi et al. 2020) without noise: every round a cohort of users computes the gradient of the model
-// on its own clicks; the server averages and takes one step. Only gradients leave a device. No DP.
+// on its own clicks; the server averages and takes one step. Only gradients leave a device. No DP. Any
+// two-tower model without vectors of users takes FedNewsRec's place.
 
 #include "recipes/fedrec.h"
 
@@ -15,10 +16,11 @@ class FedRec final : public Recipe {
     federated_.bind(table);
     optimiser_.bind(table);
     news_.shape.train_words = true;
-    news_.bind(table);
+    news_.bind_with_choice(table);
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
+    SOTTO_CHECK(check_federated(news_));
     SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
     SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
     FederatedSource source(federated_, std::move(sampler), make_transforms(federated_), run.training());

@@ -1,52 +1,81 @@
 #include "recipes/news_run.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "text/glove.h"
-#include "text/token_matrix.h"
 
 namespace sotto {
+namespace {
 
-void NewsSettings::bind(SettingsTable& table) {
-  shape.bind(table);
+std::string federated_models() {
+  std::string names;
+  for (const auto& entry : models())
+    if (entry.federated()) names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return names;
+}
+
+}  // namespace
+
+void NewsSettings::bind_for(SettingsTable& table, const std::function<bool(const ModelEntry&)>& wanted) {
+  const auto any = [&](const std::function<bool(const ModelEntry&)>& has) {
+    return std::any_of(models().begin(), models().end(),
+                       [&](const ModelEntry& entry) { return wanted(entry) && has(entry); });
+  };
+  shape.bind(table, [&](std::string_view name) {
+    return any([&](const ModelEntry& entry) { return entry.reads_setting(name); });
+  });
   data.bind(table);
   text.bind(table);
+  if (any([](const ModelEntry& entry) { return entry.features.abstracts; }))
+    table.add("max_abstract_words", max_abstract_words, {1, 100'000}, "Words of an abstract that are read");
   table
       .add("glove", glove,
            "File of GloVe word vectors to start from (.txt, .xz, .gz, .zst); empty: random ones")
       .add("word_scale", word_scale, {1e-6, 100.0}, "Standard deviation of random word vectors");
 }
 
+void NewsSettings::bind(SettingsTable& table) {
+  if (const auto entry = find_model(model); entry && (*entry)->user_ids())
+    shape.user_mask = (*entry)->user_mask;
+  bind_for(table, [&](const ModelEntry& entry) { return entry.name == model; });
+}
+
+void NewsSettings::bind_with_choice(SettingsTable& table) {
+  table.add("model", model, "News model: " + federated_models());
+  bind_for(table, [](const ModelEntry& entry) { return entry.federated(); });
+}
+
+Status check_federated(const NewsSettings& settings) {
+  SOTTO_TRY(const auto* entry, find_model(settings.model));
+  if (entry->federated()) return {};
+  return bad_input(
+      "{} {}, which devices do not share: choose --set model=NAME among {}, or train it in one place with "
+      "central-{}",
+      entry->name,
+      entry->user_ids() ? "keeps a vector of every user's own" : "scores every item anew for every user",
+      federated_models(), entry->name);
+}
+
 namespace {
 
 Result<Vocabulary> vocabulary_of(const NewsSettings& settings, const RunRequest& request,
-                                 const WordTokenizer& tokenizer) {
+                                 const FeatureUse& use, const WordTokenizer& tokenizer) {
   const fs::path stored = request.run / "vocabulary.sotto";
   if (fs::exists(stored)) return Vocabulary::load(stored);
-  const auto& titles = request.dataset.catalogue().titles;
-  auto vocabulary = Vocabulary::build(count_words(
-                                          titles.size(), [&](std::size_t i) { return titles[i]; }, tokenizer),
-                                      settings.text.vocabulary);
+  const StringColumn titles = request.dataset.catalogue().titles,
+                     abstracts = request.dataset.catalogue().abstracts;
+  const std::size_t items = titles.size();
+  auto vocabulary = Vocabulary::build(
+      count_words(
+          use.abstracts ? items + abstracts.size() : items,
+          [&](std::size_t i) { return i < items ? titles[i] : abstracts[i - items]; }, tokenizer),
+      settings.text.vocabulary);
   if (vocabulary.size() <= 2)
     return bad_input("the items of {} have no text, which this recipe reads: use data with titles",
                      request.dataset.name());
   SOTTO_CHECK(vocabulary.save(stored));
   return vocabulary;
-}
-
-std::shared_ptr<const ItemText> text_of(const NewsSettings& settings, const Dataset& dataset,
-                                        const WordTokenizer& tokenizer, const Vocabulary& vocabulary) {
-  const auto& titles = dataset.catalogue().titles;
-  const TokenMatrix matrix = build_token_matrix(
-      titles.size(), [&](std::size_t i) { return titles[i]; }, tokenizer, vocabulary,
-      static_cast<std::size_t>(settings.text.max_words));
-  auto text = std::make_shared<ItemText>();
-  text->offsets.push_back(0);
-  for (std::size_t i = 0; i < matrix.rows; ++i) {
-    const auto row = matrix.row(i).first(static_cast<std::size_t>(matrix.lengths[i]));
-    text->tokens.insert(text->tokens.end(), row.begin(), row.end());
-    text->offsets.push_back(static_cast<std::int64_t>(text->tokens.size()));
-  }
-  return text;
 }
 
 Result<torch::Device> device_of(const std::string& name) {
@@ -76,16 +105,24 @@ Result<torch::Tensor> NewsRun::word_vectors(const Vocabulary& vocabulary) const 
 
 Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest& request) {
   NewsRun run(settings, request);
+  SOTTO_TRY(const auto* entry, find_model(settings.model));
   SOTTO_TRY(const auto device, device_of(request.device));
   SOTTO_TRY(auto data, prepare_training_data(request.dataset, settings.data, request.seed));
   run.data_ = std::make_unique<TrainingData>(std::move(data));
   const WordTokenizer tokenizer(settings.text.tokenizer);
-  SOTTO_TRY(const auto vocabulary, vocabulary_of(settings, request, tokenizer));
+  SOTTO_TRY(const auto vocabulary, vocabulary_of(settings, request, entry->features, tokenizer));
+  const WordLimits limits{static_cast<std::size_t>(settings.text.max_words),
+                          static_cast<std::size_t>(settings.max_abstract_words)};
 
   torch::manual_seed(request.seed);
   SOTTO_TRY(auto words, run.word_vectors(vocabulary));
-  run.model_ = std::make_shared<FedNewsRecModel>(settings.shape, std::move(words),
-                                                 text_of(settings, request.dataset, tokenizer, vocabulary));
+  ModelInputs inputs{settings.shape, std::move(words),
+                     std::make_shared<ItemFeatures>(build_item_features(
+                         request.dataset.catalogue(), entry->features, tokenizer, vocabulary, limits)),
+                     entry->user_ids() ? KnownUsers{run.data_->users} : KnownUsers{}};
+  if (entry->features.entities && inputs.items->entity_count == 0)
+    info("{} names no entities: {} reads the words alone", request.dataset.name(), entry->name);
+  run.model_ = entry->make(inputs);
   run.model_->to(device);
   run.parameters_ = std::make_unique<FlatParameters>(*run.model_);
   run.training_ = std::make_unique<NewsTraining>(request.dataset, *run.data_, settings.data, *run.model_,

@@ -2,11 +2,12 @@
 // What all recipes over news models share: text, word vectors, model, training data, and the way through the
 // round engine to test metrics.
 
+#include <functional>
 #include <memory>
 
 #include "fl/federated_source.h"
 #include "fl/training_data.h"
-#include "model/fednewsrec_model.h"
+#include "model/model_registry.h"
 #include "recipes/recipe.h"
 #include "text/text_settings.h"
 #include "text/vocabulary.h"
@@ -14,13 +15,24 @@
 namespace sotto {
 
 struct NewsSettings {
+  std::string model = "fednewsrec";
   TextSettings text;
-  FedNewsRecShape shape;
+  NewsShape shape;
   TrainingDataSettings data;
   std::string glove;
   double word_scale = 0.1;
+  std::int64_t max_abstract_words = 50;
+  // The settings that `model` reads.
   void bind(SettingsTable& table);
+  // A choice among the models that devices can train together, and the settings of all of these.
+  void bind_with_choice(SettingsTable& table);
+
+ private:
+  void bind_for(SettingsTable& table, const std::function<bool(const ModelEntry&)>& wanted);
 };
+
+// Refuses models that hold something of every user's own, or encode items for every user anew, with advice.
+Status check_federated(const NewsSettings& settings);
 
 // Everything is built from (data, settings, seed). Movable; refers to the request's data set.
 class NewsRun {
@@ -45,7 +57,7 @@ class NewsRun {
   const NewsSettings& settings_;
   const RunRequest& request_;
   std::unique_ptr<TrainingData> data_;
-  std::shared_ptr<FedNewsRecModel> model_;
+  std::shared_ptr<RankingModel> model_;
   std::unique_ptr<FlatParameters> parameters_;
   std::unique_ptr<NewsTraining> training_;
 };

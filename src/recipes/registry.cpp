@@ -1,12 +1,21 @@
 #include <array>
 #include <vector>
 
-#include "recipes/central_fednewsrec.h"
+#include "recipes/central_news.h"
 #include "recipes/fednewsrec.h"
 #include "recipes/fedrec.h"
 #include "recipes/recipe.h"
 
 namespace sotto {
+
+namespace {
+
+constexpr RecipeEntry central(std::string_view name, std::string_view summary,
+                              std::unique_ptr<Recipe> (*make)()) {
+  return {name, summary, "None. All behaviour is collected by the server.", false, make};
+}
+
+}  // namespace
 
 std::span<const RecipeEntry> recipes() {
   static constexpr std::array entries = {
@@ -25,8 +34,26 @@ std::span<const RecipeEntry> recipes() {
                   "part in a round, from which clicked items can be reconstructed. Use it as the non-private "
                   "mark for the private recipes.",
                   false, &make_fedrec},
-      RecipeEntry{"central-fednewsrec", "FedNewsRec's model trained on everybody's clicks in one place",
-                  "None. All behaviour is collected by the server.", false, &make_central_fednewsrec},
+      central("central-fednewsrec", "FedNewsRec's model trained on everybody's clicks in one place",
+              [] { return make_central_news("fednewsrec"); }),
+      central("central-nrms", "NRMS trained on everybody's clicks in one place",
+              [] { return make_central_news("nrms"); }),
+      central("central-naml", "NAML trained on everybody's clicks in one place",
+              [] { return make_central_news("naml"); }),
+      central("central-lstur", "LSTUR trained on everybody's clicks in one place",
+              [] { return make_central_news("lstur"); }),
+      central("central-npa", "NPA trained on everybody's clicks in one place",
+              [] { return make_central_news("npa"); }),
+      central("central-ebnr", "EBNR trained on everybody's clicks in one place",
+              [] { return make_central_news("ebnr"); }),
+      central("central-dkn", "DKN trained on everybody's clicks in one place",
+              [] { return make_central_news("dkn"); }),
+      central("central-dan", "DAN trained on everybody's clicks in one place",
+              [] { return make_central_news("dan"); }),
+      central("central-dfm", "DFM trained on everybody's clicks in one place",
+              [] { return make_central_news("dfm"); }),
+      central("central-fm", "A factorisation machine trained on everybody's clicks in one place",
+              [] { return make_central_news("fm"); }),
   };
   return entries;
 }

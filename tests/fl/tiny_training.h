@@ -7,14 +7,15 @@
 
 namespace sotto::testing {
 
-inline std::shared_ptr<ItemText> tiny_text() {
-  auto text = std::make_shared<ItemText>();
-  text->offsets = {0};
+inline std::shared_ptr<ItemFeatures> tiny_items() {
+  auto items = std::make_shared<ItemFeatures>();
+  ItemText& text = items->titles;
+  text.offsets = {0};
   for (std::int32_t i = 0; i < 10; ++i) {
-    for (const std::int32_t token : {2 + 2 * (i % 2), 3 + 2 * (i % 2), 6 + i}) text->tokens.push_back(token);
-    text->offsets.push_back(static_cast<std::int64_t>(text->tokens.size()));
+    for (const std::int32_t token : {2 + 2 * (i % 2), 3 + 2 * (i % 2), 6 + i}) text.tokens.push_back(token);
+    text.offsets.push_back(static_cast<std::int64_t>(text.tokens.size()));
   }
-  return text;
+  return items;
 }
 
 // A fresh model and its training on the tiny data set.
@@ -24,10 +25,11 @@ struct Tiny {
     settings.validation_impressions = 0;
     data = prepare_training_data(dataset, settings, seed).value();
     torch::manual_seed(seed);
-    FedNewsRecShape shape;
+    NewsShape shape;
     shape.word_size = 6, shape.heads = 2, shape.head_size = 4, shape.pooling_size = 5,
     shape.dropout = dropout, shape.train_words = true;
-    model = std::make_shared<FedNewsRecModel>(shape, torch::randn({16, 6}) * 0.3, tiny_text());
+    model =
+        std::make_shared<FedNewsRecModel>(ModelInputs{shape, torch::randn({16, 6}) * 0.3, tiny_items(), {}});
     parameters = std::make_unique<FlatParameters>(*model);
     training = std::make_unique<NewsTraining>(dataset, data, settings, *model, *parameters, seed);
   }

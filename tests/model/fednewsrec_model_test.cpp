@@ -9,15 +9,15 @@ namespace {
 
 using torch::Tensor;
 
-std::shared_ptr<ItemText> titles() {
-  auto text = std::make_shared<ItemText>();
-  text->tokens = {2, 3, 4, 5, 2, 6, 7, 8, 9, 3, 4};
-  text->offsets = {0, 3, 5, 5, 9, 11};  // item 2 has no words
-  return text;
+// Item 2 has no words.
+std::shared_ptr<ItemFeatures> titles() {
+  auto items = std::make_shared<ItemFeatures>();
+  items->titles = {{2, 3, 4, 5, 2, 6, 7, 8, 9, 3, 4}, {0, 3, 5, 5, 9, 11}};
+  return items;
 }
 
-FedNewsRecShape narrow() {
-  FedNewsRecShape shape;
+NewsShape narrow() {
+  NewsShape shape;
   shape.word_size = 4, shape.heads = 2, shape.head_size = 3, shape.pooling_size = 5, shape.recent_clicks = 2;
   shape.dropout = 0;
   shape.train_words = true;
@@ -26,7 +26,7 @@ FedNewsRecShape narrow() {
 
 std::shared_ptr<FedNewsRecModel> narrow_model(torch::ScalarType type = torch::kFloat32) {
   torch::manual_seed(11);
-  auto model = std::make_shared<FedNewsRecModel>(narrow(), torch::randn({10, 4}), titles());
+  auto model = std::make_shared<FedNewsRecModel>(ModelInputs{narrow(), torch::randn({10, 4}), titles(), {}});
   model->to(type);
   return model;
 }
@@ -40,7 +40,7 @@ Histories three_histories() {
 }
 
 TEST(FedNewsRecModel, HasThePapersSizeWithFrozenWords) {
-  FedNewsRecModel model(FedNewsRecShape{}, torch::zeros({10, 300}), titles());
+  FedNewsRecModel model(ModelInputs{NewsShape{}, torch::zeros({10, 300}), titles(), {}});
   std::int64_t trainable = 0;
   for (const auto& parameter : model.parameters())
     if (parameter.requires_grad()) trainable += parameter.numel();
@@ -161,6 +161,15 @@ TEST(RankingBatch, EncodesEachItemAndHistoryOnce) {
   EXPECT_EQ(batch.items().size(), 4U);
   EXPECT_EQ(batch.histories().size(), 1U);
   EXPECT_EQ(batch.samples(), 2U);
+}
+
+TEST(RankingBatch, HistoriesOfDifferentUsersStayApart) {
+  const std::vector<ItemId> shared = {0, 3, 1};
+  RankingBatch batch(2, 50);
+  batch.add(shared, std::vector<ItemId>{4, 1}, 1, 7);
+  batch.add(shared, std::vector<ItemId>{4, 1}, 1, 8);
+  batch.add(shared, std::vector<ItemId>{3, 4}, 1, 7);
+  EXPECT_EQ(batch.histories().users, (std::vector<UserId>{7, 8}));
 }
 
 TEST(RankingBatch, LossIsTheSumOverSamples) {

@@ -1,7 +1,8 @@
-// The centralised twin of FedNewsRec (the paper's CenNewsRec): the same model and loss, trained on
-// everybody's clicks in one place. The upper mark for the federated recipes; nothing is private.
+// A news model trained on everybody's clicks in one place, by Adam on batches of clicks. The upper marks for
+// the federated recipes (central-fednewsrec is FedNewsRec's CenNewsRec) and the baselines of their tables;
+// nothing is private.
 
-#include "recipes/central_fednewsrec.h"
+#include "recipes/central_news.h"
 
 #include "fl/central_source.h"
 #include "recipes/news_run.h"
@@ -9,8 +10,10 @@
 namespace sotto {
 namespace {
 
-class CentralFedNewsRec final : public Recipe {
+class CentralNews final : public Recipe {
  public:
+  explicit CentralNews(std::string model) { news_.model = std::move(model); }
+
   void bind(SettingsTable& table) override {
     engine_.bind(table);
     table.add("batch", batch_, {1, 1000000}, "Clicks per step");
@@ -41,6 +44,8 @@ class CentralFedNewsRec final : public Recipe {
 
 }  // namespace
 
-std::unique_ptr<Recipe> make_central_fednewsrec() { return std::make_unique<CentralFedNewsRec>(); }
+std::unique_ptr<Recipe> make_central_news(std::string model) {
+  return std::make_unique<CentralNews>(std::move(model));
+}
 
 }  // namespace sotto

@@ -1,0 +1,113 @@
+// Every news model from the command's point of view: it trains, learns, resumes and is measured.
+
+#include <gtest/gtest.h>
+
+#include "eval/training_run.h"
+#include "fl/tiny_news.h"
+#include "model/model_registry.h"
+
+namespace sotto {
+namespace {
+
+const std::vector<std::string> narrow = {"word_size=12", "word_scale=0.3",     "negatives=2",
+                                         "batch=16",     "learning_rate=0.02", "validation_impressions=0"};
+
+TrainJob job_of(const std::string& recipe, const fs::path& out, std::int64_t rounds) {
+  TrainJob job;
+  job.recipe = recipe;
+  job.out = out;
+  job.rounds = rounds;
+  job.assignments = narrow;
+  return job;
+}
+
+// Sizes that only some models have.
+void shrink(TrainJob& job, const ModelEntry& entry) {
+  const std::pair<const char*, const char*> sizes[] = {
+      {"heads", "2"},         {"head_size", "6"},   {"filters", "12"},  {"pooling_size", "8"},
+      {"category_size", "4"}, {"entity_size", "4"}, {"user_size", "4"}, {"dropout", "0.1"}};
+  for (const auto& [name, value] : sizes)
+    if (entry.reads_setting(name)) job.assignments.push_back(std::string(name) + "=" + value);
+}
+
+class CentralModel : public ::testing::TestWithParam<std::string_view> {
+ protected:
+  TrainJob job(const fs::path& out, std::int64_t rounds) const {
+    TrainJob made = job_of("central-" + std::string(GetParam()), out, rounds);
+    shrink(made, *find_model(GetParam()).value());
+    return made;
+  }
+};
+
+TEST_P(CentralModel, LearnsWhatReadersLike) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_news(data, 40);
+  const auto outcome = train_run(job(runs / "run", 60), dataset, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const auto& rounds = outcome->summary.rounds;
+  EXPECT_LT(rounds.back().loss, 0.6 * rounds.front().loss);
+  EXPECT_GT(outcome->test.mean.auc, 0.75);
+  const auto again = evaluate_run(runs / "run", dataset);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_DOUBLE_EQ(again->mean.auc, outcome->test.mean.auc);
+}
+
+TEST_P(CentralModel, ResumedRunEqualsAnUninterruptedOneBitForBit) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_news(data);
+  const auto straight = train_run(job(runs / "whole", 4), dataset, {});
+  ASSERT_TRUE(straight) << straight.error().message;
+  ASSERT_TRUE(train_run(job(runs / "parts", 2), dataset, {}));
+  TrainJob rest = job(runs / "parts", 4);
+  rest.resume = true;
+  rest.assignments.clear();
+  const auto resumed = train_run(rest, dataset, {});
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  ASSERT_EQ(resumed->summary.rounds.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(resumed->summary.rounds[i].loss, straight->summary.rounds[i].loss) << "round " << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, CentralModel, ::testing::ValuesIn([] {
+                           std::vector<std::string_view> names;
+                           for (const auto& entry : models()) names.push_back(entry.name);
+                           return names;
+                         }()),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(CentralModels, EveryModelHasItsRecipe) {
+  for (const auto& entry : models())
+    EXPECT_TRUE(find_recipe("central-" + std::string(entry.name))) << entry.name;
+}
+
+TrainJob federated_job(const fs::path& out, const std::string& model) {
+  TrainJob job = job_of("fedrec", out, 2);
+  std::erase(job.assignments, "batch=16");
+  job.assignments.insert(job.assignments.end(), {"model=" + model, "cohort=4", "heads=2", "head_size=6",
+                                                 "filters=12", "pooling_size=8", "category_size=4"});
+  return job;
+}
+
+TEST(Fedrec, TrainsTheModelsThatDevicesCanShare) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_news(data);
+  for (const auto& entry : models()) {
+    const std::string name(entry.name);
+    const auto outcome = train_run(federated_job(runs / name, name), dataset, {});
+    EXPECT_EQ(outcome.has_value(), entry.federated()) << name;
+    if (outcome) continue;
+    EXPECT_NE(outcome.error().message.find("central-" + name), std::string::npos) << outcome.error().message;
+    EXPECT_FALSE(fs::exists(runs / name)) << "a refused run leaves nothing behind";
+  }
+}
+
+TEST(Fedrec, UnknownModelNamesTheNearest) {
+  const TempFolder data, runs;
+  const auto refused = train_run(federated_job(runs / "run", "nmrs"), testing::tiny_news(data), {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("did you mean 'nrms'"), std::string::npos)
+      << refused.error().message;
+}
+
+}  // namespace
+}  // namespace sotto
