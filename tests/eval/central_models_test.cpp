@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Models, CentralModel, ::testing::ValuesIn([] {
                            for (const auto& entry : models()) names.push_back(entry.name);
                            return names;
                          }()),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST(CentralModels, EveryModelHasItsRecipe) {
   for (const auto& entry : models())

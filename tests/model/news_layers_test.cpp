@@ -33,8 +33,9 @@ TEST(Lstm, EqualsTheTextbookLoop) {
   Lstm lstm(3, 4);
   auto named = lstm.named_parameters();
   const Tensor rows = torch::randn({8, 3});
-  const Tensor states = lstm.forward(rows, with_gaps());
-  const auto& offsets = with_gaps().offsets();
+  const Segments segments = with_gaps();
+  const Tensor states = lstm.forward(rows, segments);
+  const auto& offsets = segments.offsets();
   for (std::size_t n = 0; n + 1 < offsets.size(); ++n) {
     Tensor state = torch::zeros({4}), cell = torch::zeros({4});
     for (std::int64_t i = offsets[n]; i < offsets[n + 1]; ++i) {
@@ -92,8 +93,9 @@ TEST(WindowConvolutions, EqualTheLoopOverWindows) {
   WindowConvolutions convolutions(3, 5);  // 2, 2 and 1 filters
   auto named = convolutions.named_parameters();
   const Tensor rows = torch::randn({8, 3});
-  const Tensor out = convolutions.forward(rows, with_gaps());
-  const auto& offsets = with_gaps().offsets();
+  const Segments segments = with_gaps();
+  const Tensor out = convolutions.forward(rows, segments);
+  const auto& offsets = segments.offsets();
   const std::int64_t first_filter[] = {0, 2, 4, 5};
   for (std::int64_t n = 0; n < 4; ++n) {
     const std::int64_t begin = offsets[n], end = offsets[n + 1];

@@ -94,7 +94,10 @@ TEST_P(EveryModel, DropoutIsAFunctionOfTheSeed) {
     return model->scores(SmallRequest().request(), pass).detach();
   };
   EXPECT_TRUE(trained(1).equal(trained(1)));
-  EXPECT_FALSE(trained(1).equal(trained(2)));
+  // Few readers can be masked alike in two rounds, not in ten.
+  int alike = 0;
+  for (std::uint32_t round = 2; round <= 10; ++round) alike += trained(1).equal(trained(round)) ? 1 : 0;
+  EXPECT_LT(alike, 9);
 }
 
 TEST_P(EveryModel, RegistryTellsWhatItReads) {
@@ -118,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Models, EveryModel, ::testing::ValuesIn([] {
                            for (const auto& entry : models()) names.push_back(entry.name);
                            return names;
                          }()),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST(ModelRegistry, UnknownModelNamesTheNearest) {
   const auto found = find_model("nmrs");
@@ -184,7 +187,9 @@ TEST(Lstur, OwnVectorStartsTheGruOrStandsBesideIt) {
     const Tensor own = model->named_parameters()["own.table"];
     ASSERT_EQ(users.size(1), size);
     EXPECT_EQ(own.size(1), shape.user_start == "ini" ? size : size - size / 2);
-    if (shape.user_start == "con") EXPECT_TRUE(users[0].slice(0, size / 2).equal(own[0]));
+    if (shape.user_start == "con") {
+      EXPECT_TRUE(users[0].slice(0, size / 2).equal(own[0]));
+    }
   }
 }
 
