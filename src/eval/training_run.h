@@ -4,7 +4,7 @@
 //
 // RUN/run.json       recipe, seed, device, data set
 // RUN/settings.toml  all settings of the recipe
-// RUN/vocabulary.sotto, last.sotto, best.sotto, log.jsonl   written by the recipe and the round engine
+// RUN/vocabulary.sotto, codes.txt, last.sotto, best.sotto, log.jsonl   by the recipe and the round engine
 // RUN/privacy.toml   the plan, for 'sotto privacy account RUN'; privacy.txt, privacy.json: the datasheet
 // (recipes
 //                    with differential privacy)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "recipes/learned_codes.h"
 #include "text/glove.h"
 
 namespace sotto {
@@ -120,6 +121,7 @@ Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest&
                      std::make_shared<ItemFeatures>(build_item_features(
                          request.dataset.catalogue(), entry->features, tokenizer, vocabulary, limits)),
                      entry->user_ids() ? KnownUsers{run.data_->users} : KnownUsers{}};
+  SOTTO_CHECK(check_learned_codes(request.run, request.dataset, *entry, inputs.known));
   if (entry->features.entities && inputs.items->entity_count == 0)
     info("{} names no entities: {} reads the words alone", request.dataset.name(), entry->name);
   run.model_ = entry->make(inputs);

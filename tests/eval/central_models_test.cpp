@@ -75,6 +75,21 @@ INSTANTIATE_TEST_SUITE_P(Models, CentralModel, ::testing::ValuesIn([] {
                          }()),
                          [](const auto& test) { return std::string(test.param); });
 
+TEST(CentralModels, OtherDataIsRefusedWhereItsUsersWouldBeReadAsOthers) {
+  const TempFolder data, other, runs;
+  const Dataset dataset = testing::tiny_news(data), strangers = testing::tiny_news(other, 14);
+  for (const char* name : {"nrms", "lstur"}) {
+    TrainJob job = job_of("central-" + std::string(name), runs / name, 1);
+    shrink(job, *find_model(name).value());
+    ASSERT_TRUE(train_run(job, dataset, {}));
+    EXPECT_TRUE(evaluate_run(runs / name, dataset));
+  }
+  EXPECT_TRUE(evaluate_run(runs / "nrms", strangers)) << "words alone go with any data";
+  const auto refused = evaluate_run(runs / "lstur", strangers);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("on its own data"), std::string::npos) << refused.error().message;
+}
+
 TEST(CentralModels, EveryModelHasItsRecipe) {
   for (const auto& entry : models())
     EXPECT_TRUE(find_recipe("central-" + std::string(entry.name))) << entry.name;
