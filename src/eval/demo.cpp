@@ -32,13 +32,13 @@ std::vector<System> systems() {
   return {{"central (collects all clicks)",
            "central-fednewsrec",
            "central",
-           70,
-           {"batch=1200", "learning_rate=0.01", "halve_every=35", "evaluate_every=14"}},
+           60,
+           {"batch=900", "learning_rate=0.01", "halve_every=30", "evaluate_every=12"}},
           {"federated (clicks stay on the devices)",
            "fedrec",
            "federated",
-           70,
-           {"cohort=300", "learning_rate=0.01", "halve_every=35", "evaluate_every=14"}}};
+           66,
+           {"cohort=300", "learning_rate=0.01", "halve_every=33", "evaluate_every=11"}}};
 }
 
 Status clear_earlier_demo(const fs::path& out) {
