@@ -1,0 +1,58 @@
+#pragma once
+// The safetensors container: 8 bytes of little-endian header length, a JSON header that names tensors with
+// type, shape and place, then their bytes. Strict, since such files come from anywhere: every byte behind the
+// header belongs to exactly one tensor, and everything is checked before anything is handed out.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/result.h"
+
+namespace sotto {
+
+enum class TensorType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
+std::string_view name_of(TensorType type);  // as written in headers: "F32", "BF16", "BOOL"
+std::size_t bytes_of(TensorType type);      // of one element
+
+// A tensor in a file: bytes.size() is the product of the shape times the size of an element. The bytes are
+// little-endian, row-major and not necessarily aligned: copy them out.
+struct TensorView {
+  TensorType type = TensorType::f32;
+  std::vector<std::uint64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+// "[3, 4]" for messages.
+std::string shape_text(std::span<const std::uint64_t> shape);
+
+using TensorViews = std::map<std::string, TensorView, std::less<>>;
+
+// Reads a container in memory; the views point into `bytes`.
+Result<TensorViews> parse_safetensors(std::span<const std::byte> bytes);
+
+// Owns the map of a file; the views live as long as it (moving included). Immutable: safe to share between
+// threads.
+class SafetensorsFile {
+ public:
+  static Result<SafetensorsFile> open(const fs::path& path);
+  const TensorViews& tensors() const { return tensors_; }
+  const TensorView* find(std::string_view name) const;  // nullptr when there is none
+
+ private:
+  SafetensorsFile(MappedFile file, TensorViews tensors)
+      : file_(std::move(file)), tensors_(std::move(tensors)) {}
+  MappedFile file_;
+  TensorViews tensors_;
+};
+
+// Writes the tensors in the order of their names; the file appears complete or not at all. Refuses views
+// whose bytes do not fit their shape and names that no reader accepts.
+Status write_safetensors(const fs::path& path, const TensorViews& tensors);
+
+}  // namespace sotto

@@ -1,0 +1,143 @@
+#include "text/wordpiece.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "text/unicode.h"
+
+namespace sotto {
+
+namespace {
+
+constexpr std::size_t max_pieces = 10'000'000;
+constexpr std::size_t max_piece_bytes = 4096;
+constexpr std::string_view inside_mark = "##";
+
+}  // namespace
+
+// Two indexes, so that no "##" is ever put in front of a candidate. Their keys are views of `pieces`, which
+// never changes after creation.
+struct WordPiece::Table {
+  using Index = std::unordered_map<std::string_view, PieceId>;
+
+  WordPieceSettings settings;
+  std::vector<std::string> pieces;
+  Index first, inside;            // pieces that begin a word; pieces within one, without their "##"
+  std::size_t longest_bytes = 0;  // no longer candidate can be found
+  PieceId padding = 0, unknown = 0, class_marker = 0, separator = 0;
+
+  Status add_all();
+  Status find_markers();
+  // Appends the pieces of one word.
+  void cut(std::u32string_view word, std::string& bytes, std::vector<std::size_t>& ends,
+           std::vector<PieceId>& ids) const;
+};
+
+Status WordPiece::Table::add_all() {
+  if (pieces.size() > max_pieces)
+    return bad_input("{} pieces; no vocabulary has more than {}", pieces.size(), max_pieces);
+  first.reserve(pieces.size());
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::string_view piece = pieces[i];
+    if (piece.empty()) return bad_input("line {}: an empty piece", i + 1);
+    if (piece.size() > max_piece_bytes)
+      return bad_input("line {}: {} bytes; no piece is longer than {}", i + 1, piece.size(), max_piece_bytes);
+    if (!is_valid_utf8(piece)) return bad_input("line {}: not UTF-8", i + 1);
+    const bool within = piece.size() > inside_mark.size() && piece.starts_with(inside_mark);
+    const std::string_view key = within ? piece.substr(inside_mark.size()) : piece;
+    const auto [known, fresh] = (within ? inside : first).emplace(key, static_cast<PieceId>(i));
+    if (!fresh)
+      return bad_input("line {}: the piece '{}' is on line {} already", i + 1, piece, known->second + 1);
+    longest_bytes = std::max(longest_bytes, key.size());
+  }
+  return {};
+}
+
+Status WordPiece::Table::find_markers() {
+  for (const auto& [marker, id] : {std::pair("[PAD]", &padding), std::pair("[UNK]", &unknown),
+                                   std::pair("[CLS]", &class_marker), std::pair("[SEP]", &separator)}) {
+    const auto found = first.find(marker);
+    if (found == first.end())
+      return bad_input("no line is '{}': this is not the vocab.txt of a BERT checkpoint", marker);
+    *id = found->second;
+  }
+  return {};
+}
+
+void WordPiece::Table::cut(std::u32string_view word, std::string& bytes, std::vector<std::size_t>& ends,
+                           std::vector<PieceId>& ids) const {
+  if (word.size() > settings.max_word_characters) return ids.push_back(unknown);
+  bytes.clear();
+  ends.assign(1, 0);  // where each character ends: pieces are cut between characters, not bytes
+  for (const char32_t character : word) {
+    append_utf8(character, bytes);
+    ends.push_back(bytes.size());
+  }
+  const std::size_t kept = ids.size();
+  for (std::size_t begin = 0; begin < word.size();) {
+    const Index& index = begin == 0 ? first : inside;
+    std::size_t end = word.size();
+    auto longest = index.end();
+    for (; end > begin; --end) {
+      const std::size_t length = ends[end] - ends[begin];
+      if (length > longest_bytes) continue;
+      longest = index.find(std::string_view(bytes).substr(ends[begin], length));
+      if (longest != index.end()) break;
+    }
+    if (end == begin) {
+      ids.resize(kept);
+      return ids.push_back(unknown);
+    }
+    ids.push_back(longest->second);
+    begin = end;
+  }
+}
+
+WordPiece::WordPiece(std::unique_ptr<Table> table) : table_(std::move(table)) {}
+WordPiece::WordPiece(WordPiece&&) noexcept = default;
+WordPiece& WordPiece::operator=(WordPiece&&) noexcept = default;
+WordPiece::~WordPiece() = default;
+
+Result<WordPiece> WordPiece::create(const std::vector<std::string>& pieces,
+                                    const WordPieceSettings& settings) {
+  auto table = std::make_unique<Table>();
+  table->settings = settings;
+  table->pieces = pieces;
+  SOTTO_CHECK(table->add_all());
+  SOTTO_CHECK(table->find_markers());
+  return WordPiece(std::move(table));
+}
+
+void WordPiece::encode(std::string_view text, std::vector<PieceId>& ids, BasicWords& scratch) const {
+  ids.clear();
+  BasicTokenizer(table_->settings.lower_case).tokenize(text, scratch);
+  std::string bytes;
+  std::vector<std::size_t> ends;
+  for (std::size_t i = 0; i < scratch.size(); ++i) table_->cut(scratch[i], bytes, ends, ids);
+}
+
+std::vector<PieceId> WordPiece::encode(std::string_view text) const {
+  std::vector<PieceId> ids;
+  BasicWords scratch;
+  encode(text, ids, scratch);
+  return ids;
+}
+
+std::vector<PieceId> WordPiece::encode_marked(std::string_view text, std::size_t max_pieces_in_all) const {
+  std::vector<PieceId> ids = encode(text);
+  ids.resize(std::min(ids.size(), std::max<std::size_t>(max_pieces_in_all, 2) - 2));
+  ids.insert(ids.begin(), table_->class_marker);
+  ids.push_back(table_->separator);
+  return ids;
+}
+
+std::size_t WordPiece::size() const { return table_->pieces.size(); }
+std::string_view WordPiece::piece(PieceId id) const { return table_->pieces[static_cast<std::size_t>(id)]; }
+PieceId WordPiece::padding() const { return table_->padding; }
+PieceId WordPiece::unknown() const { return table_->unknown; }
+PieceId WordPiece::class_marker() const { return table_->class_marker; }
+PieceId WordPiece::separator() const { return table_->separator; }
+const WordPieceSettings& WordPiece::settings() const { return table_->settings; }
+
+}  // namespace sotto
