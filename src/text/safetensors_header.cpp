@@ -21,7 +21,7 @@ std::optional<TensorType> type_named(std::string_view name) {
 using Json = nlohmann::json;
 
 // Follows the events of the parser and stops it at the first one that has no place in a header, so that no
-// nesting is ever built up. The four levels are the object of all tensors, one tensor, and one of its lists;
+// nesting is ever built up. The levels: the object of all tensors, one tensor, one of its lists;
 // metadata is an object beside the tensors.
 class HeaderEvents final : public nlohmann::json_sax<Json> {
  public:

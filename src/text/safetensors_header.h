@@ -1,7 +1,6 @@
 #pragma once
 // The JSON header of a safetensors container, as written: places are not checked against the data here.
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
