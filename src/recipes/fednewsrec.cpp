@@ -24,6 +24,7 @@ class FedNewsRec final : public Recipe {
     private_.bind(table);
     table.add("element_clip", element_clip_, {1e-12, 1e6}, "paper mode: delta, each coordinate's bound")
         .add("laplace", laplace_, {1e-12, 1e6}, "paper mode: lambda, scale of the noise on each coordinate");
+    news_.data.validation_impressions = 0;
     news_.bind(table);
   }
 
@@ -51,6 +52,7 @@ class FedNewsRec final : public Recipe {
   }
 
   Result<TrainOutcome> soundly(NewsRun& run, CohortSampler sampler, const RunRequest& request) {
+    SOTTO_CHECK(check_nothing_is_chosen(news_.data));
     SOTTO_TRY(const auto plan,
               PrivateTraining::calibrate(private_, {run.dimension(), sampler.population(),
                                                     static_cast<std::uint64_t>(federated_.cohort),

@@ -122,6 +122,13 @@ Result<PrivateTraining> PrivateTraining::calibrate(const PrivateTrainingSettings
                          accounted_as(settings, shape, event)};
 }
 
+Status check_nothing_is_chosen(const TrainingDataSettings& data) {
+  if (data.validation_impressions == 0) return {};
+  return bad_input(
+      "choosing the best round on users' impressions is a release that the budget does not cover: set "
+      "validation_impressions=0, which publishes the last round");
+}
+
 PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recipe) {
   const EncodingPlan& plan = training.plan;
   PrivacyDatasheet sheet;
@@ -146,8 +153,10 @@ PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recip
   sheet.epsilon_published = training.guarantee.published.epsilon;
   sheet.server_sees = {"who takes part in which round",
                        "the noisy sum of each round, and nothing of a single device"};
-  sheet.not_protected = {"what users have in common", "that somebody uses the service",
-                         "side channels: timing, addresses, a device that is broken into"};
+  sheet.not_protected = {
+      "what users have in common", "that somebody uses the service",
+      "side channels: timing, addresses, a device that is broken into",
+      "loss, click counts and metrics in this folder: the simulation's own view, not for publication"};
   return sheet;
 }
 

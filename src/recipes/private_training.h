@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/settings.h"
+#include "fl/training_data.h"
 #include "privacy/accounting/datasheet.h"
 #include "privacy/accounting/plan.h"
 #include "privacy/accounting/training_exposure.h"
@@ -37,6 +38,9 @@ struct PrivateTraining {
   std::uint64_t participations() const { return static_cast<std::uint64_t>(accounted.participations); }
   Status save(const fs::path& file) const;
 };
+
+// Refuses to choose the best round on users' impressions: a release that no budget here covers.
+Status check_nothing_is_chosen(const TrainingDataSettings& data);
 
 // The page for a run in sound mode.
 PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recipe);

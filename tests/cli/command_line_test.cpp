@@ -79,6 +79,8 @@ TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--mode", "best"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--device", "tpu"},
       {"train", "fednewsrec", "--data", data.path(), "--out", runs / "x", "--set", "train_words=true"},
+      {"train", "fednewsrec", "--data", data.path(), "--out", runs / "x", "--set", "train_words=true",
+       "--epsilon", "8", "--set", "cohort=4", "--set", "validation_impressions=2"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--config", "/nowhere.toml"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--resume"},
       {"eval", runs / "x", "--data", data.path()},

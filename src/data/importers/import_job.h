@@ -26,7 +26,7 @@ struct ImportJob {
   std::string origin;  // for the data set: importer, source and the settings that differ from the defaults
   std::vector<std::string> notes;
 
-  void note(std::string text) { notes.push_back(std::move(text)); }
+  void note(std::string_view text) { notes.emplace_back(text); }
   // Only when there is something to tell: "1,234 impressions ...".
   void note_count(std::uint64_t count, std::string_view what);
 };
