@@ -4,7 +4,6 @@
 #include <bit>
 #include <memory>
 
-#include "secagg/shared/mask_kernels.h"
 #include "secagg/vectors/modular_kernels.h"
 
 namespace sotto {
