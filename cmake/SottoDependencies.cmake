@@ -59,6 +59,20 @@ else()
   message(STATUS "without the secure aggregation protocol (it needs libsodium, OpenSSL and FlatBuffers)")
 endif()
 
+# The network: Boost's header-only Asio and Beast, and OpenSSL for TLS. FlatBuffers bodies come with the protocol.
+find_path(SOTTO_BOOST_INCLUDE boost/beast.hpp)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(SSL QUIET IMPORTED_TARGET libssl libcrypto)
+endif()
+if(SOTTO_PROTOCOL AND SOTTO_BOOST_INCLUDE AND SSL_FOUND)
+  set(SOTTO_NET ON)
+  add_library(sotto_boost INTERFACE)
+  target_include_directories(sotto_boost SYSTEM INTERFACE ${SOTTO_BOOST_INCLUDE})
+else()
+  set(SOTTO_NET OFF)
+  message(STATUS "without servers (they need Boost, OpenSSL and the secure aggregation protocol)")
+endif()
+
 # Eigen by its include folder alone: the same line serves Debian's package and a bare copy.
 find_path(SOTTO_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3 HINTS ${SOTTO_EXTRA_INCLUDE})
 if(NOT SOTTO_EIGEN_INCLUDE)

@@ -11,12 +11,14 @@ allowed() {
     metrics | text | privacy) echo "base" ;;
     data) echo "base metrics" ;;
     secagg) echo "base privacy proto" ;;
-    device) echo "base privacy secagg" ;;
+    device) echo "base privacy secagg proto" ;;
+    net) echo "base proto" ;;
+    serving) echo "base metrics data text privacy secagg device net proto" ;;
     model) echo "base metrics data text privacy" ;;
     fl) echo "base metrics data text privacy secagg model" ;;
     recipes) echo "base metrics data text privacy secagg model fl" ;;
     eval) echo "base metrics data text privacy secagg model fl recipes" ;;
-    cli) echo "base metrics data text privacy secagg device model fl recipes eval" ;;
+    cli) echo "base metrics data text privacy secagg device net serving model fl recipes eval" ;;
     *) return 1 ;;
   esac
 }
