@@ -1,9 +1,9 @@
-# sotto_module(NAME [TORCH] LINKS ... [WITHOUT folders]): the static library sotto_NAME from src/NAME/**.cpp,
-# less the folders named.
-# Only TORCH modules see torch headers; they share one precompiled header.
+# sotto_module(NAME [TORCH] LINKS ... [WITHOUT folders] [HEADERS ...]): the static library sotto_NAME from
+# src/NAME/**.cpp, less the folders named.
+# Only TORCH modules see torch headers; they share one precompiled header, unless they name more HEADERS for their own.
 
 function(sotto_module name)
-  cmake_parse_arguments(ARG "TORCH" "" "LINKS;WITHOUT" ${ARGN})
+  cmake_parse_arguments(ARG "TORCH" "" "LINKS;WITHOUT;HEADERS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   foreach(folder ${ARG_WITHOUT})
     list(FILTER sources EXCLUDE REGEX "/src/${name}/${folder}/")
@@ -18,11 +18,14 @@ function(sotto_module name)
   set_source_files_properties(${kernels} PROPERTIES COMPILE_OPTIONS "-O3;-ffast-math" SKIP_PRECOMPILE_HEADERS ON)
   target_link_libraries(sotto_${name} PUBLIC ${ARG_LINKS})
   if(ARG_TORCH)
-    sotto_use_torch(sotto_${name})
+    sotto_use_torch(sotto_${name} ${ARG_HEADERS})
   elseif(SOTTO_PLAIN_PCH)
     sotto_use_plain_pch(sotto_${name})
   endif()
 endfunction()
+
+set(SOTTO_COMMON_HEADERS <algorithm> <array> <cmath> <filesystem> <functional> <memory> <optional> <span> <string>
+  <string_view> <unordered_map> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
 
 # Headers that nearly every file of the modules without torch includes: a third of a cold build. Lint builds without
 # it, so that every file still names what it uses.
@@ -31,8 +34,7 @@ function(sotto_use_plain_pch target)
     file(WRITE ${CMAKE_BINARY_DIR}/plain_pch.cpp "")
     add_library(sotto_plain_pch STATIC ${CMAKE_BINARY_DIR}/plain_pch.cpp)
     target_link_libraries(sotto_plain_pch PUBLIC ${SOTTO_BASE_LIBRARIES})
-    target_precompile_headers(sotto_plain_pch PRIVATE <algorithm> <array> <cmath> <filesystem> <functional> <memory>
-      <optional> <span> <string> <string_view> <unordered_map> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
+    target_precompile_headers(sotto_plain_pch PRIVATE ${SOTTO_COMMON_HEADERS})
   endif()
   target_precompile_headers(${target} REUSE_FROM sotto_plain_pch)
 endfunction()
@@ -48,9 +50,13 @@ function(sotto_use_torch target)
     target_link_libraries(sotto_torch_pch PUBLIC sotto_flags ${TORCH_LIBRARIES})
     target_include_directories(sotto_torch_pch SYSTEM PUBLIC ${TORCH_INCLUDE_DIRS})
     target_include_directories(sotto_torch_pch SYSTEM BEFORE PUBLIC ${SOTTO_EXTRA_INCLUDE})
-    target_precompile_headers(sotto_torch_pch PRIVATE <torch/torch.h>)
+    target_precompile_headers(sotto_torch_pch PRIVATE <model/tensor.h> ${SOTTO_COMMON_HEADERS})
   endif()
-  target_precompile_headers(${target} REUSE_FROM sotto_torch_pch)
+  if(ARGN)
+    target_precompile_headers(${target} PRIVATE <model/tensor.h> ${SOTTO_COMMON_HEADERS} ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM sotto_torch_pch)
+  endif()
 endfunction()
 
 # sotto_wire(): the target sotto_wire, whose includes are "proto/NAME_generated.h" for every proto/NAME.fbs.

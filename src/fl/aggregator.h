@@ -2,11 +2,10 @@
 // Consume-once, mergeable weighted mean of updates: accumulate -> merge -> report. The report refuses below
 // the minimum cohort, so that no single user's update is ever looked at by accident.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 
 #include "base/result.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

@@ -2,13 +2,12 @@
 // Everything a run needs to go on bit for bit: parameters, optimiser state, how far it is. All randomness is
 // addressed by (seed, round), so no generator state is stored.
 
-#include <torch/torch.h>
-
 #include <string>
 #include <vector>
 
 #include "base/files.h"
 #include "base/result.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

@@ -2,11 +2,10 @@
 // The seam between the round engine and whoever computes updates: simulated devices, a central trainer, or
 // real devices over the network.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 
 #include "base/result.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

@@ -2,14 +2,13 @@
 // Server optimisers on the flat parameter vector. All descend along the round's direction; their state is a
 // list of tensors, so that checkpoints need to know nothing about them.
 
-#include <torch/torch.h>
-
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/settings.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

@@ -1,12 +1,11 @@
 #pragma once
 // What happens to one user's update before it is aggregated. Transforms run in the order given.
 
-#include <torch/torch.h>
-
 #include <memory>
 #include <vector>
 
 #include "data/dataset.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

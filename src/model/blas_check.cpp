@@ -1,11 +1,10 @@
 #include "model/blas_check.h"
 
-#include <torch/torch.h>
-
 #include <chrono>
 
 #include "base/log.h"
 #include "base/thread_pool.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

@@ -3,11 +3,11 @@
 // tensors become views into them, so updates, clipping, aggregation, optimisers and checkpoints work on plain
 // vectors and nothing is ever gathered or scattered.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "model/tensor.h"
 
 namespace sotto {
 

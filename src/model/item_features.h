@@ -2,13 +2,12 @@
 // What models read about items: words of titles and abstracts, categories, entities. Built once per run from
 // the catalogue, and only what the model asks for.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "data/dataset.h"
+#include "model/tensor.h"
 #include "text/vocabulary.h"
 #include "text/word_tokenizer.h"
 

@@ -4,14 +4,13 @@
 //
 // Letters: W rows, N segments, D columns, H heads.
 
-#include <torch/torch.h>
-
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "model/ragged.h"
 #include "model/row_functions.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

@@ -1,8 +1,6 @@
 #pragma once
 // Sizes and rates of the news models, and what every model is built from.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +11,7 @@
 #include "base/settings.h"
 #include "model/item_features.h"
 #include "model/layers.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

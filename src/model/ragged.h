@@ -5,10 +5,10 @@
 //
 // Letters: W rows, N segments, H heads, D columns.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <vector>
+
+#include "model/tensor.h"
 
 namespace sotto {
 

@@ -4,8 +4,6 @@
 //
 // Letters: S samples, K non-clicked items per sample, M distinct items, U distinct histories.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -13,6 +11,7 @@
 
 #include "data/dataset.h"
 #include "model/ranking_model.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

@@ -4,8 +4,6 @@
 //
 // Letters: M items, U histories, P pairs.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -13,6 +11,7 @@
 
 #include "data/dataset.h"
 #include "model/row_functions.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

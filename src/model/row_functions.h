@@ -1,12 +1,11 @@
 #pragma once
 // Differentiable row operations beside ragged.h: word windows and reproducible dropout.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <vector>
 
 #include "model/ragged.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

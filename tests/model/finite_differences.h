@@ -2,10 +2,11 @@
 // Analytic gradients against central differences, in double.
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
 #include <functional>
 #include <vector>
+
+#include "model/tensor.h"
 
 namespace sotto::testing {
 

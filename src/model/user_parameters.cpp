@@ -1,0 +1,40 @@
+#include "model/user_parameters.h"
+
+namespace sotto {
+
+using torch::Tensor;
+
+UserParameters::UserParameters(FlatParameters& shared, std::int64_t users, Weights weights)
+    : shared_(shared), gradients_(torch::zeros({users, shared.size()}, shared.values().options())) {
+  if (weights == Weights::own) values_ = shared.values().unsqueeze(0).repeat({users, 1});
+}
+
+void UserParameters::reset() {
+  gradients_.zero_();
+  if (own()) values_.copy_(shared_.values().unsqueeze(0).expand_as(values_));
+}
+
+Tensor UserParameters::view(const Tensor& table, std::int64_t user, const Tensor& parameter) const {
+  const Tensor whole = shared_.values();
+  TORCH_CHECK(parameter.is_contiguous() && parameter.storage().data() == whole.storage().data(),
+              "not a trainable parameter of the model");
+  return table.select(0, user).narrow(0, parameter.storage_offset(), parameter.numel()).view(parameter.sizes());
+}
+
+Tensor UserParameters::gradient(std::int64_t user, const Tensor& parameter) const {
+  return view(gradients_, user, parameter);
+}
+
+Tensor UserParameters::value(std::int64_t user, const Tensor& parameter) const {
+  return view(values_, user, parameter);
+}
+
+Owners owners_of_parts(const Owners& owners, const std::vector<std::int64_t>& parts) {
+  if (!owners) return {};
+  std::vector<std::int64_t> offsets;
+  offsets.reserve(owners->offsets.size());
+  for (const std::int64_t row : owners->offsets) offsets.push_back(parts.at(static_cast<std::size_t>(row)));
+  return c10::make_intrusive<RowOwners>(*owners->parameters, std::move(offsets));
+}
+
+}  // namespace sotto

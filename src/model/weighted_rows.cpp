@@ -1,0 +1,141 @@
+#include "model/weighted_rows.h"
+
+#include <ATen/Parallel.h>
+
+#include "model/row_functions.h"
+
+namespace sotto {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+namespace {
+
+// Users are independent. On the CPU threads share them, each with single-threaded products.
+template <class Body>
+void for_users(const RowOwners& owners, const Tensor& rows, const Body& body) {
+  const auto one = [&](std::int64_t user) {
+    const std::int64_t first = owners.offsets[user], count = owners.offsets[user + 1] - first;
+    if (count > 0) body(user, first, count);
+  };
+  if (rows.is_cuda()) {
+    for (std::int64_t user = 0; user < owners.users(); ++user) one(user);
+    return;
+  }
+  at::parallel_for(0, owners.users(), 1, [&](std::int64_t begin, std::int64_t end) {
+    const torch::NoGradGuard no_grad;
+    for (std::int64_t user = begin; user < end; ++user) one(user);
+  });
+}
+
+Owners owners_in(AutogradContext* context) {
+  return c10::static_intrusive_pointer_cast<RowOwners>(context->saved_data["owners"].toCapsule());
+}
+
+void keep_owners(AutogradContext* context, const Owners& owners) {
+  context->saved_data["owners"] = c10::IValue::make_capsule(owners);
+}
+
+void add_column_sums(const RowOwners& owners, const Tensor& bias, const Tensor& dy) {
+  for_users(owners, dy, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+    owners.parameters->gradient(user, bias).add_(dy.narrow(0, first, count).sum(0));
+  });
+}
+
+struct OwnedAffine : torch::autograd::Function<OwnedAffine> {
+  // bias: undefined when there is none.
+  static Tensor forward(AutogradContext* context, const Tensor& rows_in, const Tensor& weight,
+                        const Tensor& bias, const Owners& owners) {
+    const Tensor rows = rows_in.contiguous();
+    context->save_for_backward({rows, weight, bias});
+    context->saved_data["rows_need_gradient"] = rows_in.requires_grad();
+    keep_owners(context, owners);
+    if (!owners->parameters->own())
+      return bias.defined() ? torch::addmm(bias, rows, weight) : rows.mm(weight);
+    Tensor out = own_product(*owners, rows, weight, false);
+    if (bias.defined())
+      for_users(*owners, out, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+        out.narrow(0, first, count).add_(owners->parameters->value(user, bias));
+      });
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    const Tensor &rows = saved[0], &weight = saved[1], &bias = saved[2];
+    const Owners owners = owners_in(context);
+    const Tensor dy = grads[0].contiguous();
+    add_weight_gradients(*owners, weight, rows, dy);
+    if (bias.defined()) add_column_sums(*owners, bias, dy);
+    Tensor dx;
+    if (context->saved_data["rows_need_gradient"].toBool())
+      dx = owners->parameters->own() ? own_product(*owners, dy, weight, true) : dy.mm(weight.t());
+    return {dx, Tensor(), Tensor(), Tensor()};
+  }
+};
+
+struct OwnedLookup : torch::autograd::Function<OwnedLookup> {
+  static Tensor forward(AutogradContext* context, const Tensor& table, const Tensor& rows,
+                        const Owners& owners) {
+    context->save_for_backward({table, rows});
+    keep_owners(context, owners);
+    if (!owners->parameters->own()) return table.index_select(0, rows);
+    Tensor out = torch::empty({rows.size(0), table.size(1)}, table.options());
+    for_users(*owners, out, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+      out.narrow(0, first, count)
+          .copy_(owners->parameters->value(user, table).index_select(0, rows.narrow(0, first, count)));
+    });
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    const Tensor &table = saved[0], &rows = saved[1];
+    const Owners owners = owners_in(context);
+    const Tensor dy = grads[0].contiguous();
+    for_users(*owners, dy, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+      owners->parameters->gradient(user, table)
+          .index_add_(0, rows.narrow(0, first, count), dy.narrow(0, first, count));
+    });
+    return {Tensor(), Tensor(), Tensor()};
+  }
+};
+
+}  // namespace
+
+void add_weight_gradients(const RowOwners& owners, const Tensor& weight, const Tensor& x, const Tensor& dy) {
+  for_users(owners, x, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+    owners.parameters->gradient(user, weight)
+        .addmm_(x.narrow(0, first, count).t(), dy.narrow(0, first, count));
+  });
+}
+
+Tensor own_product(const RowOwners& owners, const Tensor& x, const Tensor& weight, bool transposed) {
+  Tensor out = torch::empty({x.size(0), weight.size(transposed ? 0 : 1)}, x.options());
+  for_users(owners, x, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+    const Tensor own = owners.parameters->value(user, weight);
+    Tensor part = out.narrow(0, first, count);
+    torch::mm_out(part, x.narrow(0, first, count), transposed ? own.t() : own);
+  });
+  return out;
+}
+
+Tensor product(const Tensor& rows, const Tensor& weight, const Owners& owners) {
+  return owners ? OwnedAffine::apply(rows, weight, Tensor(), owners) : rows.mm(weight);
+}
+
+Tensor affine(const Tensor& rows, const Tensor& weight, const Tensor& bias, const Owners& owners) {
+  return owners ? OwnedAffine::apply(rows, weight, bias, owners) : torch::addmm(bias, rows, weight);
+}
+
+Tensor projection(const Tensor& rows, const Tensor& query, const Owners& owners) {
+  return owners ? OwnedAffine::apply(rows, query.unsqueeze(1), Tensor(), owners).squeeze(1) : rows.mv(query);
+}
+
+Tensor lookup(const Tensor& table, std::vector<std::int64_t> rows, const Owners& owners) {
+  if (!owners || !table.requires_grad()) return gather_rows(table, std::move(rows));
+  return OwnedLookup::apply(table, torch::tensor(rows, torch::kInt64).to(table.device()), owners);
+}
+
+}  // namespace sotto
