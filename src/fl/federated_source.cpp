@@ -41,7 +41,7 @@ Result<RoundUpdate> FederatedSource::round(std::uint32_t round) {
   if (transforms_.empty() && settings_.local_epochs == 0) {
     SOTTO_CHECK(aggregate_together(round, cohort, mean, update));
   } else {
-    SOTTO_CHECK(aggregate_one_by_one(round, cohort, mean, update));
+    SOTTO_CHECK(aggregate_apart(round, cohort, mean, update));
   }
   update.clients = mean.clients();
   SOTTO_TRY(update.direction, std::move(mean).report());
@@ -62,14 +62,12 @@ Status FederatedSource::aggregate_together(std::uint32_t round, const std::vecto
   return {};
 }
 
-Status FederatedSource::aggregate_one_by_one(std::uint32_t round, const std::vector<UserId>& cohort,
-                                             WeightedMean& mean, RoundUpdate& update) {
+Status FederatedSource::aggregate_apart(std::uint32_t round, const std::vector<UserId>& cohort,
+                                        WeightedMean& mean, RoundUpdate& update) {
   const LocalEpochs local{settings_.local_epochs, settings_.local_batch, settings_.local_learning_rate};
   const bool differences = local.epochs > 0;
   double loss = 0, clicks = 0;
-  for (const UserId user : cohort) {
-    LocalGradient own =
-        differences ? training_.user_epochs(round, user, local) : training_.user_gradient(round, user);
+  const auto add = [&](UserId user, const LocalGradient& own) -> Status {
     const auto samples = static_cast<double>(own.samples);
     // Gradients are sums over a user's clicks, weight differences are not: the mean over clicks divides the
     // sum by the clicks first, so that the weight brings it back.
@@ -80,7 +78,10 @@ Status FederatedSource::aggregate_one_by_one(std::uint32_t round, const std::vec
     loss += loss_weight(own.samples) * own.loss;
     clicks += loss_weight(own.samples) * samples;
     update.samples += own.samples;
-  }
+    return {};
+  };
+  SOTTO_CHECK(differences ? training_.users_epochs(round, cohort, local, add)
+                          : training_.user_gradients(round, cohort, add));
   update.loss = loss / clicks;
   return {};
 }

@@ -16,7 +16,8 @@ struct FederatedSettings {
   void bind(SettingsTable& table);
 };
 
-// Without transforms and local steps the whole cohort is one batch; otherwise user after user.
+// Without transforms and local steps only the sum over the cohort is computed; otherwise every user's own
+// update.
 class FederatedSource final : public UpdateSource {
  public:
   FederatedSource(const FederatedSettings& settings, CohortSampler sampler, UpdateTransforms transforms,
@@ -26,8 +27,8 @@ class FederatedSource final : public UpdateSource {
  private:
   Status aggregate_together(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean,
                             RoundUpdate& update);
-  Status aggregate_one_by_one(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean,
-                              RoundUpdate& update);
+  Status aggregate_apart(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean,
+                         RoundUpdate& update);
 
   double loss_weight(std::uint64_t samples) const;
 

@@ -1,5 +1,8 @@
 #include "fl/news_training.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "base/distributions.h"
 
 namespace sotto {
@@ -54,6 +57,62 @@ LocalGradient NewsTraining::user_gradient(std::uint32_t round, UserId user) {
   return backward(batch, Pass::train(seed_, round, user + 1));
 }
 
+namespace {
+
+// Enough for large products, little beside what else a round holds. More does not make it faster.
+constexpr std::int64_t memory_budget = std::int64_t{1} << 30;
+
+}  // namespace
+
+std::size_t NewsTraining::users_at_once(std::span<const UserId> users,
+                                        std::int64_t bytes_per_parameter) const {
+  std::int64_t bytes = 0;
+  std::size_t count = 0;
+  for (const UserId user : users) {
+    std::int64_t items = 0;
+    for (const TrainingSample& sample : data_.of(user)) {
+      const auto history = static_cast<std::int64_t>(dataset_.impression(sample.impression).history.size());
+      items = std::max(items, std::min(history, settings_.max_history));
+    }
+    items += static_cast<std::int64_t>(samples_of(user)) * (settings_.negatives + 1);
+    bytes += bytes_per_parameter * parameters_.size() + model_.bytes_per_item() * items;
+    if (count > 0 && bytes > memory_budget) break;
+    ++count;
+  }
+  return count;
+}
+
+Result<std::vector<double>> NewsTraining::backward_apart(const RankingBatch& batch, UserParameters& own) {
+  parameters_.zero_gradients();
+  const UserBatch users = batch.users(own);
+  Pass pass{true, 0, &users};
+  const torch::Tensor losses = batch.losses(model_, pass);
+  losses.sum().backward();
+  if (own.something_was_shared())
+    return failed(
+        "this model cannot give every user its own gradient: one of its layers does not tell users apart");
+  return batch.by_user(losses);
+}
+
+Status NewsTraining::user_gradients(std::uint32_t round, std::span<const UserId> users,
+                                    const EachUser& each) {
+  while (!users.empty()) {
+    const auto chunk = users.first(users_at_once(users, sizeof(float)));
+    users = users.subspan(chunk.size());
+    UserParameters own(parameters_, static_cast<std::int64_t>(chunk.size()), UserParameters::Weights::shared);
+    RankingBatch batch = empty_batch();
+    for (const UserId user : chunk) {
+      batch.begin_user(Pass::train(seed_, round, user + 1).seed);
+      add_user(batch, round, user, 1);
+    }
+    SOTTO_TRY(const auto losses, backward_apart(batch, own));
+    const auto samples = batch.samples_by_user();
+    for (std::size_t i = 0; i < chunk.size(); ++i)
+      SOTTO_CHECK(each(chunk[i], {own.gradients()[static_cast<std::int64_t>(i)], losses[i], samples[i]}));
+  }
+  return {};
+}
+
 LocalGradient NewsTraining::batch_gradient(std::uint32_t round, std::span<const TrainingSample> samples) {
   RankingBatch batch = empty_batch();
   SeededRandom random(seed_, Purpose::negative_sampling, round);
@@ -61,34 +120,108 @@ LocalGradient NewsTraining::batch_gradient(std::uint32_t round, std::span<const 
   return backward(batch, Pass::train(seed_, round));
 }
 
+namespace {
+
+// One user's way through its samples, a batch at a time, shuffled anew every epoch.
+class LocalSteps {
+ public:
+  LocalSteps(std::vector<TrainingSample> samples, const LocalEpochs& local, const SeededRandom& order)
+      : samples_(std::move(samples)),
+        batch_(static_cast<std::size_t>(local.batch)),
+        left_(local.epochs),
+        order_(order) {}
+
+  // The next batch; empty when all epochs are over.
+  std::span<const TrainingSample> next() {
+    if (first_ >= samples_.size()) {
+      if (left_-- <= 0 || samples_.empty()) return {};
+      shuffle(std::span(samples_), order_);
+      first_ = 0, ++epoch_;
+    }
+    const auto step = std::span(samples_).subspan(first_, std::min(batch_, samples_.size() - first_));
+    first_ += step.size();
+    return step;
+  }
+  bool in_first_epoch() const { return epoch_ == 1; }
+
+ private:
+  std::vector<TrainingSample> samples_;
+  std::size_t batch_, first_ = std::numeric_limits<std::size_t>::max();
+  std::int64_t left_, epoch_ = 0;
+  SeededRandom order_;
+};
+
+}  // namespace
+
 LocalGradient NewsTraining::user_epochs(std::uint32_t round, UserId user, const LocalEpochs& local) {
   torch::NoGradGuard no_grad;
   const torch::Tensor start = parameters_.values().clone();
-  SeededRandom negatives(seed_, Purpose::negative_sampling, round, user),
-      order(seed_, Purpose::batch_order, round, user);
+  SeededRandom negatives(seed_, Purpose::negative_sampling, round, user);
   Pass pass = Pass::train(seed_, round, user + 1);
+  LocalSteps steps(data_.of(user), local, SeededRandom(seed_, Purpose::batch_order, round, user));
   LocalGradient total;
-  std::vector<TrainingSample> samples = data_.of(user);
-  for (std::int64_t epoch = 0; epoch < local.epochs; ++epoch) {
-    shuffle(std::span(samples), order);
-    for (std::size_t first = 0; first < samples.size(); first += static_cast<std::size_t>(local.batch)) {
-      RankingBatch batch = empty_batch();
-      for (std::size_t i = first; i < std::min(samples.size(), first + static_cast<std::size_t>(local.batch));
-           ++i)
-        add_sample(batch, samples[i], negatives, 1);
-      LocalGradient step;
-      {
-        torch::AutoGradMode with_grad(true);
-        step = backward(batch, Pass{true, pass.next_seed()});
-      }
-      parameters_.values().sub_(step.gradient, local.learning_rate / static_cast<double>(step.samples));
-      if (epoch == 0) total.loss += step.loss;
+  for (auto samples = steps.next(); !samples.empty(); samples = steps.next()) {
+    RankingBatch batch = empty_batch();
+    for (const TrainingSample& sample : samples) add_sample(batch, sample, negatives, 1);
+    LocalGradient step;
+    {
+      torch::AutoGradMode with_grad(true);
+      step = backward(batch, Pass{true, pass.next_seed()});
     }
+    parameters_.values().sub_(step.gradient, local.learning_rate / static_cast<double>(step.samples));
+    if (steps.in_first_epoch()) total.loss += step.loss, total.samples += step.samples;
   }
-  total.samples = samples.size();
   total.gradient = start - parameters_.values();
   parameters_.values().copy_(start);
   return total;
+}
+
+Status NewsTraining::users_epochs(std::uint32_t round, std::span<const UserId> users,
+                                  const LocalEpochs& local, const EachUser& each) {
+  while (!users.empty()) {
+    const auto chunk = users.first(users_at_once(users, 2 * sizeof(float)));
+    users = users.subspan(chunk.size());
+    SOTTO_CHECK(epochs_together(round, chunk, local, each));
+  }
+  return {};
+}
+
+Status NewsTraining::epochs_together(std::uint32_t round, std::span<const UserId> users,
+                                     const LocalEpochs& local, const EachUser& each) {
+  const std::size_t count = users.size();
+  UserParameters own(parameters_, static_cast<std::int64_t>(count), UserParameters::Weights::own);
+  std::vector<LocalSteps> steps;
+  std::vector<SeededRandom> negatives;
+  std::vector<Pass> passes;
+  for (const UserId user : users) {
+    steps.emplace_back(data_.of(user), local, SeededRandom(seed_, Purpose::batch_order, round, user));
+    negatives.emplace_back(seed_, Purpose::negative_sampling, round, user);
+    passes.push_back(Pass::train(seed_, round, user + 1));
+  }
+  std::vector<LocalGradient> totals(count);
+  while (true) {
+    RankingBatch batch = empty_batch();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto samples = steps[i].next();
+      batch.begin_user(samples.empty() ? 0 : passes[i].next_seed());
+      for (const TrainingSample& sample : samples) add_sample(batch, sample, negatives[i], 1);
+    }
+    if (batch.samples() == 0) break;
+    own.gradients().zero_();
+    SOTTO_TRY(const auto losses, backward_apart(batch, own));
+    const auto stepped = batch.samples_by_user();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (stepped[i] == 0) continue;
+      const auto row = static_cast<std::int64_t>(i);
+      own.values()[row].sub_(own.gradients()[row], local.learning_rate / static_cast<double>(stepped[i]));
+      if (steps[i].in_first_epoch()) totals[i].loss += losses[i], totals[i].samples += stepped[i];
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    totals[i].gradient = parameters_.values() - own.values()[static_cast<std::int64_t>(i)];
+    SOTTO_CHECK(each(users[i], totals[i]));
+  }
+  return {};
 }
 
 }  // namespace sotto

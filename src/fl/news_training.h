@@ -1,8 +1,9 @@
 #pragma once
-// Gradients of the news papers' loss for users of a data set: all users of a cohort in one batch, or one user
-// after another (the readable reference, and what per-user transforms need). Both draw the same negatives.
+// Gradients of the news papers' loss for users of a data set: summed over a cohort in one batch; each user's
+// own, many users in one batch; or one user alone, the readable reference. All draw the same negatives.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "fl/training_data.h"
@@ -30,6 +31,10 @@ struct LocalEpochs {
   double learning_rate = 0.05;
 };
 
+// Told about each user of a cohort, in order; an error stops the round. The gradient is valid during the
+// call.
+using EachUser = std::function<Status(UserId user, const LocalGradient& own)>;
+
 // Refers to everything it is given; not thread-safe (it computes on the model itself).
 class NewsTraining {
  public:
@@ -38,6 +43,11 @@ class NewsTraining {
 
   // Sum over the users of weight * gradient, in one batch.
   LocalGradient cohort_gradient(std::uint32_t round, std::span<const UserId> users, Weighting weighting);
+  // Each user's own gradient, or the outcome of its own local epochs: many users at once, as many as fit the
+  // memory. Nothing a user gets depends on who else is in the cohort.
+  Status user_gradients(std::uint32_t round, std::span<const UserId> users, const EachUser& each);
+  Status users_epochs(std::uint32_t round, std::span<const UserId> users, const LocalEpochs& local,
+                      const EachUser& each);
   // One user's own gradient.
   LocalGradient user_gradient(std::uint32_t round, UserId user);
   // One user trains its own copy: gradient holds (start - end) weights. The model is left as it was.
@@ -53,6 +63,12 @@ class NewsTraining {
   void add_user(RankingBatch& batch, std::uint32_t round, UserId user, float weight);
   void add_sample(RankingBatch& batch, const TrainingSample& sample, RandomSource& random, float weight);
   LocalGradient backward(const RankingBatch& batch, Pass pass);
+  // Fills the gradients of a batch that tells users apart; returns each one's loss.
+  Result<std::vector<double>> backward_apart(const RankingBatch& batch, UserParameters& own);
+  Status epochs_together(std::uint32_t round, std::span<const UserId> users, const LocalEpochs& local,
+                         const EachUser& each);
+  // How many of the first users fit the memory together.
+  std::size_t users_at_once(std::span<const UserId> users, std::int64_t bytes_per_parameter) const;
   RankingBatch empty_batch() const;
 
   const Dataset& dataset_;

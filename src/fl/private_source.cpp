@@ -38,8 +38,7 @@ Result<RoundUpdate> PrivateSource::round(std::uint32_t round) {
   const UpdateEncoder device(plan_);
   std::vector<std::uint32_t> sum(plan_.entries(), 0);
   RoundUpdate update;
-  for (const UserId user : cohort) {
-    const LocalGradient own = training_.user_gradient(round, user);
+  const auto add = [&](UserId user, const LocalGradient& own) -> Status {
     const torch::Tensor gradient = own.gradient.to(torch::kCPU, torch::kFloat32).contiguous();
     SeededRandom draws(seed_, Purpose::noise, round, user);
     SOTTO_TRY(const auto entries,
@@ -48,7 +47,9 @@ Result<RoundUpdate> PrivateSource::round(std::uint32_t round) {
     SOTTO_CHECK(add_entries(std::span(sum), entries));
     update.loss += own.loss;
     update.samples += own.samples;
-  }
+    return {};
+  };
+  SOTTO_CHECK(training_.user_gradients(round, cohort, add));
   reduce_entries(std::span(sum), plan_.modulus());
   SumDecoder server(plan_);
   SOTTO_CHECK(server.add_group(sum));

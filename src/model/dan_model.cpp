@@ -30,14 +30,14 @@ class DanModel final : public RankingModel {
         user_(register_module("user", std::make_shared<Dense>(2 * shape_.filters, shape_.filters))) {}
 
   Tensor scores(const ScoreRequest& request, Pass& pass) override {
-    const auto [words, titles] = text_rows(words_, items_->titles, request.items);
-    const auto [entities, profiles] = text_rows(entities_, items_->title_entities, request.items);
+    const auto [words, titles] = text_rows(words_, items_->titles, request.items, pass);
+    const auto [entities, profiles] = text_rows(entities_, items_->title_entities, request.items, pass);
     const Tensor items =
         dropout(torch::cat({title_->forward(dropout(words, shape_.dropout, pass), titles),
                             profile_->forward(dropout(entities, shape_.dropout, pass), profiles)},
                            1),
                 shape_.dropout, pass);
-    const RaggedRows clicks = clicks_of(items, request.histories);
+    const RaggedRows clicks = clicks_of(items, request.histories, pass);
     const RaggedRows states{lstm_->forward(clicks.rows, clicks.segments), clicks.segments};
     const Tensor users = user_->forward(torch::cat(
         {interest_->forward(clicks, items, request), sequence_->forward(states, items, request)}, 1));

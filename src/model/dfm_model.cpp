@@ -56,12 +56,13 @@ class DfmModel final : public RankingModel {
         score_(register_module("score", std::make_shared<Dense>(shape_.filters, 1))) {}
 
   Tensor scores(const ScoreRequest& request, Pass& pass) override {
-    const auto [words, titles] = text_rows(words_, items_->titles, request.items);
-    const Tensor items = dropout(torch::cat({segment_mean(words, titles), codes_->categories(request.items),
-                                             codes_->subcategories(request.items)},
-                                            1),
-                                 shape_.dropout, pass);
-    const Tensor history = attention_->forward(clicks_of(items, request.histories), items, request);
+    const auto [words, titles] = text_rows(words_, items_->titles, request.items, pass);
+    const Tensor items =
+        dropout(torch::cat({segment_mean(words, titles), codes_->categories(request.items, pass),
+                            codes_->subcategories(request.items, pass)},
+                           1),
+                shape_.dropout, pass);
+    const Tensor history = attention_->forward(clicks_of(items, request.histories, pass), items, request);
     const Tensor candidate = gather_rows(items, {request.pair_item.begin(), request.pair_item.end()});
     const Tensor own = gather_rows(own_->forward(request.histories, pass),
                                    {request.pair_history.begin(), request.pair_history.end()});

@@ -29,7 +29,7 @@ class DknModel final : public RankingModel {
 
   Tensor scores(const ScoreRequest& request, Pass& pass) override {
     const Tensor items = dropout(encode_items(request.items, pass), shape_.dropout, pass);
-    const Tensor users = attention_->forward(clicks_of(items, request.histories), items, request);
+    const Tensor users = attention_->forward(clicks_of(items, request.histories, pass), items, request);
     const Tensor candidates = gather_rows(items, {request.pair_item.begin(), request.pair_item.end()});
     return score_->forward(hidden_->forward(torch::cat({users, candidates}, 1)).relu()).squeeze(1);
   }

@@ -8,6 +8,7 @@
 #include "model/news_models.h"
 #include "model/news_parts.h"
 #include "model/recurrent.h"
+#include "model/weighted_rows.h"
 
 namespace sotto {
 namespace {
@@ -27,14 +28,17 @@ class EbnrModel final : public NewsRecommender {
                                                          shape_.weights()))) {}
 
   Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
-    const auto [words, texts] = text_rows(words_, joined_texts(items), all_rows(items.size()));
-    const Tensor kept = dropout(torch::ones({words.size(0), 1}, words.options()), shape_.word_mask, pass);
-    return torch::addmm(bias_, segment_mean(words * kept, texts), weight_).tanh() - bias_.tanh();
+    const auto [words, texts] = text_rows(words_, joined_texts(items), all_rows(items.size()), pass);
+    const Tensor kept =
+        dropout(torch::ones({words.size(0), 1}, words.options()), shape_.word_mask, pass, texts.row_owners());
+    const Owners owners = pass.item_owners();
+    const Tensor at_rest = lookup(bias_.unsqueeze(0), std::vector<std::int64_t>(items.size(), 0), owners);
+    return affine(segment_mean(words * kept, texts), weight_, bias_, owners).tanh() - at_rest.tanh();
   }
 
   Tensor encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) override {
-    const auto [vectors, clicks] = clicks_of(item_vectors, histories);
-    return recent_->forward(dropout(vectors, shape_.dropout, pass), clicks);
+    const auto [vectors, clicks] = clicks_of(item_vectors, histories, pass);
+    return recent_->forward(dropout(vectors, shape_.dropout, pass, clicks.row_owners()), clicks);
   }
 
   std::int64_t vector_size() const override { return shape_.filters; }

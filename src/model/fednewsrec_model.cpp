@@ -26,23 +26,25 @@ FedNewsRecModel::FedNewsRecModel(const ModelInputs& inputs)
 }
 
 Tensor FedNewsRecModel::encode_items(std::span<const ItemId> items, Pass& pass) {
-  const auto [words, titles] = text_rows(words_, items_->titles, items);
-  Tensor x = convolution_->forward(dropout(words, shape_.dropout, pass), titles);
-  x = word_attention_->forward(dropout(x, shape_.dropout, pass), titles).relu();
-  return word_pooling_->forward(dropout(x, shape_.dropout, pass), titles);
+  const auto [words, titles] = text_rows(words_, items_->titles, items, pass);
+  const Owners& owners = titles.row_owners();
+  Tensor x = convolution_->forward(dropout(words, shape_.dropout, pass, owners), titles);
+  x = word_attention_->forward(dropout(x, shape_.dropout, pass, owners), titles).relu();
+  return word_pooling_->forward(dropout(x, shape_.dropout, pass, owners), titles);
 }
 
 Tensor FedNewsRecModel::encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) {
-  const auto [vectors, clicks] = clicks_of(item_vectors, histories);
-  const Tensor x = dropout(vectors, shape_.dropout, pass);
-  const Tensor long_term =
-      click_pooling_->forward(dropout(click_attention_->forward(x, clicks), shape_.dropout, pass), clicks);
+  const auto [vectors, clicks] = clicks_of(item_vectors, histories, pass);
+  const Owners& owners = clicks.row_owners();
+  const Tensor x = dropout(vectors, shape_.dropout, pass, owners);
+  const Tensor attended = click_attention_->forward(x, clicks);
+  const Tensor long_term = click_pooling_->forward(dropout(attended, shape_.dropout, pass, owners), clicks);
   const Tensor short_term = recent_->forward(x, clicks);
 
   std::vector<std::int64_t> pairs(histories.size() + 1);
   for (std::size_t u = 0; u < pairs.size(); ++u) pairs[u] = static_cast<std::int64_t>(2 * u);
   const Tensor both = torch::stack({long_term, short_term}, 1).reshape({-1, vector_size()});
-  return merge_pooling_->forward(both, Segments(std::move(pairs)));
+  return merge_pooling_->forward(both, Segments(std::move(pairs), pass.history_owners()));
 }
 
 }  // namespace sotto

@@ -27,11 +27,11 @@ class FmModel final : public NewsRecommender {
         clicked_codes_(register_module("clicked_codes", std::make_shared<CategoryVectors>(items_, factors_))),
         own_(register_module("own", std::make_shared<UserVectors>(inputs, factors_))) {}
 
-  Tensor encode_items(std::span<const ItemId> items, Pass&) override {
-    const auto [words, titles] = text_rows(words_, items_->titles, items);
-    const Tensor weights = text_rows(word_weights_, items_->titles, items).rows;
+  Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+    const auto [words, titles] = text_rows(words_, items_->titles, items, pass);
+    const Tensor weights = text_rows(word_weights_, items_->titles, items, pass).rows;
     // The last column of a code's vector is its weight w.
-    const Tensor category = codes_->categories(items), subcategory = codes_->subcategories(items);
+    const Tensor category = codes_->categories(items, pass), subcategory = codes_->subcategories(items, pass);
     const Tensor both = category + subcategory;
     const Tensor sum = segment_mean(words, titles) + both.slice(1, 0, factors_);
     const Tensor squares = square_sums(segment_mean(words.square(), titles)) / lengths(titles, words) +
@@ -39,13 +39,14 @@ class FmModel final : public NewsRecommender {
                            square_sums(subcategory.slice(1, 0, factors_).square());
     const Tensor linear = segment_mean(weights, titles) + both.slice(1, factors_);
     const Tensor alone = linear + 0.5 * (square_sums(sum.square()) - squares);
-    const Tensor clicked = segment_mean(text_rows(clicked_words_, items_->titles, items).rows, titles) +
-                           clicked_codes_->categories(items) + clicked_codes_->subcategories(items);
+    const Tensor clicked = segment_mean(text_rows(clicked_words_, items_->titles, items, pass).rows, titles) +
+                           clicked_codes_->categories(items, pass) +
+                           clicked_codes_->subcategories(items, pass);
     return torch::cat({sum, alone, clicked}, 1);
   }
 
   Tensor encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) override {
-    const auto [vectors, clicks] = clicks_of(item_vectors.slice(1, factors_ + 1), histories);
+    const auto [vectors, clicks] = clicks_of(item_vectors.slice(1, factors_ + 1), histories, pass);
     const Tensor sum = own_->forward(histories, pass) + segment_mean(vectors, clicks);
     return torch::cat({sum, torch::ones({sum.size(0), 1}, sum.options()), torch::zeros_like(sum)}, 1);
   }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "model/weighted_rows.h"
+
 namespace sotto {
 
 using torch::Tensor;
@@ -26,7 +28,7 @@ WordConvolution::WordConvolution(std::int64_t in, std::int64_t out, Start start)
 }
 
 Tensor WordConvolution::forward(const Tensor& words, const Segments& segments) {
-  return torch::addmm(bias_, word_windows(words, segments), weight_).relu();
+  return affine(word_windows(words, segments), weight_, bias_, segments.row_owners()).relu();
 }
 
 SelfAttention::SelfAttention(std::int64_t in, std::int64_t heads, std::int64_t head_size, Start start)
@@ -42,7 +44,7 @@ SelfAttention::SelfAttention(std::int64_t in, std::int64_t heads, std::int64_t h
 }
 
 Tensor SelfAttention::forward(const Tensor& rows, const Segments& segments) {
-  return ragged_attention(rows.mm(weight_), segments, heads_);
+  return ragged_attention(product(rows, weight_, segments.row_owners()), segments, heads_);
 }
 
 AdditivePooling::AdditivePooling(std::int64_t in, std::int64_t hidden)
@@ -51,14 +53,17 @@ AdditivePooling::AdditivePooling(std::int64_t in, std::int64_t hidden)
       query_(register_parameter("query", glorot_uniform(hidden, 1).squeeze(1))) {}
 
 Tensor AdditivePooling::forward(const Tensor& rows, const Segments& segments) {
-  return ragged_pool(torch::addmm(bias_, rows, weight_).tanh().mv(query_), rows, segments);
+  const Owners& owners = segments.row_owners();
+  return ragged_pool(projection(affine(rows, weight_, bias_, owners).tanh(), query_, owners), rows, segments);
 }
 
 Dense::Dense(std::int64_t in, std::int64_t out)
     : weight_(register_parameter("weight", glorot_uniform(in, out))),
       bias_(register_parameter("bias", torch::zeros({out}))) {}
 
-Tensor Dense::forward(const Tensor& rows) { return torch::addmm(bias_, rows, weight_); }
+Tensor Dense::forward(const Tensor& rows, const Owners& owners) {
+  return affine(rows, weight_, bias_, owners);
+}
 
 WindowConvolutions::WindowConvolutions(std::int64_t in, std::int64_t out) : in_(in) {
   for (std::int64_t window = 1; window <= 3; ++window) {
@@ -95,14 +100,16 @@ Tensor segment_max(const Tensor& rows, const Segments& segments) {
   return std::get<0>(all.max(1)).masked_fill(present.logical_not(), 0.0);
 }
 
-Tensor rows_or_zero(const Tensor& table, std::span<const std::int32_t> rows) {
-  std::vector<std::int64_t> present, place;
-  for (const std::int32_t row : rows)
+Tensor rows_or_zero(const Tensor& table, std::span<const std::int32_t> rows, const Owners& owners) {
+  std::vector<std::int64_t> present, place, present_before = {0};
+  for (const std::int32_t row : rows) {
     if (row >= 0) present.push_back(row);
+    present_before.push_back(static_cast<std::int64_t>(present.size()));
+  }
   const auto zero = static_cast<std::int64_t>(present.size());
   std::int64_t next = 0;
   for (const std::int32_t row : rows) place.push_back(row >= 0 ? next++ : zero);
-  const Tensor found = gather_rows(table, std::move(present));
+  const Tensor found = lookup(table, std::move(present), owners_of_parts(owners, present_before));
   return gather_rows(torch::cat({found, torch::zeros({1, table.size(1)}, table.options())}),
                      std::move(place));
 }

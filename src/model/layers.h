@@ -61,7 +61,7 @@ class AdditivePooling : public torch::nn::Module {
 class Dense : public torch::nn::Module {
  public:
   Dense(std::int64_t in, std::int64_t out);
-  torch::Tensor forward(const torch::Tensor& rows);
+  torch::Tensor forward(const torch::Tensor& rows, const Owners& owners = {});
 
  private:
   torch::Tensor weight_, bias_;
@@ -83,7 +83,8 @@ class WindowConvolutions : public torch::nn::Module {
 torch::Tensor segment_mean(const torch::Tensor& rows, const Segments& segments);
 torch::Tensor segment_max(const torch::Tensor& rows, const Segments& segments);
 
-// table[rows], and zeros where the number is negative: [W, D].
-torch::Tensor rows_or_zero(const torch::Tensor& table, std::span<const std::int32_t> rows);
+// table[rows] of a learned table, and zeros where the number is negative: [W, D].
+torch::Tensor rows_or_zero(const torch::Tensor& table, std::span<const std::int32_t> rows,
+                           const Owners& owners = {});
 
 }  // namespace sotto

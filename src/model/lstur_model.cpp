@@ -29,13 +29,13 @@ class LsturModel final : public NewsRecommender {
             "own", std::make_shared<UserVectors>(inputs, beside_ ? size_ - recent_size() : size_))) {}
 
   Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
-    return torch::cat({title_->forward(text_rows(words_, items_->titles, items), pass),
-                       codes_->categories(items), codes_->subcategories(items)},
+    return torch::cat({title_->forward(text_rows(words_, items_->titles, items, pass), pass),
+                       codes_->categories(items, pass), codes_->subcategories(items, pass)},
                       1);
   }
 
   Tensor encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) override {
-    const auto [vectors, clicks] = clicks_of(item_vectors, histories);
+    const auto [vectors, clicks] = clicks_of(item_vectors, histories, pass);
     const Tensor x = dropout(vectors, shape_.dropout, pass), own = own_->forward(histories, pass);
     return beside_ ? torch::cat({recent_->forward(x, clicks), own}, 1) : recent_->forward(x, clicks, own);
   }

@@ -29,10 +29,11 @@ class NamlModel final : public NewsRecommender {
 
   Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
     // All views of all items as one table: view v of item i is row v * M + i.
-    const Tensor table = torch::cat({title_->forward(text_rows(words_, items_->titles, items), pass),
-                                     abstract_->forward(text_rows(words_, items_->abstracts, items), pass),
-                                     category_->forward(codes_->categories(items)).relu(),
-                                     subcategory_->forward(codes_->subcategories(items)).relu()});
+    const Tensor table =
+        torch::cat({title_->forward(text_rows(words_, items_->titles, items, pass), pass),
+                    abstract_->forward(text_rows(words_, items_->abstracts, items, pass), pass),
+                    category_->forward(codes_->categories(items, pass), pass.item_owners()).relu(),
+                    subcategory_->forward(codes_->subcategories(items, pass), pass.item_owners()).relu()});
     std::vector<std::int64_t> rows, offsets = {0};
     for (std::size_t i = 0; i < items.size(); ++i) {
       const ItemId item = items[i];
@@ -42,12 +43,13 @@ class NamlModel final : public NewsRecommender {
         if (present[view]) rows.push_back(static_cast<std::int64_t>(view * items.size() + i));
       offsets.push_back(static_cast<std::int64_t>(rows.size()));
     }
-    return views_->forward(gather_rows(table, std::move(rows)), Segments(std::move(offsets)));
+    return views_->forward(gather_rows(table, std::move(rows)),
+                           Segments(std::move(offsets), pass.item_owners()));
   }
 
   Tensor encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) override {
-    const auto [vectors, clicks] = clicks_of(item_vectors, histories);
-    return clicks_->forward(dropout(vectors, shape_.dropout, pass), clicks);
+    const auto [vectors, clicks] = clicks_of(item_vectors, histories, pass);
+    return clicks_->forward(dropout(vectors, shape_.dropout, pass, clicks.row_owners()), clicks);
   }
 
   std::int64_t vector_size() const override { return shape_.filters; }

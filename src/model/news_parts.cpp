@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/weighted_rows.h"
+
 namespace sotto {
 
 using torch::Tensor;
@@ -12,14 +14,17 @@ Tensor register_words(torch::nn::Module& module, const ModelInputs& inputs) {
   return module.register_parameter("words", inputs.words, inputs.shape.train_words);
 }
 
-RaggedRows text_rows(const Tensor& vectors, const ItemText& text, std::span<const ItemId> items) {
+RaggedRows text_rows(const Tensor& vectors, const ItemText& text, std::span<const ItemId> items,
+                     const Pass& pass) {
   std::vector<std::int64_t> tokens, offsets = {0};
   for (const ItemId item : items) {
     const auto own = text.of(item);
     tokens.insert(tokens.end(), own.begin(), own.end());
     offsets.push_back(static_cast<std::int64_t>(tokens.size()));
   }
-  return {gather_rows(vectors, std::move(tokens)), Segments(std::move(offsets))};
+  Segments segments(std::move(offsets), pass.item_owners());
+  Tensor rows = lookup(vectors, std::move(tokens), segments.row_owners());
+  return {std::move(rows), std::move(segments)};
 }
 
 TextCnn::TextCnn(const NewsShape& shape)
@@ -30,8 +35,9 @@ TextCnn::TextCnn(const NewsShape& shape)
           register_module("pooling", std::make_shared<AdditivePooling>(shape.filters, shape.pooling_size))) {}
 
 Tensor TextCnn::forward(const RaggedRows& text, Pass& pass) {
-  const Tensor x = convolution_->forward(dropout(text.rows, dropout_, pass), text.segments);
-  return pooling_->forward(dropout(x, dropout_, pass), text.segments);
+  const Tensor x =
+      convolution_->forward(dropout(text.rows, dropout_, pass, text.segments.row_owners()), text.segments);
+  return pooling_->forward(dropout(x, dropout_, pass, text.segments.row_owners()), text.segments);
 }
 
 AttentionEncoder::AttentionEncoder(const NewsShape& shape, std::int64_t in)
@@ -42,19 +48,19 @@ AttentionEncoder::AttentionEncoder(const NewsShape& shape, std::int64_t in)
           "pooling", std::make_shared<AdditivePooling>(shape.attention_size(), shape.pooling_size))) {}
 
 Tensor AttentionEncoder::forward(const Tensor& rows, const Segments& segments, Pass& pass) {
-  const Tensor x = attention_->forward(dropout(rows, dropout_, pass), segments);
-  return pooling_->forward(dropout(x, dropout_, pass), segments);
+  const Tensor x = attention_->forward(dropout(rows, dropout_, pass, segments.row_owners()), segments);
+  return pooling_->forward(dropout(x, dropout_, pass, segments.row_owners()), segments);
 }
 
 namespace {
 
 // Row of a code's vector; code 0 has none.
 Tensor code_vectors(const Tensor& table, const std::vector<std::int32_t>& codes,
-                    std::span<const ItemId> items) {
+                    std::span<const ItemId> items, const Pass& pass) {
   std::vector<std::int32_t> rows;
   rows.reserve(items.size());
   for (const ItemId item : items) rows.push_back(codes.at(item) - 1);
-  return rows_or_zero(table, rows);
+  return rows_or_zero(table, rows, pass.item_owners());
 }
 
 }  // namespace
@@ -68,12 +74,12 @@ CategoryVectors::CategoryVectors(std::shared_ptr<const ItemFeatures> items, std:
       register_parameter("subcategories", embedding_uniform(rows(items_->subcategory_count), size));
 }
 
-Tensor CategoryVectors::categories(std::span<const ItemId> items) {
-  return code_vectors(categories_, items_->categories, items);
+Tensor CategoryVectors::categories(std::span<const ItemId> items, const Pass& pass) {
+  return code_vectors(categories_, items_->categories, items, pass);
 }
 
-Tensor CategoryVectors::subcategories(std::span<const ItemId> items) {
-  return code_vectors(subcategories_, items_->subcategories, items);
+Tensor CategoryVectors::subcategories(std::span<const ItemId> items, const Pass& pass) {
+  return code_vectors(subcategories_, items_->subcategories, items, pass);
 }
 
 Tensor register_entities(torch::nn::Module& module, const ModelInputs& inputs) {

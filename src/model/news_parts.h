@@ -17,7 +17,8 @@ namespace sotto {
 torch::Tensor register_words(torch::nn::Module& module, const ModelInputs& inputs);
 
 // The vectors of the words (or entities) of items.
-RaggedRows text_rows(const torch::Tensor& vectors, const ItemText& text, std::span<const ItemId> items);
+RaggedRows text_rows(const torch::Tensor& vectors, const ItemText& text, std::span<const ItemId> items,
+                     const Pass& pass);
 
 // dropout -> convolution of window 3 -> dropout -> additive pooling: [W, word size] -> [M, filters].
 class TextCnn : public torch::nn::Module {
@@ -48,8 +49,8 @@ class AttentionEncoder : public torch::nn::Module {
 class CategoryVectors : public torch::nn::Module {
  public:
   CategoryVectors(std::shared_ptr<const ItemFeatures> items, std::int64_t size);
-  torch::Tensor categories(std::span<const ItemId> items);     // [M, size]
-  torch::Tensor subcategories(std::span<const ItemId> items);  // [M, size]
+  torch::Tensor categories(std::span<const ItemId> items, const Pass& pass);     // [M, size]
+  torch::Tensor subcategories(std::span<const ItemId> items, const Pass& pass);  // [M, size]
 
  private:
   std::shared_ptr<const ItemFeatures> items_;

@@ -18,6 +18,7 @@ class NewsRecommender : public RankingModel {
   virtual std::int64_t vector_size() const = 0;
 
   torch::Tensor scores(const ScoreRequest& request, Pass& pass) final;
+  std::int64_t bytes_per_item() const override;
 };
 
 // Dot products of rows a[rows_a[p]] and b[rows_b[p]]: [P].

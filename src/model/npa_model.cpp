@@ -51,7 +51,7 @@ class NpaModel final : public RankingModel {
             std::make_shared<PreferenceQuery>(shape_.user_size, shape_.pooling_size, shape_.filters))) {}
 
   Tensor scores(const ScoreRequest& request, Pass& pass) override {
-    const auto [words, titles] = text_rows(words_, items_->titles, request.items);
+    const auto [words, titles] = text_rows(words_, items_->titles, request.items, pass);
     const Tensor features =
         dropout(convolution_->forward(dropout(words, shape_.dropout, pass), titles), shape_.dropout, pass);
     const Tensor own = own_->forward(request.histories, pass);
@@ -70,7 +70,7 @@ class NpaModel final : public RankingModel {
     const auto clicked = static_cast<std::int64_t>(histories.rows.size());
     Histories personal = histories;
     for (std::int64_t i = 0; i < clicked; ++i) personal.rows[i] = i;
-    const auto [rows, clicks] = clicks_of(vectors.slice(0, 0, clicked), personal);
+    const auto [rows, clicks] = clicks_of(vectors.slice(0, 0, clicked), personal, pass);
     std::vector<std::int64_t> everybody(histories.size());
     for (std::size_t u = 0; u < everybody.size(); ++u) everybody[u] = static_cast<std::int64_t>(u);
     const Tensor users = personal_pool(dropout(rows, shape_.dropout, pass), clicks, click_queries, everybody);

@@ -20,12 +20,12 @@ class NrmsModel final : public NewsRecommender {
         user_(register_module("user", std::make_shared<AttentionEncoder>(inputs.shape, size_))) {}
 
   Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
-    const auto [words, titles] = text_rows(words_, items_->titles, items);
+    const auto [words, titles] = text_rows(words_, items_->titles, items, pass);
     return news_->forward(words, titles, pass);
   }
 
   Tensor encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) override {
-    const auto [vectors, clicks] = clicks_of(item_vectors, histories);
+    const auto [vectors, clicks] = clicks_of(item_vectors, histories, pass);
     return user_->forward(vectors, clicks, pass);
   }
 

@@ -12,7 +12,8 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-Segments::Segments(std::vector<std::int64_t> offsets) : offsets_(std::move(offsets)) {
+Segments::Segments(std::vector<std::int64_t> offsets, const Owners& owners)
+    : offsets_(std::move(offsets)), owners_(owners), row_owners_(owners_of_parts(owners, offsets_)) {
   TORCH_CHECK(!offsets_.empty() && offsets_.front() == 0, "segments start at row 0");
   for (std::size_t n = 1; n < offsets_.size(); ++n) {
     TORCH_CHECK(offsets_[n] >= offsets_[n - 1], "segment boundaries must not decrease");

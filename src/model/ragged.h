@@ -9,23 +9,29 @@
 #include <vector>
 
 #include "model/tensor.h"
+#include "model/user_parameters.h"
 
 namespace sotto {
 
 // Segment boundaries. offsets() is int64 [N+1] on the CPU (the kernels' and padding's view of it).
 class Segments {
  public:
-  explicit Segments(std::vector<std::int64_t> offsets);
+  // owners: whose the segments are, when users are told apart.
+  explicit Segments(std::vector<std::int64_t> offsets, const Owners& owners = {});
   std::int64_t count() const { return static_cast<std::int64_t>(offsets_.size()) - 1; }
   std::int64_t rows() const { return offsets_.back(); }
   std::int64_t longest() const { return longest_; }
   const std::vector<std::int64_t>& offsets() const { return offsets_; }
   // Row numbers of a padded [N, longest] view; -1 where there is no row. CPU, int64.
   torch::Tensor padded_rows() const;
+  // Whose the segments, and their rows, are; null when users are not told apart.
+  const Owners& owners() const { return owners_; }
+  const Owners& row_owners() const { return row_owners_; }
 
  private:
   std::vector<std::int64_t> offsets_;
   std::int64_t longest_ = 0;
+  Owners owners_, row_owners_;
 };
 
 // Scaled dot-product self-attention within each segment. qkv: [W, 3D], queries | keys | values. Returns [W,

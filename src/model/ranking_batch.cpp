@@ -1,5 +1,7 @@
 #include "model/ranking_batch.h"
 
+#include <numeric>
+
 namespace sotto {
 
 using torch::Tensor;
@@ -38,12 +40,49 @@ void RankingBatch::add(std::span<const ItemId> history, std::span<const ItemId> 
   weights_.push_back(weight);
 }
 
-Tensor RankingBatch::loss(RankingModel& model, Pass& pass) const {
+void RankingBatch::begin_user(std::uint64_t dropout_seed) {
+  item_starts_.push_back(static_cast<std::int64_t>(items_.size()));
+  history_starts_.push_back(static_cast<std::int64_t>(histories_.size()));
+  sample_starts_.push_back(static_cast<std::int64_t>(samples()));
+  dropout_seeds_.push_back(dropout_seed);
+  rows_.clear();
+  known_histories_.clear();
+}
+
+UserBatch RankingBatch::users(UserParameters& parameters) const {
+  const auto owners = [&](std::vector<std::int64_t> starts, std::size_t end) {
+    starts.push_back(static_cast<std::int64_t>(end));
+    return c10::make_intrusive<RowOwners>(parameters, std::move(starts));
+  };
+  return {owners(item_starts_, items_.size()), owners(history_starts_, histories_.size()), dropout_seeds_};
+}
+
+std::vector<std::uint64_t> RankingBatch::samples_by_user() const {
+  std::vector<std::uint64_t> counts;
+  for (std::size_t user = 0; user < sample_starts_.size(); ++user)
+    counts.push_back((user + 1 < sample_starts_.size() ? static_cast<std::uint64_t>(sample_starts_[user + 1])
+                                                       : samples()) -
+                     static_cast<std::uint64_t>(sample_starts_[user]));
+  return counts;
+}
+
+std::vector<double> RankingBatch::by_user(const Tensor& losses) const {
+  const Tensor plain = losses.detach().to(torch::kCPU, torch::kFloat64).contiguous();
+  const double* next = plain.data_ptr<double>();
+  std::vector<double> sums;
+  for (const std::uint64_t count : samples_by_user()) {
+    sums.push_back(std::accumulate(next, next + count, 0.0));
+    next += count;
+  }
+  return sums;
+}
+
+Tensor RankingBatch::losses(RankingModel& model, Pass& pass) const {
   TORCH_CHECK(samples() > 0, "an empty batch has no loss");
   const Tensor scores = model.scores({items_, histories_, pair_history_, pair_item_}, pass)
                             .view({static_cast<std::int64_t>(samples()), -1});
   const Tensor log_click = scores.log_softmax(1).select(1, 0);
-  return -(log_click * torch::tensor(weights_).to(log_click)).sum();
+  return -log_click * torch::tensor(weights_).to(log_click);
 }
 
 }  // namespace sotto

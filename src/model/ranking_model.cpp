@@ -10,7 +10,7 @@ void Histories::add(std::span<const std::int64_t> history, UserId user) {
   users.push_back(user);
 }
 
-RaggedRows clicks_of(const Tensor& item_vectors, const Histories& histories) {
+RaggedRows clicks_of(const Tensor& item_vectors, const Histories& histories, const Pass& pass) {
   // Row M of the table is the blank item.
   const std::int64_t blank = item_vectors.size(0);
   const Tensor table =
@@ -22,7 +22,7 @@ RaggedRows clicks_of(const Tensor& item_vectors, const Histories& histories) {
     if (histories.offsets[u] == histories.offsets[u + 1]) rows.push_back(blank);
     offsets.push_back(static_cast<std::int64_t>(rows.size()));
   }
-  return {gather_rows(table, std::move(rows)), Segments(std::move(offsets))};
+  return {gather_rows(table, std::move(rows)), Segments(std::move(offsets), pass.history_owners())};
 }
 
 }  // namespace sotto

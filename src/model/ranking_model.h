@@ -30,7 +30,7 @@ struct Histories {
 // Pairs to score: pair p is history pair_history[p] and item items[pair_item[p]]. Histories name rows of
 // `items` too, so that every item is encoded once. Refers to the caller's memory.
 struct ScoreRequest {
-  std::span<const ItemId> items;  // [M], distinct
+  std::span<const ItemId> items;  // [M], distinct (of each user, when users are told apart)
   const Histories& histories;
   std::span<const std::int64_t> pair_history, pair_item;  // [P]
 };
@@ -40,6 +40,8 @@ class RankingModel : public torch::nn::Module {
  public:
   // [P], with the graph when gradients are on.
   virtual torch::Tensor scores(const ScoreRequest& request, Pass& pass) = 0;
+  // About what a training pass keeps per item: for batches that must fit a memory budget.
+  virtual std::int64_t bytes_per_item() const { return std::int64_t{1} << 18; }
 };
 
 // Ragged rows: clicks of histories, words of texts.
@@ -51,6 +53,6 @@ struct RaggedRows {
 // The clicks of histories as rows of a table of item vectors [M, D], a segment per history.
 // An empty history reads as one blank item (a zero vector), so that a model can learn what to show to
 // somebody it knows nothing about.
-RaggedRows clicks_of(const torch::Tensor& item_vectors, const Histories& histories);
+RaggedRows clicks_of(const torch::Tensor& item_vectors, const Histories& histories, const Pass& pass);
 
 }  // namespace sotto

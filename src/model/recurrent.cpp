@@ -4,6 +4,9 @@
 #include <limits>
 #include <numeric>
 
+#include "model/gru_function.h"
+#include "model/weighted_rows.h"
+
 namespace sotto {
 
 using torch::Tensor;
@@ -12,10 +15,13 @@ namespace {
 
 constexpr double slow_update = 2;  // bias of the GRU's update gate: a mean over about eight clicks
 
-// When which row is read.
+// When which row is read. The rows that are read, segment after segment, are `kept`; `steps` names them in
+// the order they are read: step by step, within a step by `order`.
 struct Schedule {
   std::vector<std::int64_t> order;    // segments, longest first
-  std::vector<std::int64_t> rows;     // in the order they are read: step by step, within a step by `order`
+  std::vector<std::int64_t> kept;     // rows
+  std::vector<std::int64_t> starts;   // of each segment among the kept rows, and their number: [N + 1]
+  std::vector<std::int64_t> steps;    // numbers into `kept`
   std::vector<std::int64_t> running;  // segments still running, by step
 };
 
@@ -29,11 +35,17 @@ Schedule schedule_of(const Segments& segments, std::int64_t most) {
   std::iota(schedule.order.begin(), schedule.order.end(), 0);
   std::stable_sort(schedule.order.begin(), schedule.order.end(),
                    [&](auto a, auto b) { return length[a] > length[b]; });
+  schedule.starts.push_back(0);
+  for (std::size_t n = 0; n < count; ++n) {
+    for (std::int64_t row = offsets[n + 1] - length[n]; row < offsets[n + 1]; ++row)
+      schedule.kept.push_back(row);
+    schedule.starts.push_back(static_cast<std::int64_t>(schedule.kept.size()));
+  }
   schedule.running.assign(count ? length[schedule.order[0]] : 0, 0);
   for (std::size_t step = 0; step < schedule.running.size(); ++step)
     for (const std::int64_t n : schedule.order) {
       if (length[n] <= static_cast<std::int64_t>(step)) break;
-      schedule.rows.push_back(offsets[n + 1] - length[n] + static_cast<std::int64_t>(step));
+      schedule.steps.push_back(schedule.starts[n] + static_cast<std::int64_t>(step));
       ++schedule.running[step];
     }
   return schedule;
@@ -67,26 +79,14 @@ RecentGru::RecentGru(std::int64_t in, std::int64_t size, std::int64_t most, Star
 
 Tensor RecentGru::forward(const Tensor& rows, const Segments& segments, const Tensor& initial) {
   const Schedule schedule = schedule_of(segments, most_);
-  const Tensor projected = torch::addmm(bias_, gather_rows(rows, schedule.rows), input_);
-  Tensor state = initial.defined() ? gather_rows(initial, schedule.order)
-                                   : torch::zeros({segments.count(), size_}, rows.options());
-  std::vector<Tensor> finished;  // shortest first
-  std::int64_t first = 0;
-  for (const std::int64_t active : schedule.running) {
-    if (active < state.size(0)) {
-      finished.push_back(state.slice(0, active));
-      state = state.slice(0, 0, active);
-    }
-    const Tensor x = projected.narrow(0, first, active);
-    first += active;
-    const Tensor gates = torch::addmm(x.slice(1, 0, 2 * size_), state, gates_).sigmoid();
-    const Tensor update = gates.slice(1, 0, size_), reset = gates.slice(1, size_, 2 * size_);
-    const Tensor proposal = torch::addmm(x.slice(1, 2 * size_), reset * state, candidate_).tanh();
-    state = torch::lerp(proposal, state, update);
-  }
-  finished.push_back(state);
-  std::reverse(finished.begin(), finished.end());
-  return gather_rows(torch::cat(finished), inverse(schedule.order));
+  const Owners owners = owners_of_parts(segments.owners(), schedule.starts);
+  const Tensor projected =
+      gather_rows(affine(gather_rows(rows, schedule.kept), input_, bias_, owners), schedule.steps);
+  const Tensor start = initial.defined() ? gather_rows(initial, schedule.order)
+                                         : torch::zeros({segments.count(), size_}, rows.options());
+  GruSteps steps{schedule.running, {}, owners};
+  if (owners) steps.by_user = inverse(schedule.steps);
+  return gather_rows(gru_states(projected, start, gates_, candidate_, steps), inverse(schedule.order));
 }
 
 Lstm::Lstm(std::int64_t in, std::int64_t size)
@@ -103,7 +103,7 @@ Lstm::Lstm(std::int64_t in, std::int64_t size)
 Tensor Lstm::forward(const Tensor& rows, const Segments& segments) {
   if (segments.rows() == 0) return torch::zeros({0, size_}, rows.options());
   const Schedule schedule = schedule_of(segments, std::numeric_limits<std::int64_t>::max());
-  const Tensor projected = torch::addmm(bias_, gather_rows(rows, schedule.rows), input_);
+  const Tensor projected = torch::addmm(bias_, gather_rows(rows, schedule.steps), input_);
   Tensor state = torch::zeros({schedule.running[0], size_}, rows.options()), cell = state;
   std::vector<Tensor> states;
   std::int64_t first = 0;
@@ -116,7 +116,7 @@ Tensor Lstm::forward(const Tensor& rows, const Segments& segments) {
     state = gates.slice(1, 2 * size_) * cell.tanh();
     states.push_back(state);
   }
-  return gather_rows(torch::cat(states), inverse(schedule.rows));
+  return gather_rows(torch::cat(states), inverse(schedule.steps));
 }
 
 }  // namespace sotto

@@ -13,13 +13,26 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-std::uint64_t Pass::next_seed() {
-  // splitmix64
-  seed += 0x9e3779b97f4a7c15ULL;
-  std::uint64_t z = seed;
+namespace {
+
+std::uint64_t mixed(std::uint64_t z) {  // splitmix64
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
   return z ^ (z >> 31);
+}
+
+constexpr std::uint64_t seed_step = 0x9e3779b97f4a7c15ULL;
+
+}  // namespace
+
+std::uint64_t Pass::next_seed() { return mixed(seed += seed_step); }
+
+std::vector<std::uint64_t> Pass::next_seeds() {
+  seed += seed_step;
+  std::vector<std::uint64_t> seeds;
+  seeds.reserve(users->dropout_seeds.size());
+  for (const std::uint64_t own : users->dropout_seeds) seeds.push_back(mixed(own + seed));
+  return seeds;
 }
 
 Pass Pass::train(std::uint64_t run_seed, std::uint32_t round, std::uint32_t user) {
@@ -94,28 +107,39 @@ struct GatherFunction : torch::autograd::Function<GatherFunction> {
   }
 };
 
-Tensor apply_dropout(const Tensor& x_in, std::int64_t seed, double rate) {
+// Part i is the rows [offsets[i], offsets[i + 1]) with the seed seeds[i]; elements count from the part's
+// start.
+Tensor apply_dropout(const Tensor& x_in, const std::vector<std::int64_t>& offsets,
+                     const std::vector<std::int64_t>& seeds, double rate) {
   const Tensor x = x_in.contiguous();
+  const std::int64_t columns = x.size(0) ? x.numel() / x.size(0) : 0;
   Tensor out = torch::empty_like(x);
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "dropout", [&] {
-    at::parallel_for(0, x.numel(), 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-      ragged::dropout(x.data_ptr<scalar_t>(), static_cast<std::uint64_t>(seed), rate, begin, end,
-                      out.data_ptr<scalar_t>());
-    });
+    for (std::size_t part = 0; part < seeds.size(); ++part) {
+      const std::int64_t first = offsets[part] * columns,
+                         count = (offsets[part + 1] - offsets[part]) * columns;
+      at::parallel_for(0, count, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
+        ragged::dropout(x.data_ptr<scalar_t>() + first, static_cast<std::uint64_t>(seeds[part]), rate, begin,
+                        end, out.data_ptr<scalar_t>() + first);
+      });
+    }
   });
   return out;
 }
 
 struct DropoutFunction : torch::autograd::Function<DropoutFunction> {
-  static Tensor forward(AutogradContext* context, const Tensor& x, std::int64_t seed, double rate) {
-    context->saved_data["seed"] = seed;
+  static Tensor forward(AutogradContext* context, const Tensor& x, const std::vector<std::int64_t>& offsets,
+                        const std::vector<std::int64_t>& seeds, double rate) {
+    context->saved_data["offsets"] = offsets;
+    context->saved_data["seeds"] = seeds;
     context->saved_data["rate"] = rate;
-    return apply_dropout(x, seed, rate);
+    return apply_dropout(x, offsets, seeds, rate);
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
-    return {
-        apply_dropout(grads[0], context->saved_data["seed"].toInt(), context->saved_data["rate"].toDouble()),
-        Tensor(), Tensor()};
+    auto& saved = context->saved_data;
+    return {apply_dropout(grads[0], saved["offsets"].toIntVector(), saved["seeds"].toIntVector(),
+                          saved["rate"].toDouble()),
+            Tensor(), Tensor(), Tensor()};
   }
 };
 
@@ -145,14 +169,20 @@ Tensor word_windows(const Tensor& rows, const Segments& segments) {
       1);
 }
 
-Tensor dropout(const Tensor& x, double rate, Pass& pass) {
+Tensor dropout(const Tensor& x, double rate, Pass& pass, const Owners& owners) {
   if (!pass.training || rate == 0) return x;
+  if (owners && !x.is_cuda()) {
+    const std::vector<std::uint64_t> seeds = pass.next_seeds();
+    return DropoutFunction::apply(x, owners->offsets, std::vector<std::int64_t>(seeds.begin(), seeds.end()),
+                                  rate);
+  }
   const std::uint64_t seed = pass.next_seed();
   if (x.is_cuda()) {
     torch::manual_seed(seed);
     return torch::dropout(x, rate, true);
   }
-  return DropoutFunction::apply(x, static_cast<std::int64_t>(seed), rate);
+  return DropoutFunction::apply(x, std::vector<std::int64_t>{0, x.size(0)},
+                                std::vector<std::int64_t>{static_cast<std::int64_t>(seed)}, rate);
 }
 
 }  // namespace sotto

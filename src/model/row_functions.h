@@ -6,6 +6,7 @@
 
 #include "model/ragged.h"
 #include "model/tensor.h"
+#include "model/user_parameters.h"
 
 namespace sotto {
 
@@ -14,7 +15,12 @@ namespace sotto {
 struct Pass {
   bool training = false;
   std::uint64_t seed = 0;
+  const UserBatch* users = nullptr;  // set when users are told apart
   std::uint64_t next_seed();
+  // The seeds that passes of single users would draw now.
+  std::vector<std::uint64_t> next_seeds();
+  Owners item_owners() const { return users ? users->items : Owners(); }
+  Owners history_owners() const { return users ? users->histories : Owners(); }
   static Pass evaluation() { return {}; }
   static Pass train(std::uint64_t run_seed, std::uint32_t round, std::uint32_t user = 0);
 };
@@ -26,7 +32,8 @@ torch::Tensor gather_rows(const torch::Tensor& table, std::vector<std::int64_t> 
 // [W, D] -> [W, 3D]: each row between its neighbours of the same segment, zeros beyond the ends.
 torch::Tensor word_windows(const torch::Tensor& rows, const Segments& segments);
 
-// Inverted dropout in training, identity otherwise.
-torch::Tensor dropout(const torch::Tensor& x, double rate, Pass& pass);
+// Inverted dropout in training, identity otherwise. With owners, on the CPU, every user's rows get the mask
+// that the user would draw alone.
+torch::Tensor dropout(const torch::Tensor& x, double rate, Pass& pass, const Owners& owners = {});
 
 }  // namespace sotto

@@ -5,12 +5,11 @@
 //
 // Letters: U users, P parameters, R rows.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <vector>
 
 #include "model/flat_parameters.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

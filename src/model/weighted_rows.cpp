@@ -37,41 +37,49 @@ void keep_owners(AutogradContext* context, const Owners& owners) {
   context->saved_data["owners"] = c10::IValue::make_capsule(owners);
 }
 
-void add_column_sums(const RowOwners& owners, const Tensor& bias, const Tensor& dy) {
-  for_users(owners, dy, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
-    owners.parameters->gradient(user, bias).add_(dy.narrow(0, first, count).sum(0));
-  });
-}
-
-struct OwnedAffine : torch::autograd::Function<OwnedAffine> {
-  // bias: undefined when there is none.
+struct OwnedProduct : torch::autograd::Function<OwnedProduct> {
   static Tensor forward(AutogradContext* context, const Tensor& rows_in, const Tensor& weight,
-                        const Tensor& bias, const Owners& owners) {
+                        const Owners& owners) {
     const Tensor rows = rows_in.contiguous();
-    context->save_for_backward({rows, weight, bias});
+    context->save_for_backward({rows, weight});
     context->saved_data["rows_need_gradient"] = rows_in.requires_grad();
     keep_owners(context, owners);
-    if (!owners->parameters->own())
-      return bias.defined() ? torch::addmm(bias, rows, weight) : rows.mm(weight);
-    Tensor out = own_product(*owners, rows, weight, false);
-    if (bias.defined())
-      for_users(*owners, out, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
-        out.narrow(0, first, count).add_(owners->parameters->value(user, bias));
-      });
-    return out;
+    return owners->parameters->own() ? own_product(*owners, rows, weight, false) : rows.mm(weight);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto saved = context->get_saved_variables();
-    const Tensor &rows = saved[0], &weight = saved[1], &bias = saved[2];
+    const Tensor &rows = saved[0], &weight = saved[1];
     const Owners owners = owners_in(context);
     const Tensor dy = grads[0].contiguous();
     add_weight_gradients(*owners, weight, rows, dy);
-    if (bias.defined()) add_column_sums(*owners, bias, dy);
     Tensor dx;
     if (context->saved_data["rows_need_gradient"].toBool())
       dx = owners->parameters->own() ? own_product(*owners, dy, weight, true) : dy.mm(weight.t());
-    return {dx, Tensor(), Tensor(), Tensor()};
+    return {dx, Tensor(), Tensor()};
+  }
+};
+
+struct OwnedBias : torch::autograd::Function<OwnedBias> {
+  static Tensor forward(AutogradContext* context, const Tensor& rows, const Tensor& bias,
+                        const Owners& owners) {
+    context->save_for_backward({bias});
+    keep_owners(context, owners);
+    if (!owners->parameters->own()) return rows + bias;
+    Tensor out = rows.clone();
+    for_users(*owners, out, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+      out.narrow(0, first, count).add_(owners->parameters->value(user, bias));
+    });
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const Tensor bias = context->get_saved_variables()[0];
+    const Owners owners = owners_in(context);
+    for_users(*owners, grads[0], [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+      owners->parameters->gradient(user, bias).add_(grads[0].narrow(0, first, count).sum(0));
+    });
+    return {grads[0], Tensor(), Tensor()};
   }
 };
 
@@ -122,15 +130,16 @@ Tensor own_product(const RowOwners& owners, const Tensor& x, const Tensor& weigh
 }
 
 Tensor product(const Tensor& rows, const Tensor& weight, const Owners& owners) {
-  return owners ? OwnedAffine::apply(rows, weight, Tensor(), owners) : rows.mm(weight);
+  return owners ? OwnedProduct::apply(rows, weight, owners) : rows.mm(weight);
 }
 
 Tensor affine(const Tensor& rows, const Tensor& weight, const Tensor& bias, const Owners& owners) {
-  return owners ? OwnedAffine::apply(rows, weight, bias, owners) : torch::addmm(bias, rows, weight);
+  return owners ? OwnedBias::apply(OwnedProduct::apply(rows, weight, owners), bias, owners)
+                : torch::addmm(bias, rows, weight);
 }
 
 Tensor projection(const Tensor& rows, const Tensor& query, const Owners& owners) {
-  return owners ? OwnedAffine::apply(rows, query.unsqueeze(1), Tensor(), owners).squeeze(1) : rows.mv(query);
+  return owners ? OwnedProduct::apply(rows, query.unsqueeze(1), owners).squeeze(1) : rows.mv(query);
 }
 
 Tensor lookup(const Tensor& table, std::vector<std::int64_t> rows, const Owners& owners) {

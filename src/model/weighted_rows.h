@@ -5,11 +5,10 @@
 //
 // Letters: R rows, U users.
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <vector>
 
+#include "model/tensor.h"
 #include "model/user_parameters.h"
 
 namespace sotto {

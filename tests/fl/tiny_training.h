@@ -3,7 +3,7 @@
 
 #include "fl/federated_source.h"
 #include "fl/tiny_news.h"
-#include "model/fednewsrec_model.h"
+#include "model/model_registry.h"
 
 namespace sotto::testing {
 
@@ -14,22 +14,28 @@ inline std::shared_ptr<ItemFeatures> tiny_items() {
   for (std::int32_t i = 0; i < 10; ++i) {
     for (const std::int32_t token : {2 + 2 * (i % 2), 3 + 2 * (i % 2), 6 + i}) text.tokens.push_back(token);
     text.offsets.push_back(static_cast<std::int64_t>(text.tokens.size()));
+    items->categories.push_back(i % 3);  // some unknown
+    items->subcategories.push_back((i + 1) % 3);
   }
+  items->category_count = items->subcategory_count = 3;
+  items->abstracts = items->titles;
   return items;
 }
 
 // A fresh model and its training on the tiny data set.
 struct Tiny {
-  explicit Tiny(double dropout = 0, std::uint64_t seed = 5) : dataset(tiny_news(folder)) {
+  explicit Tiny(double dropout = 0, std::uint64_t seed = 5, const char* name = "fednewsrec")
+      : dataset(tiny_news(folder)) {
     settings.negatives = 2;
     settings.validation_impressions = 0;
     data = prepare_training_data(dataset, settings, seed).value();
     torch::manual_seed(seed);
     NewsShape shape;
     shape.word_size = 6, shape.heads = 2, shape.head_size = 4, shape.pooling_size = 5,
-    shape.dropout = dropout, shape.train_words = true;
-    model =
-        std::make_shared<FedNewsRecModel>(ModelInputs{shape, torch::randn({16, 6}) * 0.3, tiny_items(), {}});
+    shape.dropout = dropout, shape.train_words = true, shape.filters = 8, shape.category_size = 4;
+    shape.recent_clicks = 2;
+    const ModelInputs inputs{shape, torch::randn({16, 6}) * 0.3, tiny_items(), {}};
+    model = find_model(name).value()->make(inputs);
     parameters = std::make_unique<FlatParameters>(*model);
     training = std::make_unique<NewsTraining>(dataset, data, settings, *model, *parameters, seed);
   }
@@ -41,7 +47,7 @@ struct Tiny {
   Dataset dataset;
   TrainingDataSettings settings;
   TrainingData data;
-  std::shared_ptr<FedNewsRecModel> model;
+  std::shared_ptr<RankingModel> model;
   std::unique_ptr<FlatParameters> parameters;
   std::unique_ptr<NewsTraining> training;
 };

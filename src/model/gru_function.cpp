@@ -1,0 +1,133 @@
+#include "model/gru_function.h"
+
+#include "model/weighted_rows.h"
+
+namespace sotto {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+namespace {
+
+struct SharedSteps : torch::CustomClassHolder {
+  explicit SharedSteps(GruSteps given) : steps(std::move(given)) {}
+  GruSteps steps;
+};
+
+// The products of states with recurrent weights, and the gradients of these weights.
+class Recurrence {
+ public:
+  explicit Recurrence(const GruSteps& steps) : steps_(steps) {
+    if (!steps.owners) return;
+    owner_of_row_.resize(steps.by_user.size());
+    for (std::int64_t user = 0; user < steps.owners->users(); ++user)
+      for (std::int64_t i = steps.owners->offsets[user]; i < steps.owners->offsets[user + 1]; ++i)
+        owner_of_row_[static_cast<std::size_t>(steps.by_user[static_cast<std::size_t>(i)])] = user;
+  }
+
+  // x W or x Wᵀ for the rows [first, first + x.size(0)).
+  Tensor times(const Tensor& x, const Tensor& weight, std::int64_t first, bool transposed) const {
+    if (!steps_.owners || !steps_.owners->parameters->own())
+      return transposed ? x.mm(weight.t()) : x.mm(weight);
+    // The rows of one step, gathered by user.
+    const std::int64_t users = steps_.owners->users();
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(users) + 1, 0);
+    for (std::int64_t i = 0; i < x.size(0); ++i) ++offsets[static_cast<std::size_t>(owner(first + i)) + 1];
+    for (std::size_t u = 1; u < offsets.size(); ++u) offsets[u] += offsets[u - 1];
+    std::vector<std::int64_t> next(offsets.begin(), offsets.end() - 1),
+        place(static_cast<std::size_t>(x.size(0)));
+    for (std::int64_t i = 0; i < x.size(0); ++i)
+      place[static_cast<std::size_t>(i)] = next[static_cast<std::size_t>(owner(first + i))]++;
+    const Tensor where = torch::tensor(place, torch::kInt64).to(x.device());
+    const RowOwners owners(*steps_.owners->parameters, std::move(offsets));
+    const Tensor sorted = torch::empty_like(x).index_copy_(0, where, x);
+    return own_product(owners, sorted, weight, transposed).index_select(0, where);
+  }
+
+  // Returns xᵀ dy, or gives every user its part and returns nothing.
+  Tensor weight_gradient(const Tensor& weight, const Tensor& x, const Tensor& dy) const {
+    if (!steps_.owners) return x.t().mm(dy);
+    const Tensor order = torch::tensor(steps_.by_user, torch::kInt64).to(x.device());
+    add_weight_gradients(*steps_.owners, weight, x.index_select(0, order), dy.index_select(0, order));
+    return {};
+  }
+
+ private:
+  std::int64_t owner(std::int64_t row) const { return owner_of_row_[static_cast<std::size_t>(row)]; }
+  const GruSteps& steps_;
+  std::vector<std::int64_t> owner_of_row_;
+};
+
+struct GruFunction : torch::autograd::Function<GruFunction> {
+  static Tensor forward(AutogradContext* context, const Tensor& projected, const Tensor& initial,
+                        const Tensor& gates_weight, const Tensor& candidate_weight, const GruSteps& steps) {
+    const std::int64_t size = initial.size(1), rows = projected.size(0);
+    const Recurrence recurrence(steps);
+    // By row: the state before, the gates (update | reset), the proposal.
+    Tensor before = torch::empty({rows, size}, projected.options());
+    Tensor gates = torch::empty({rows, 2 * size}, projected.options());
+    Tensor proposals = torch::empty({rows, size}, projected.options());
+    Tensor state = initial.clone();  // segments that have ended keep their rows
+    std::int64_t first = 0;
+    for (const std::int64_t active : steps.running) {
+      const Tensor x = projected.narrow(0, first, active), old = before.narrow(0, first, active);
+      old.copy_(state.narrow(0, 0, active));
+      Tensor gate = gates.narrow(0, first, active), proposal = proposals.narrow(0, first, active);
+      torch::add_out(gate, x.slice(1, 0, 2 * size), recurrence.times(old, gates_weight, first, false));
+      gate.sigmoid_();
+      torch::add_out(proposal, x.slice(1, 2 * size),
+                     recurrence.times(gate.slice(1, size) * old, candidate_weight, first, false));
+      proposal.tanh_();
+      state.narrow(0, 0, active).copy_(torch::lerp(proposal, old, gate.slice(1, 0, size)));
+      first += active;
+    }
+    context->save_for_backward({before, gates, proposals, gates_weight, candidate_weight});
+    context->saved_data["steps"] = c10::IValue::make_capsule(c10::make_intrusive<SharedSteps>(steps));
+    return state;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    const Tensor &before = saved[0], &gates = saved[1], &proposals = saved[2];
+    const Tensor &gates_weight = saved[3], &candidate_weight = saved[4];
+    const auto shared =
+        c10::static_intrusive_pointer_cast<SharedSteps>(context->saved_data["steps"].toCapsule());
+    const GruSteps& steps = shared->steps;
+    const Recurrence recurrence(steps);
+    const std::int64_t size = before.size(1), rows = before.size(0);
+    Tensor d_projected = torch::empty({rows, 3 * size}, before.options());
+    Tensor d_state = grads[0].clone();
+    std::int64_t first = rows;
+    for (std::size_t step = steps.running.size(); step-- > 0;) {
+      const std::int64_t active = steps.running[step];
+      first -= active;
+      const Tensor h = before.narrow(0, first, active), c = proposals.narrow(0, first, active);
+      const Tensor z = gates.narrow(0, first, active).slice(1, 0, size);
+      const Tensor r = gates.narrow(0, first, active).slice(1, size);
+      Tensor d_new = d_state.narrow(0, 0, active), d_x = d_projected.narrow(0, first, active);
+      const Tensor d_c = d_new * (1 - z) * (1 - c * c);
+      const Tensor d_kept = recurrence.times(d_c, candidate_weight, first, true);  // of r h
+      d_x.slice(1, 0, size).copy_(d_new * (h - c) * z * (1 - z));
+      d_x.slice(1, size, 2 * size).copy_(d_kept * h * r * (1 - r));
+      d_x.slice(1, 2 * size).copy_(d_c);
+      d_new.mul_(z)
+          .add_(d_kept * r)
+          .add_(recurrence.times(d_x.slice(1, 0, 2 * size).contiguous(), gates_weight, first, true));
+    }
+    const Tensor d_gates = d_projected.slice(1, 0, 2 * size).contiguous();
+    const Tensor d_candidate = d_projected.slice(1, 2 * size).contiguous();
+    const Tensor kept = gates.slice(1, size) * before;
+    return {d_projected, d_state, recurrence.weight_gradient(gates_weight, before, d_gates),
+            recurrence.weight_gradient(candidate_weight, kept, d_candidate), Tensor()};
+  }
+};
+
+}  // namespace
+
+Tensor gru_states(const Tensor& projected, const Tensor& initial, const Tensor& gates,
+                  const Tensor& candidate, const GruSteps& steps) {
+  return GruFunction::apply(projected, initial, gates, candidate, steps);
+}
+
+}  // namespace sotto
