@@ -1,6 +1,8 @@
 #include <array>
 
 #include "cli/command.h"
+#include "fl/bench/bench_training.h"
+#include "model/blas_check.h"
 #include "privacy/accounting/bench_pld.h"
 #include "privacy/noise/bench_noise.h"
 #include "secagg/item_union/bench_union.h"
@@ -48,6 +50,9 @@ Status pld(const Output& output) {
   return {};
 }
 
+Status step(const Output& output) { return prepare_torch(), report(output, bench_step()); }
+Status cohort(const Output& output) { return prepare_torch(), report(output, bench_cohort()); }
+Status memory(const Output& output) { return prepare_torch(), report(output, bench_memory()); }
 Status item_union(const Output& output) { return report(output, bench_union()); }
 #ifdef SOTTO_HAVE_PROTOCOL
 Status masks(const Output& output) { return report(output, bench_masks()); }
@@ -59,6 +64,9 @@ struct Bench {
   Status (*run)(const Output&);
 };
 constexpr std::array benches = {
+    Bench{"step", "a training step against a bare matrix product and a padded libtorch model", &step},
+    Bench{"cohort", "rounds of 50 users against one user after another", &cohort},
+    Bench{"memory", "peak memory of rounds of 1,000 users", &memory},
 #ifdef SOTTO_HAVE_PROTOCOL
     Bench{"masks", "masking of vectors against the bare cipher", &masks},
     Bench{"secagg", "rounds of secure aggregation against a textbook implementation", &secagg},

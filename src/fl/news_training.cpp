@@ -23,7 +23,7 @@ RankingBatch NewsTraining::empty_batch() const {
 }
 
 void NewsTraining::add_sample(RankingBatch& batch, const TrainingSample& sample, RandomSource& random,
-                              float weight) {
+                              float weight) const {
   const Impression impression = dataset_.impression(sample.impression);
   std::vector<ItemId> negatives;
   if (!sample_negatives(impression, static_cast<std::size_t>(settings_.negatives), random, negatives)) return;
@@ -31,7 +31,7 @@ void NewsTraining::add_sample(RankingBatch& batch, const TrainingSample& sample,
   batch.add(impression.history, negatives, weight, impression.user);
 }
 
-void NewsTraining::add_user(RankingBatch& batch, std::uint32_t round, UserId user, float weight) {
+void NewsTraining::add_user(RankingBatch& batch, std::uint32_t round, UserId user, float weight) const {
   SeededRandom random(seed_, Purpose::negative_sampling, round, user);
   for (const TrainingSample& sample : data_.of(user)) add_sample(batch, sample, random, weight);
 }
@@ -43,12 +43,17 @@ LocalGradient NewsTraining::backward(const RankingBatch& batch, Pass pass) {
   return {parameters_.gradients(), loss.item<double>(), batch.samples()};
 }
 
-LocalGradient NewsTraining::cohort_gradient(std::uint32_t round, std::span<const UserId> users,
-                                            Weighting weighting) {
+RankingBatch NewsTraining::batch_of(std::uint32_t round, std::span<const UserId> users,
+                                    Weighting weighting) const {
   RankingBatch batch = empty_batch();
   for (const UserId user : users)
     add_user(batch, round, user, weighting == Weighting::paper ? static_cast<float>(samples_of(user)) : 1.0F);
-  return backward(batch, Pass::train(seed_, round));
+  return batch;
+}
+
+LocalGradient NewsTraining::cohort_gradient(std::uint32_t round, std::span<const UserId> users,
+                                            Weighting weighting) {
+  return backward(batch_of(round, users, weighting), Pass::train(seed_, round));
 }
 
 LocalGradient NewsTraining::user_gradient(std::uint32_t round, UserId user) {

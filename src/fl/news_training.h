@@ -55,13 +55,17 @@ class NewsTraining {
   // Gradient of samples chosen by the caller (central training).
   LocalGradient batch_gradient(std::uint32_t round, std::span<const TrainingSample> samples);
 
+  // The batch of a cohort's summed gradient.
+  RankingBatch batch_of(std::uint32_t round, std::span<const UserId> users,
+                        Weighting weighting = Weighting::samples) const;
   std::uint64_t samples_of(UserId user) const { return data_.of(user).size(); }
   FlatParameters& parameters() { return parameters_; }
 
  private:
   // Negatives come from (seed, round, user): the same whether a user is computed alone or in a cohort.
-  void add_user(RankingBatch& batch, std::uint32_t round, UserId user, float weight);
-  void add_sample(RankingBatch& batch, const TrainingSample& sample, RandomSource& random, float weight);
+  void add_user(RankingBatch& batch, std::uint32_t round, UserId user, float weight) const;
+  void add_sample(RankingBatch& batch, const TrainingSample& sample, RandomSource& random,
+                  float weight) const;
   LocalGradient backward(const RankingBatch& batch, Pass pass);
   // Fills the gradients of a batch that tells users apart; returns each one's loss.
   Result<std::vector<double>> backward_apart(const RankingBatch& batch, UserParameters& own);

@@ -31,7 +31,9 @@ struct Collected {
 // A user without history has no gradient in models that score it with the zero vector.
 void expect_equal(const Collected& together, std::size_t i, const LocalGradient& alone) {
   const double scale = alone.gradient.norm().item<double>();
-  if (i > 0) EXPECT_GT(scale, 0);
+  if (i > 0) {
+    EXPECT_GT(scale, 0);
+  }
   EXPECT_LE((together.gradients[i] - alone.gradient).norm().item<double>(), 1e-5 * scale);
   EXPECT_NEAR(together.losses[i], alone.loss, 1e-5);
   EXPECT_EQ(together.samples[i], alone.samples);

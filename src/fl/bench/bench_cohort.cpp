@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <functional>
+
+#include "fl/bench/bench_news.h"
+#include "fl/bench/bench_training.h"
+
+namespace sotto {
+namespace {
+
+using torch::Tensor;
+
+constexpr std::size_t cohort = 50;
+
+struct Measured {
+  Tensor answer;
+  double seconds = 0;
+};
+
+Result<Measured> measure(const std::function<Result<Tensor>()>& work) {
+  const double start = wall_seconds();
+  SOTTO_TRY(Tensor answer, work());
+  return Measured{std::move(answer), wall_seconds() - start};
+}
+
+// One comparison: our way against both loops, which must give the same answer.
+struct Comparison {
+  std::string name;
+  std::function<Result<Tensor>()> ours;
+  std::function<Result<Tensor>(NewsTraining&)> loop;
+};
+
+Status compare(BenchNews& news, const Comparison& comparison, std::vector<BenchRow>& rows) {
+  SOTTO_TRY(Measured ours, measure(comparison.ours));
+  const std::pair<NewsTraining*, const char*> loops[] = {
+      {&news.straightforward(), "one padded libtorch user after another"},
+      {&news.tuned(), "one user after another through our own model"}};
+  for (const auto& [training, against] : loops) {
+    SOTTO_TRY(const Measured loop, measure([&, training = training] { return comparison.loop(*training); }));
+    SOTTO_TRY(const Measured again, measure(comparison.ours));
+    ours.seconds = std::min(ours.seconds, again.seconds);
+    const double difference =
+        (ours.answer - loop.answer).norm().item<double>() / loop.answer.norm().item<double>();
+    if (!(difference < 1e-4))
+      return failed("{}: the answers differ by {:.2g}, no comparison", comparison.name, difference);
+    rows.push_back({comparison.name, ours.seconds, loop.seconds, loop.seconds / ours.seconds, "s", against});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<BenchRow>> bench_cohort() {
+  SOTTO_TRY(const auto news, BenchNews::create(2000, 5000));
+  const auto users = news->users(cohort);
+  const LocalEpochs local{2, 16, 0.05};
+  const Tensor start = news->parameters().values().clone();
+  // A server that collects: the sum, and for each user its own (their squares keep users apart in it).
+  const auto collect = [&](Tensor& sum) {
+    return [&sum](UserId, const LocalGradient& own) -> Status {
+      sum.add_(own.gradient * own.gradient.norm());
+      return {};
+    };
+  };
+  const auto one_by_one = [&](const std::function<LocalGradient(UserId)>& work,
+                              bool apart) -> Result<Tensor> {
+    Tensor sum = torch::zeros_like(start);
+    for (const UserId user : users) {
+      news->parameters().values().copy_(start);  // every device receives the weights
+      const Tensor own = work(user).gradient.clone();
+      sum.add_(apart ? own * own.norm() : own);
+    }
+    return sum;
+  };
+
+  std::vector<BenchRow> rows;
+  SOTTO_CHECK(compare(*news,
+                      {"summed gradient of 50 users",
+                       [&]() -> Result<Tensor> {
+                         return news->tuned().cohort_gradient(1, users, Weighting::samples).gradient.clone();
+                       },
+                       [&](NewsTraining& training) {
+                         return one_by_one([&](UserId user) { return training.user_gradient(1, user); },
+                                           false);
+                       }},
+                      rows));
+  SOTTO_CHECK(compare(*news,
+                      {"each of 50 users' own gradient",
+                       [&]() -> Result<Tensor> {
+                         Tensor sum = torch::zeros_like(start);
+                         SOTTO_CHECK(news->tuned().user_gradients(1, users, collect(sum)));
+                         return sum;
+                       },
+                       [&](NewsTraining& training) {
+                         return one_by_one([&](UserId user) { return training.user_gradient(1, user); },
+                                           true);
+                       }},
+                      rows));
+  SOTTO_CHECK(compare(*news,
+                      {"two local epochs on each of 50 users' own copy",
+                       [&]() -> Result<Tensor> {
+                         Tensor sum = torch::zeros_like(start);
+                         SOTTO_CHECK(news->tuned().users_epochs(1, users, local, collect(sum)));
+                         return sum;
+                       },
+                       [&](NewsTraining& training) {
+                         return one_by_one([&](UserId user) { return training.user_epochs(1, user, local); },
+                                           true);
+                       }},
+                      rows));
+  return rows;
+}
+
+}  // namespace sotto

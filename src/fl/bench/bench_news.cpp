@@ -1,0 +1,102 @@
+#include "fl/bench/bench_news.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/bench.h"
+#include "data/newsroom/newsroom.h"
+#include "text/text_settings.h"
+#include "text/vocabulary.h"
+
+namespace sotto {
+
+using torch::Tensor;
+
+BenchNews::~BenchNews() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+Result<std::unique_ptr<BenchNews>> BenchNews::create(std::int64_t users, std::int64_t news) {
+  constexpr std::uint64_t seed = 1;
+  const fs::path folder = fs::temp_directory_path() / fmt::format("sotto-bench-{}", ::getpid());
+  NewsroomSettings newsroom;
+  newsroom.users = users, newsroom.news = news, newsroom.seed = seed;
+  SOTTO_TRY(const auto report, generate_newsroom(newsroom, folder, true));
+  (void)report;
+  SOTTO_TRY(auto dataset, Dataset::open(folder));
+  std::unique_ptr<BenchNews> bench(new BenchNews(folder, std::move(dataset)));
+  bench->settings_.validation_impressions = 0;
+  SOTTO_TRY(bench->data_, prepare_training_data(bench->dataset_, bench->settings_, seed));
+
+  const TextSettings text;
+  const WordTokenizer tokenizer(text.tokenizer);
+  const StringColumn titles = bench->dataset_.catalogue().titles;
+  const auto vocabulary =
+      Vocabulary::build(count_words(
+                            titles.size(), [&](std::size_t i) { return titles[i]; }, tokenizer),
+                        text.vocabulary);
+  const WordLimits limits{static_cast<std::size_t>(text.max_words), 1};
+  NewsShape shape;
+  shape.dropout = 0;
+  torch::manual_seed(seed);
+  const ModelInputs inputs{
+      shape,
+      torch::randn({static_cast<std::int64_t>(vocabulary.size()), shape.word_size}) * 0.1,
+      std::make_shared<ItemFeatures>(
+          build_item_features(bench->dataset_.catalogue(), {}, tokenizer, vocabulary, limits)),
+      {}};
+  bench->items_ = inputs.items;
+  bench->model_ = std::make_shared<FedNewsRecModel>(inputs);
+  bench->parameters_ = std::make_unique<FlatParameters>(*bench->model_);
+  bench->padded_ = std::make_shared<PaddedFedNewsRec>(inputs, *bench->model_, text.max_words,
+                                                      bench->settings_.max_history);
+  const auto training = [&](RankingModel& model) {
+    return std::make_unique<NewsTraining>(bench->dataset_, bench->data_, bench->settings_, model,
+                                          *bench->parameters_, seed);
+  };
+  bench->tuned_ = training(*bench->model_);
+  bench->straightforward_ = training(*bench->padded_);
+  return bench;
+}
+
+double BenchNews::step_operations(std::span<const UserId> users) const {
+  const RankingBatch batch = tuned_->batch_of(0, users);
+  const NewsShape shape;
+  const double in = static_cast<double>(shape.word_size), d = static_cast<double>(shape.attention_size());
+  const double pool = static_cast<double>(shape.pooling_size);
+  double words = 0, word_pairs = 0, clicks = 0, click_pairs = 0, recent = 0;
+  for (const ItemId item : batch.items()) {
+    const auto length = static_cast<double>(items_->titles.of(item).size());
+    words += length, word_pairs += length * length;
+  }
+  const auto& offsets = batch.histories().offsets;
+  for (std::size_t u = 0; u + 1 < offsets.size(); ++u) {
+    const double length = std::max<double>(1, static_cast<double>(offsets[u + 1] - offsets[u]));
+    clicks += length, click_pairs += length * length;
+    recent += std::min(length, static_cast<double>(shape.recent_clicks));
+  }
+  const double histories = static_cast<double>(batch.histories().size());
+  const double convolution = words * 3 * in * d;  // its input needs no gradient: two products, not three
+  const double attention = (words + clicks) * d * 3 * d + 2 * (word_pairs + click_pairs) * d;
+  const double pooling = (words + clicks + 2 * histories) * d * pool;
+  const double recurrence = recent * 6 * d * d;
+  return 2 * (2 * convolution + 3 * (attention + pooling + recurrence));
+}
+
+double sgemm_rate() {
+  constexpr std::int64_t rows = 4096, inner = 900,
+                         columns = 400;  // the shape of the largest product of a step
+  const Tensor a = torch::randn({rows, inner}), b = torch::randn({inner, columns});
+  Tensor c = torch::empty({rows, columns});
+  double best = 1e9;
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    const double start = wall_seconds();
+    torch::mm_out(c, a, b);
+    best = std::min(best, wall_seconds() - start);
+  }
+  return 2.0 * rows * inner * columns / best / 1e9;
+}
+
+}  // namespace sotto

@@ -1,0 +1,46 @@
+#pragma once
+// A generated newsroom and FedNewsRec at the paper's size on it, tuned and as one writes it first, over the
+// same weights: what `sotto bench step` and `sotto bench cohort` compare.
+
+#include <memory>
+
+#include "fl/news_training.h"
+#include "model/bench/padded_fednewsrec.h"
+#include "model/fednewsrec_model.h"
+
+namespace sotto {
+
+class BenchNews {
+ public:
+  // Data in a temporary folder that goes with the object. Both models without dropout.
+  static Result<std::unique_ptr<BenchNews>> create(std::int64_t users, std::int64_t news);
+  ~BenchNews();
+  BenchNews(const BenchNews&) = delete;
+  BenchNews& operator=(const BenchNews&) = delete;
+
+  NewsTraining& tuned() { return *tuned_; }
+  NewsTraining& straightforward() { return *straightforward_; }
+  FlatParameters& parameters() { return *parameters_; }
+  // The first `count` training users.
+  std::span<const UserId> users(std::size_t count) const { return std::span(data_.users).first(count); }
+  // Floating-point operations of the matrix products of one summed step over the users: no padding counted.
+  double step_operations(std::span<const UserId> users) const;
+
+ private:
+  BenchNews(fs::path folder, Dataset dataset) : folder_(std::move(folder)), dataset_(std::move(dataset)) {}
+
+  fs::path folder_;
+  Dataset dataset_;
+  TrainingDataSettings settings_;
+  TrainingData data_;
+  std::shared_ptr<const ItemFeatures> items_;
+  std::shared_ptr<FedNewsRecModel> model_;
+  std::shared_ptr<PaddedFedNewsRec> padded_;
+  std::unique_ptr<FlatParameters> parameters_;
+  std::unique_ptr<NewsTraining> tuned_, straightforward_;
+};
+
+// GFLOP/s of a large single-precision matrix product with the threads torch has now.
+double sgemm_rate();
+
+}  // namespace sotto
