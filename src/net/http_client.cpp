@@ -1,0 +1,234 @@
+#include "net/http_client.h"
+
+#include <openssl/ssl.h>
+
+#include <array>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/rfc2818_verification.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <optional>
+
+#include "net/http_text.h"
+#include "net/tls_context.h"
+
+namespace sotto {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::awaitable;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Parser = http::response_parser<http::string_body>;
+using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+
+constexpr std::size_t kReadBytes = 64 << 10;
+
+std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+struct HttpClient::State {
+  HttpClientSettings settings;
+  HttpUrl url;
+  TlsContext tls;  // none: plain HTTP
+  asio::io_context context{1};
+  std::optional<beast::tcp_stream> plain;
+  std::optional<TlsStream> secure;
+  beast::flat_buffer buffer;
+
+  beast::tcp_stream* connection() {
+    if (secure) return &beast::get_lowest_layer(*secure);
+    return plain ? &*plain : nullptr;
+  }
+  void disconnect() {
+    plain.reset();
+    secure.reset();
+    buffer.clear();
+  }
+
+  // Runs one coroutine to its end on the caller's thread.
+  Status run(awaitable<Status> work) {
+    Status status;
+    asio::co_spawn(
+        context,
+        [&status, work = std::move(work)]() mutable -> awaitable<void> { status = co_await std::move(work); },
+        asio::detached);
+    context.restart();
+    context.run();
+    return status;
+  }
+
+  Error explain(std::string_view doing, const error_code& wrong) const {
+    std::string advice = wrong.message();
+    if (wrong == beast::error::timeout) advice = "it took too long";
+    if (wrong == asio::error::connection_refused) advice = "connection refused: is the server running there?";
+    if (wrong == asio::error::host_not_found) advice = "there is no such host";
+    if (wrong.category() == asio::error::get_ssl_category()) {
+      advice = fmt::format(
+          "TLS: {}; the certificate must be valid, name this host and come from a trusted authority",
+          wrong.message());
+    }
+    return Error{ErrorKind::failed, fmt::format("{} {} port {}: {}", doing, url.host, url.port, advice)};
+  }
+
+  // The server may have closed a connection that was kept: then there is an end of stream to read.
+  bool still_open() {
+    beast::tcp_stream* stream = connection();
+    if (stream == nullptr || !stream->socket().is_open() || buffer.size() > 0) return false;
+    error_code wrong;
+    char byte = 0;
+    stream->socket().non_blocking(true, wrong);
+    stream->socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, wrong);
+    return wrong == asio::error::would_block;
+  }
+
+  awaitable<Status> connect() {
+    error_code wrong;
+    const auto token = [&wrong] { return asio::redirect_error(asio::use_awaitable, wrong); };
+    tcp::resolver resolver(context);
+    const auto endpoints = co_await resolver.async_resolve(url.host, std::to_string(url.port), token());
+    if (wrong) co_return tl::unexpected(explain("cannot look up", wrong));
+    if (tls) {
+      secure.emplace(context, *tls);
+    } else {
+      plain.emplace(context);
+    }
+    connection()->expires_after(settings.connect_timeout);
+    co_await connection()->async_connect(endpoints, token());
+    if (wrong) co_return tl::unexpected(explain("cannot connect to", wrong));
+    connection()->socket().set_option(tcp::no_delay(true), wrong);
+    if (tls) {
+      SSL_set_tlsext_host_name(secure->native_handle(), url.host.c_str());
+      secure->set_verify_callback(asio::ssl::rfc2818_verification(url.host));
+      co_await secure->async_handshake(asio::ssl::stream_base::client, token());
+      if (wrong) co_return tl::unexpected(explain("cannot agree with", wrong));
+    }
+    co_return Status{};
+  }
+
+  template <class Stream>
+  awaitable<Status> exchange(Stream& stream, std::string_view head, std::string_view body, Parser& parser) {
+    error_code wrong;
+    const auto token = [&wrong] { return asio::redirect_error(asio::use_awaitable, wrong); };
+    const std::array<asio::const_buffer, 2> parts{asio::buffer(head.data(), head.size()),
+                                                  asio::buffer(body.data(), body.size())};
+    connection()->expires_after(settings.timeout);
+    co_await asio::async_write(stream, parts, token());
+    // A server that refuses early answers and closes without reading on: read the answer all the same.
+    const error_code send_error = wrong;
+    while (!parser.is_done()) {
+      wrong = {};
+      const std::size_t read = co_await stream.async_read_some(buffer.prepare(kReadBytes), token());
+      buffer.commit(read);
+      if (wrong == asio::error::eof && parser.got_some()) {
+        wrong = {};
+        parser.put_eof(wrong);
+        if (!wrong && parser.is_done()) break;
+      }
+      if (wrong) co_return tl::unexpected(explain("no answer from", send_error ? send_error : wrong));
+      while (buffer.size() > 0 && !parser.is_done()) {
+        const std::size_t used = parser.put(buffer.data(), wrong);
+        buffer.consume(used);
+        if (wrong == http::error::need_more || (!wrong && used == 0)) break;
+        if (wrong == http::error::body_limit || wrong == http::error::header_limit) {
+          co_return failed(
+              "the answer of {} port {} is larger than the {} bytes allowed", url.host, url.port,
+              wrong == http::error::body_limit ? settings.max_body_bytes : settings.max_header_bytes);
+        }
+        if (wrong) co_return failed("{} port {} does not answer in HTTP", url.host, url.port);
+      }
+    }
+    co_return Status{};
+  }
+};
+
+Result<HttpClient> HttpClient::create(const HttpClientSettings& settings) {
+  auto state = std::make_unique<State>();
+  state->settings = settings;
+  SOTTO_TRY(state->url, parse_url(settings.url));
+  if (state->url.tls) {
+    SOTTO_TRY(state->tls, make_client_tls(settings.authorities));
+  }
+  return HttpClient(std::move(state));
+}
+
+Result<HttpResponse> HttpClient::send(const Call& call) {
+  State& state = *state_;
+  const std::string target = state.url.path + call.path;
+  if (!target.starts_with('/') || !is_header_value(target) ||
+      target.find_first_of(" \t") != std::string::npos) {
+    return bad_input("\"{}\" is no path: begin with / and escape everything unusual", call.path);
+  }
+  const bool v6 = state.url.host.find(':') != std::string::npos;
+  std::string head = fmt::format("{} {} HTTP/1.1\r\nHost: {}{}{}:{}\r\n", name(call.method), target,
+                                 v6 ? "[" : "", state.url.host, v6 ? "]" : "", state.url.port);
+  if (!call.content_type.empty()) head += fmt::format("Content-Type: {}\r\n", call.content_type);
+  if (!call.body.empty() || call.method == HttpMethod::post || call.method == HttpMethod::put) {
+    head += fmt::format("Content-Length: {}\r\n", call.body.size());
+  }
+  for (const auto& [field, value] : call.headers) {
+    if (!is_header_name(field) || !is_header_value(value)) return bad_input("\"{}\" is no header", field);
+    head += fmt::format("{}: {}\r\n", field, value);
+  }
+  head += "\r\n";
+
+  if (!state.still_open()) {
+    state.disconnect();
+    if (auto connected = state.run(state.connect()); !connected) {
+      state.disconnect();
+      return tl::unexpected(std::move(connected).error());
+    }
+  }
+  Parser parser;
+  parser.eager(true);
+  parser.header_limit(static_cast<std::uint32_t>(state.settings.max_header_bytes));
+  parser.body_limit(state.settings.max_body_bytes);
+  parser.skip(call.method == HttpMethod::head);
+  if (auto done = state.run(state.secure ? state.exchange(*state.secure, head, call.body, parser)
+                                         : state.exchange(*state.plain, head, call.body, parser));
+      !done) {
+    state.disconnect();
+    return tl::unexpected(std::move(done).error());
+  }
+  auto message = parser.release();
+  if (!message.keep_alive()) state.disconnect();
+  HttpResponse response;
+  response.status = static_cast<int>(message.result_int());
+  for (const auto& field : message.base()) {
+    response.headers.emplace_back(view(field.name_string()), view(field.value()));
+  }
+  response.content_type = response.header("Content-Type");
+  response.body = std::move(message.body());
+  return response;
+}
+
+Result<HttpResponse> HttpClient::get(std::string_view path, HttpFields headers) {
+  return send({.method = HttpMethod::get, .path = std::string(path), .headers = std::move(headers)});
+}
+
+Result<HttpResponse> HttpClient::post(std::string_view path, std::string_view body,
+                                      std::string_view content_type) {
+  return send(
+      {.method = HttpMethod::post, .path = std::string(path), .body = body, .content_type = content_type});
+}
+
+HttpClient::HttpClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HttpClient::HttpClient(HttpClient&&) noexcept = default;
+HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
+HttpClient::~HttpClient() = default;
+
+}  // namespace sotto

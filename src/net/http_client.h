@@ -1,0 +1,55 @@
+#pragma once
+// A small synchronous HTTP/1.1 client, for devices and tests: one server, one connection that is kept open
+// between calls, TLS with the server's certificate and name checked, limits on time and size.
+//
+// It sends nothing but what it is given: no cookies, no user agent, no session to recognise it by. It follows
+// no redirects and repeats no request; a kept connection that the server closed meanwhile is noticed before
+// sending and opened again. Movable. One call at a time.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "net/http_message.h"
+
+namespace sotto {
+
+struct HttpClientSettings {
+  std::string url;       // http://host:port or https://host:port, and a path that all requests begin with
+  fs::path authorities;  // PEM file of certificates to trust; empty: those of the system
+  std::chrono::milliseconds connect_timeout{5'000};  // name lookup, connection and TLS
+  std::chrono::milliseconds timeout{30'000};         // then sending and the whole answer
+  std::uint64_t max_header_bytes = 16 << 10;
+  std::uint64_t max_body_bytes = std::uint64_t{256} << 20;
+};
+
+class HttpClient {
+ public:
+  static Result<HttpClient> create(const HttpClientSettings& settings);
+  HttpClient(HttpClient&&) noexcept;
+  HttpClient& operator=(HttpClient&&) noexcept;
+  ~HttpClient();
+
+  struct Call {
+    HttpMethod method = HttpMethod::get;
+    std::string path;  // percent-encoded, with the query if any
+    HttpFields headers;
+    std::string_view body;
+    std::string_view content_type;
+  };
+  // Any status is an answer; an error means that there was none.
+  Result<HttpResponse> send(const Call& call);
+  Result<HttpResponse> get(std::string_view path, HttpFields headers = {});
+  Result<HttpResponse> post(std::string_view path, std::string_view body, std::string_view content_type);
+
+ private:
+  struct State;
+  explicit HttpClient(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sotto

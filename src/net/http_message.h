@@ -1,0 +1,78 @@
+#pragma once
+// One HTTP request and one response, as handlers and callers see them: plain values without any networking
+// type.
+//
+// There is no peer address in a request, on purpose: nothing behind the server can log or store who asked.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sotto {
+
+enum class HttpMethod : std::uint8_t { get, head, post, put, patch, remove, options };
+std::string_view name(HttpMethod method);  // "GET", ..., "DELETE"
+
+using HttpField = std::pair<std::string, std::string>;
+using HttpFields = std::vector<HttpField>;
+
+// The value of the first field of that name (any case), or an empty view.
+std::string_view find_field(const HttpFields& fields, std::string_view name);
+
+struct HttpRequest {
+  HttpMethod method = HttpMethod::get;
+  std::string path;   // as sent, percent-encoded, without the query
+  std::string query;  // as sent, without the question mark
+  HttpFields headers;
+  HttpFields parameters;  // {names} of the route, decoded
+  std::string body;
+
+  std::string_view header(std::string_view name) const { return find_field(headers, name); }
+  std::string_view parameter(std::string_view name) const { return find_field(parameters, name); }
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type;  // left out when empty
+  HttpFields headers;        // further ones; the server writes lengths and connection fields itself
+  std::string body;
+  // Sent instead of `body` when set: large answers that many ask for are kept once.
+  std::shared_ptr<const std::string> shared_body;
+
+  std::string_view header(std::string_view name) const { return find_field(headers, name); }
+  const std::string& bytes() const { return shared_body ? *shared_body : body; }
+};
+
+std::string_view reason_phrase(int status);
+
+// Where a handler puts its answer: now or later, from any thread, once. One that is destroyed unused answers
+// 500. After the server gave up waiting (or stopped) an answer is dropped silently. Movable.
+class HttpReply {
+ public:
+  class Slot {  // the server's end
+   public:
+    virtual ~Slot() = default;
+    virtual void answer(HttpResponse response) = 0;
+  };
+
+  explicit HttpReply(std::shared_ptr<Slot> slot) : slot_(std::move(slot)) {}
+  HttpReply(HttpReply&&) noexcept = default;
+  HttpReply& operator=(HttpReply&&) noexcept = delete;
+  HttpReply(const HttpReply&) = delete;
+  HttpReply& operator=(const HttpReply&) = delete;
+  ~HttpReply();
+
+  void operator()(HttpResponse response) &&;
+
+ private:
+  std::shared_ptr<Slot> slot_;
+};
+
+// Runs on a network thread: must not block. Long work goes to threads of its own and answers later.
+using HttpHandler = std::function<void(HttpRequest&&, HttpReply)>;
+
+}  // namespace sotto

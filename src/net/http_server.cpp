@@ -1,0 +1,188 @@
+#include "net/http_server.h"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <thread>
+
+#include "base/log.h"
+#include "net/http_session.h"
+
+namespace sotto {
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+// A network thread and the sessions that live in it.
+struct Worker {
+  asio::io_context context{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+  SessionSet sessions;
+  std::thread thread;
+};
+
+AddressLimits::Address key_of(const tcp::endpoint& endpoint) {
+  const asio::ip::address address = endpoint.address();
+  return address.is_v4() ? asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4()).to_bytes()
+                         : address.to_v6().to_bytes();
+}
+
+Error explain_listen(const error_code& wrong, const HttpServerSettings& settings) {
+  std::string advice = "check --address and --port";
+  if (wrong == asio::error::address_in_use) {
+    advice = "another program has that port: choose another --port, or 0 for any free one";
+  } else if (wrong == asio::error::access_denied) {
+    advice = "ports below 1024 need privileges: choose a higher --port";
+  } else if (wrong == boost::system::errc::address_not_available) {
+    advice = "this machine does not have that address: use 127.0.0.1, or 0.0.0.0 for all";
+  }
+  return Error{ErrorKind::bad_input, fmt::format("cannot listen on {} port {} ({}): {}", settings.address,
+                                                 settings.port, wrong.message(), advice)};
+}
+
+Result<tcp::acceptor> listen(asio::io_context& context, const HttpServerSettings& settings) {
+  error_code wrong;
+  const auto address = asio::ip::make_address(settings.address, wrong);
+  if (wrong)
+    return bad_input("\"{}\" is no network address: write 127.0.0.1 or ::1, for example", settings.address);
+  const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(settings.port));
+  tcp::acceptor acceptor(context);
+  acceptor.open(endpoint.protocol(), wrong);
+  if (!wrong) acceptor.set_option(tcp::acceptor::reuse_address(true), wrong);
+  if (!wrong) acceptor.bind(endpoint, wrong);
+  if (!wrong) acceptor.listen(asio::socket_base::max_listen_connections, wrong);
+  if (wrong) return tl::unexpected(explain_listen(wrong, settings));
+  if (!address.is_loopback() && settings.certificate.empty()) {
+    warn(
+        "listening on {} without TLS: whoever is on the way reads and changes everything; give --certificate "
+        "and "
+        "--private-key, or put a proxy with TLS in front",
+        settings.address);
+  }
+  return acceptor;
+}
+
+asio::awaitable<void> accept_connections(tcp::acceptor& acceptor, ServerShared& shared,
+                                         std::vector<std::unique_ptr<Worker>>& workers) {
+  for (std::size_t turn = 0; acceptor.is_open(); ++turn) {
+    Worker& worker = *workers[turn % workers.size()];
+    error_code wrong;
+    tcp::socket socket =
+        co_await acceptor.async_accept(worker.context, asio::redirect_error(asio::use_awaitable, wrong));
+    if (wrong == asio::error::operation_aborted || wrong == asio::error::bad_descriptor) co_return;
+    if (wrong) {
+      // Out of descriptors, most likely: trying again at once would only burn time.
+      asio::steady_timer pause(acceptor.get_executor(), std::chrono::milliseconds(50));
+      co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, wrong));
+      continue;
+    }
+    const tcp::endpoint peer = socket.remote_endpoint(wrong);
+    if (wrong) continue;
+    socket.set_option(tcp::no_delay(true), wrong);
+    if (shared.open(key_of(peer))) {
+      start_session(shared, worker.sessions, std::move(socket), key_of(peer));
+    } else {
+      refuse_connection(std::move(socket), shared.tls != nullptr);
+    }
+  }
+}
+
+}  // namespace
+
+struct HttpServer::State {
+  State(const HttpServerSettings& settings, Router router, MetricsRegistry& metrics, TlsContext tls)
+      : shared(settings, std::move(router), metrics, std::move(tls)) {
+    for (std::int64_t i = 0; i < settings.threads; ++i) workers.push_back(std::make_unique<Worker>());
+  }
+
+  template <class Act>
+  void for_each_session(Act act) {
+    for (auto& worker : workers) {
+      asio::post(worker->context, [&sessions = worker->sessions, act] {
+        const SessionSet now = sessions;  // closing one may change the set
+        for (HttpSession* session : now) {
+          if (sessions.contains(session)) act(*session);
+        }
+      });
+    }
+  }
+
+  ServerShared shared;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::optional<tcp::acceptor> acceptor;
+  std::uint16_t port = 0;
+  bool stopped = false;
+};
+
+Result<HttpServer> HttpServer::start(const HttpServerSettings& settings, Router router,
+                                     MetricsRegistry& metrics) {
+  if (settings.certificate.empty() != settings.private_key.empty()) {
+    return bad_input("TLS needs both --certificate and --private-key");
+  }
+  TlsContext tls;
+  if (!settings.certificate.empty()) {
+    SOTTO_TRY(tls, make_server_tls(settings.certificate, settings.private_key));
+  }
+  auto state = std::make_unique<State>(settings, std::move(router), metrics, std::move(tls));
+  SOTTO_TRY(auto acceptor, listen(state->workers.front()->context, settings));
+  state->acceptor.emplace(std::move(acceptor));
+  error_code wrong;
+  state->port = state->acceptor->local_endpoint(wrong).port();
+  asio::co_spawn(state->workers.front()->context,
+                 accept_connections(*state->acceptor, state->shared, state->workers), asio::detached);
+  for (auto& worker : state->workers) {
+    worker->thread = std::thread([&context = worker->context] { context.run(); });
+  }
+  return HttpServer(std::move(state));
+}
+
+void HttpServer::stop(std::chrono::milliseconds grace) {
+  if (!state_ || state_->stopped) return;
+  state_->stopped = true;
+  state_->shared.draining = true;
+  asio::post(state_->workers.front()->context, [&acceptor = *state_->acceptor] {
+    error_code ignored;
+    acceptor.close(ignored);
+  });
+  state_->for_each_session([](HttpSession& session) { session.drain(); });
+  if (!state_->shared.wait_until_closed(grace)) {
+    state_->for_each_session([](HttpSession& session) { session.cut(); });
+    state_->shared.wait_until_closed(grace);
+  }
+  for (auto& worker : state_->workers) {
+    worker->work.reset();
+    worker->context.stop();
+  }
+  for (auto& worker : state_->workers) worker->thread.join();
+}
+
+HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HttpServer::HttpServer(HttpServer&&) noexcept = default;
+HttpServer& HttpServer::operator=(HttpServer&& other) noexcept {
+  if (this != &other) {
+    stop();
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+HttpServer::~HttpServer() { stop(); }
+
+std::uint16_t HttpServer::port() const { return state_->port; }
+bool HttpServer::draining() const { return state_->shared.draining; }
+
+std::string HttpServer::url() const {
+  const HttpServerSettings& settings = state_->shared.settings;
+  const bool v6 = settings.address.find(':') != std::string::npos;
+  return fmt::format("{}://{}{}{}:{}", state_->shared.tls ? "https" : "http", v6 ? "[" : "", settings.address,
+                     v6 ? "]" : "", state_->port);
+}
+
+}  // namespace sotto

@@ -1,0 +1,470 @@
+#include "net/http_session.h"
+
+#include <array>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <optional>
+#include <type_traits>
+
+#include "base/log.h"
+#include "net/http_text.h"
+#include "net/negotiation.h"
+
+namespace sotto {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::awaitable;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+using Parser = http::request_parser<http::string_body>;
+
+constexpr std::size_t kReadBytes = 16 << 10;
+constexpr std::size_t kLingerBytes = 4 << 20;
+constexpr std::chrono::seconds kLinger{2};
+
+Clock::duration seconds(double value) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
+}
+
+std::optional<HttpMethod> method_of(http::verb verb) {
+  switch (verb) {
+    case http::verb::get:
+      return HttpMethod::get;
+    case http::verb::head:
+      return HttpMethod::head;
+    case http::verb::post:
+      return HttpMethod::post;
+    case http::verb::put:
+      return HttpMethod::put;
+    case http::verb::patch:
+      return HttpMethod::patch;
+    case http::verb::delete_:
+      return HttpMethod::remove;
+    case http::verb::options:
+      return HttpMethod::options;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+// A reply that a handler holds while the session waits for it.
+class WaitingReply final : public HttpReply::Slot {
+ public:
+  explicit WaitingReply(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+  void answer(HttpResponse response) override {
+    const std::lock_guard lock(mutex_);
+    if (!wake_ || response_) return;
+    response_ = std::move(response);
+    if (waiting_) wake_();
+  }
+  // True when there is nothing to wait for.
+  bool answered_or_wait() {
+    const std::lock_guard lock(mutex_);
+    waiting_ = true;
+    return response_.has_value();
+  }
+  // The answer, if there is one; later ones are dropped, and the session is no longer referred to.
+  std::optional<HttpResponse> take() {
+    std::function<void()> dropped;
+    const std::lock_guard lock(mutex_);
+    dropped.swap(wake_);
+    return std::exchange(response_, std::nullopt);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::function<void()> wake_;
+  std::optional<HttpResponse> response_;
+  bool waiting_ = false;
+};
+
+template <class Stream>
+class Session final : public HttpSession, public std::enable_shared_from_this<Session<Stream>> {
+ public:
+  template <class... Args>
+  Session(ServerShared& shared, SessionSet& sessions, const AddressLimits::Address& address, Args&&... stream)
+      : shared_(shared),
+        sessions_(sessions),
+        address_(address),
+        stream_(std::forward<Args>(stream)...),
+        timer_(stream_.get_executor()) {}
+  ~Session() override { shared_.close(address_); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  auto executor() { return stream_.get_executor(); }
+
+  awaitable<void> run(std::shared_ptr<Session> self) {
+    (void)self;  // keeps the session while its coroutine runs
+    sessions_.insert(this);
+    if (co_await handshake()) {
+      bool more = true;
+      while (more) more = co_await one_request();
+    }
+    co_await finish();
+    sessions_.erase(this);
+  }
+
+  void drain() override {
+    if (idle_) socket().cancel();
+  }
+  void cut() override {
+    cut_ = true;
+    socket().close();
+    timer_.cancel();
+  }
+
+ private:
+  static constexpr bool is_tls = std::is_same_v<Stream, TlsStream>;
+
+  enum class Read { all, nothing, refused };
+  struct Incoming {
+    Parser parser;
+    std::optional<std::size_t> route;
+    HttpRequest request;
+    std::string allowed;  // methods of the path, when the route does not exist
+    int refusal = 0;      // the status to answer with instead of calling a handler
+    std::string why;
+  };
+
+  beast::tcp_stream& socket() { return beast::get_lowest_layer(stream_); }
+
+  awaitable<bool> handshake() {
+    if constexpr (is_tls) {
+      error_code wrong;
+      socket().expires_after(seconds(shared_.settings.read_seconds));
+      co_await stream_.async_handshake(asio::ssl::stream_base::server,
+                                       asio::redirect_error(asio::use_awaitable, wrong));
+      co_return !wrong;
+    }
+    co_return true;
+  }
+
+  // Reads once. False at the end of the stream, after a timeout or when cut.
+  awaitable<bool> read_more(error_code& wrong) {
+    const std::size_t read = co_await stream_.async_read_some(
+        buffer_.prepare(kReadBytes), asio::redirect_error(asio::use_awaitable, wrong));
+    buffer_.commit(read);
+    shared_.metrics.bytes_in.add(read);
+    co_return !wrong;
+  }
+
+  // Waits for the first byte of a request. Closing here is no loss to anybody.
+  awaitable<bool> wait_for_request() {
+    if (buffer_.size() > 0) co_return true;
+    if (shared_.draining) co_return false;
+    socket().expires_after(seconds(shared_.settings.idle_seconds));
+    error_code wrong;
+    idle_ = true;
+    const bool come = co_await read_more(wrong);
+    idle_ = false;
+    co_return come;
+  }
+
+  static void refuse(Incoming& incoming, int status, std::string why) {
+    incoming.refusal = status;
+    incoming.why = std::move(why);
+  }
+
+  static void refuse_malformed(Incoming& incoming, const error_code& wrong) {
+    if (wrong == http::error::header_limit || wrong == http::error::buffer_overflow) {
+      refuse(incoming, 431, "the request head is too large");
+    } else if (wrong == http::error::body_limit) {
+      refuse(incoming, 413, "the request body is too large");
+    } else if (wrong == http::error::bad_version) {
+      refuse(incoming, 505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+    } else {
+      refuse(incoming, 400, "this is not an HTTP request");
+    }
+  }
+
+  // Feeds the parser until `done()`.
+  template <class Done>
+  awaitable<bool> parse_until(Incoming& incoming, Done done) {
+    socket().expires_after(seconds(shared_.settings.read_seconds));
+    while (!done()) {
+      error_code wrong;
+      if (buffer_.size() > 0) {
+        buffer_.consume(incoming.parser.put(buffer_.data(), wrong));
+        if (done()) break;
+      }
+      if (wrong && wrong != http::error::need_more) {
+        refuse_malformed(incoming, wrong);
+        co_return false;
+      }
+      wrong = {};
+      if (co_await read_more(wrong)) continue;
+      if (wrong == beast::error::timeout) {
+        refuse(incoming, 408, "the request did not arrive in time");
+      } else if (wrong == asio::error::eof) {
+        refuse(incoming, 400, "the request ends too early");
+      } else {
+        cut_ = true;
+      }
+      co_return false;
+    }
+    co_return true;
+  }
+
+  // The head is there: may this request go on? Chooses the route.
+  bool admit(Incoming& incoming) {
+    const auto& message = incoming.parser.get();
+    HttpRequest& request = incoming.request;
+    for (const auto& field : message.base()) {
+      request.headers.emplace_back(view(field.name_string()), view(field.value()));
+    }
+    if (!shared_.addresses.request(address_, Clock::now())) {
+      refuse(incoming, 429, "too many requests from this address: wait a moment");
+      return false;
+    }
+    const auto method = method_of(message.method());
+    if (!method) {
+      refuse(incoming, 501, "this method is not known here");
+      return false;
+    }
+    std::string_view target = view(message.target());
+    for (const std::string_view scheme : {"http://", "https://"}) {
+      if (!target.starts_with(scheme)) continue;
+      const std::size_t slash = target.find('/', scheme.size());
+      target = slash == std::string_view::npos ? "/" : target.substr(slash);
+    }
+    const std::size_t mark = target.find('?');
+    request.method = *method;
+    request.path = target.substr(0, mark);
+    if (mark != std::string_view::npos) request.query = target.substr(mark + 1);
+    if (!percent_decode(request.path)) {
+      refuse(incoming, 400, "the path has a broken % escape");
+      return false;
+    }
+    Router::Match match = shared_.router.match(*method, request.path);
+    incoming.route = match.route;
+    incoming.allowed = std::move(match.allowed);
+    request.parameters = std::move(match.parameters);
+    const auto limit =
+        std::min(static_cast<std::uint64_t>(shared_.settings.max_body_bytes),
+                 match.route ? shared_.router.routes()[*match.route].body_limit : Router::default_body_limit);
+    incoming.parser.body_limit(limit);
+    if (const auto length = incoming.parser.content_length(); length && *length > limit) {
+      refuse(incoming, 413,
+             fmt::format("the request body is too large: at most {} bytes are taken here", limit));
+      return false;
+    }
+    return true;
+  }
+
+  // False: incoming.refusal says why, or nobody is there any more.
+  awaitable<bool> read_request(Incoming& incoming) {
+    incoming.parser.header_limit(static_cast<std::uint32_t>(shared_.settings.max_header_bytes));
+    incoming.parser.body_limit(static_cast<std::uint64_t>(shared_.settings.max_body_bytes));
+    incoming.parser.eager(false);
+    if (!co_await parse_until(incoming, [&] { return incoming.parser.is_header_done(); })) co_return false;
+    if (!admit(incoming)) co_return false;
+    if (equal_ignoring_case(incoming.request.header("Expect"), "100-continue")) {
+      if (!co_await write("HTTP/1.1 100 Continue\r\n\r\n", {})) co_return false;
+    }
+    incoming.parser.eager(true);
+    if (!co_await parse_until(incoming, [&] { return incoming.parser.is_done(); })) co_return false;
+    incoming.request.body = std::move(incoming.parser.get().body());
+    co_return true;
+  }
+
+  awaitable<HttpResponse> call_handler(Incoming& incoming) {
+    const Router::Route& route = shared_.router.routes()[*incoming.route];
+    const BodyForm form = wanted_form(incoming.request);
+    auto slot = std::make_shared<WaitingReply>([self = this->shared_from_this()] {
+      asio::post(self->executor(), [self] { self->timer_.cancel(); });
+    });
+    try {
+      route.handler(std::move(incoming.request), HttpReply(slot));
+    } catch (const std::exception&) {
+      // What it says may hold parts of the request.
+      error("a handler of {} {} threw an exception", name(route.method), route.pattern);
+    }
+    const auto deadline = Clock::now() + seconds(shared_.settings.handler_seconds);
+    while (!slot->answered_or_wait() && !cut_ && Clock::now() < deadline) {
+      timer_.expires_at(deadline);
+      error_code ignored;
+      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    }
+    if (auto response = slot->take()) {
+      if (response->status == 500 && response->bytes().empty()) {
+        co_return error_response(form, 500, "the server could not answer this");
+      }
+      co_return std::move(*response);
+    }
+    co_return error_response(form, 503, "the answer took too long: try again later");
+  }
+
+  awaitable<bool> write(std::string_view head, std::string_view body) {
+    socket().expires_after(seconds(shared_.settings.write_seconds));
+    error_code wrong;
+    const std::array<asio::const_buffer, 2> parts{asio::buffer(head.data(), head.size()),
+                                                  asio::buffer(body.data(), body.size())};
+    const std::size_t written =
+        co_await asio::async_write(stream_, parts, asio::redirect_error(asio::use_awaitable, wrong));
+    shared_.metrics.bytes_out.add(written);
+    co_return !wrong;
+  }
+
+  HttpResponse answer_without_handler(const Incoming& incoming) {
+    HttpResponse response;
+    if (incoming.refusal != 0) {
+      response = error_response(incoming.request, incoming.refusal, incoming.why);
+      if (incoming.refusal == 429) response.headers.emplace_back("Retry-After", "1");
+    } else if (incoming.allowed.empty()) {
+      response = error_response(incoming.request, 404, "there is nothing at this path");
+    } else {
+      if (incoming.request.method == HttpMethod::options) {
+        response.status = 204;
+      } else {
+        response = error_response(incoming.request, 405, "this path takes only " + incoming.allowed);
+      }
+      response.headers.emplace_back("Allow", incoming.allowed);
+    }
+    return response;
+  }
+
+  // One request and its answer. False: the connection ends.
+  awaitable<bool> one_request() {
+    if (!co_await wait_for_request()) co_return false;
+    Incoming incoming;
+    const bool complete = co_await read_request(incoming);
+    if (!complete && (incoming.refusal == 0 || cut_)) co_return false;
+    const auto begun = Clock::now();
+    const bool is_head = incoming.request.method == HttpMethod::head;
+    bool keep_alive = complete && incoming.parser.get().keep_alive();
+
+    HttpResponse response;
+    if (complete && incoming.route) {
+      response = co_await call_handler(incoming);
+    } else {
+      response = answer_without_handler(incoming);
+    }
+    shared_.metrics.answered(incoming.route.value_or(shared_.metrics.no_route()), response.status,
+                             std::chrono::duration<double>(Clock::now() - begun).count());
+    keep_alive = keep_alive && !shared_.draining;
+    const std::string head = render_head(response, keep_alive);
+    const bool has_body = !is_head && response.status != 204 && response.status != 304;
+    const bool written =
+        co_await write(head, has_body ? std::string_view(response.bytes()) : std::string_view{});
+    co_return written&& keep_alive;
+  }
+
+  // Closing while the client still sends would destroy the answer on its way: say that no more comes, then
+  // read what is left for a moment.
+  awaitable<void> finish() {
+    error_code ignored;
+    socket().expires_after(kLinger);
+    if (cut_ || !socket().socket().is_open()) co_return;
+    if constexpr (is_tls) {
+      co_await stream_.async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
+      ignored = {};
+    }
+    socket().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    std::size_t left = kLingerBytes;
+    while (!ignored && left > 0 && !cut_ && !shared_.draining) {
+      buffer_.clear();
+      const std::size_t read = co_await socket().async_read_some(
+          buffer_.prepare(kReadBytes), asio::redirect_error(asio::use_awaitable, ignored));
+      left -= std::min(left, read);
+    }
+    socket().close();
+  }
+
+  ServerShared& shared_;
+  SessionSet& sessions_;
+  const AddressLimits::Address address_;
+  Stream stream_;
+  asio::steady_timer timer_;
+  beast::flat_buffer buffer_;
+  bool idle_ = false;
+  bool cut_ = false;
+};
+
+template <class S>
+void spawn(std::shared_ptr<S> session) {
+  auto executor = session->executor();
+  auto* raw = session.get();
+  asio::co_spawn(executor, raw->run(std::move(session)), asio::detached);
+}
+
+}  // namespace
+
+ServerShared::ServerShared(const HttpServerSettings& given, Router routes, MetricsRegistry& registry,
+                           TlsContext tls_context)
+    : settings(given),
+      router(std::move(routes)),
+      metrics(registry, router),
+      addresses({.connections = given.max_connections_per_address,
+                 .requests_per_second = given.requests_per_second,
+                 .burst = given.request_burst}),
+      tls(std::move(tls_context)) {}
+
+bool ServerShared::open(const AddressLimits::Address& address) {
+  const std::lock_guard lock(mutex_);
+  if (connections_ >= settings.max_connections || !addresses.connect(address, Clock::now())) {
+    metrics.refused_connections.add();
+    return false;
+  }
+  metrics.connections.set(++connections_);
+  return true;
+}
+
+void ServerShared::close(const AddressLimits::Address& address) {
+  addresses.disconnect(address);
+  const std::lock_guard lock(mutex_);
+  metrics.connections.set(--connections_);
+  if (connections_ == 0) all_closed_.notify_all();
+}
+
+bool ServerShared::wait_until_closed(std::chrono::milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  return all_closed_.wait_for(lock, limit, [&] { return connections_ == 0; });
+}
+
+std::int64_t ServerShared::connections() const {
+  const std::lock_guard lock(mutex_);
+  return connections_;
+}
+
+void start_session(ServerShared& shared, SessionSet& sessions, asio::ip::tcp::socket socket,
+                   const AddressLimits::Address& address) {
+  if (shared.tls) {
+    spawn(std::make_shared<Session<TlsStream>>(shared, sessions, address, std::move(socket), *shared.tls));
+  } else {
+    spawn(std::make_shared<Session<beast::tcp_stream>>(shared, sessions, address, std::move(socket)));
+  }
+}
+
+void refuse_connection(asio::ip::tcp::socket socket, bool tls) {
+  error_code ignored;
+  if (tls) return;
+  HttpResponse response = error_response(BodyForm::json, 503, "too many connections: try again later");
+  response.headers.emplace_back("Retry-After", "1");
+  const std::string text = render_head(response, false) + response.body;
+  socket.non_blocking(true, ignored);
+  socket.write_some(asio::buffer(text), ignored);
+  socket.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+}
+
+}  // namespace sotto

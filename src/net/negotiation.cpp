@@ -1,0 +1,116 @@
+#include "net/negotiation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "net/http_text.h"
+#include "proto/serving_generated.h"
+
+namespace sotto {
+
+namespace {
+
+constexpr const char* kServingIdentifier = "SOSV";  // file_identifier of proto/serving.fbs
+
+// Calls visit(element) for the trimmed elements of a comma-separated header.
+template <class Visit>
+void for_each_element(std::string_view list, Visit visit) {
+  while (!list.empty()) {
+    const std::string_view element = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), element.size() + 1));
+    if (const std::string_view trimmed = trim_spaces(element); !trimmed.empty()) visit(trimmed);
+  }
+}
+
+std::string_view media_type(std::string_view value) { return trim_spaces(value.substr(0, value.find(';'))); }
+
+// "text/html;q=0.8" → 0.8; 1 when there is no q, 0 when it is not a number.
+double quality(std::string_view element) {
+  while (true) {
+    const std::size_t semicolon = element.find(';');
+    if (semicolon == std::string_view::npos) return 1;
+    element = trim_spaces(element.substr(semicolon + 1));
+    if (element.size() < 2 || (element[0] != 'q' && element[0] != 'Q') || element[1] != '=') continue;
+    element.remove_prefix(2);
+    double value = 0;
+    const auto [end, wrong] = std::from_chars(element.data(), element.data() + element.size(), value);
+    return wrong == std::errc{} && value >= 0 ? std::min(value, 1.0) : 0;
+  }
+}
+
+}  // namespace
+
+BodyForm wanted_form(const HttpRequest& request) {
+  double json = 0;
+  double flatbuffers = 0;
+  for_each_element(request.header("Accept"), [&](std::string_view element) {
+    const std::string_view type = media_type(element);
+    if (equal_ignoring_case(type, kJsonType)) json = std::max(json, quality(element));
+    if (equal_ignoring_case(type, kFlatBuffersType)) flatbuffers = std::max(flatbuffers, quality(element));
+  });
+  if (json == 0 && flatbuffers == 0) return sent_form(request).value_or(BodyForm::json);
+  return flatbuffers > json ? BodyForm::flatbuffers : BodyForm::json;
+}
+
+Result<BodyForm> sent_form(const HttpRequest& request) {
+  const std::string_view type = media_type(request.header("Content-Type"));
+  if (type.empty() || equal_ignoring_case(type, kJsonType)) return BodyForm::json;
+  if (equal_ignoring_case(type, kFlatBuffersType)) return BodyForm::flatbuffers;
+  return bad_input("this body form is not understood: send Content-Type {} or {}", kJsonType,
+                   kFlatBuffersType);
+}
+
+HttpResponse error_response(BodyForm form, int status, std::string_view message) {
+  HttpResponse response;
+  response.status = status;
+  if (form == BodyForm::flatbuffers) {
+    flatbuffers::FlatBufferBuilder builder(256);
+    const auto text = builder.CreateString(message.data(), message.size());
+    builder.Finish(wire::CreateServingError(builder, static_cast<std::uint16_t>(status), text),
+                   kServingIdentifier);
+    response.content_type = kFlatBuffersType;
+    response.body.assign(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
+  } else {
+    response.content_type = kJsonType;
+    // What is not UTF-8 is replaced, never thrown about.
+    response.body =
+        nlohmann::json{{"error", message}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    response.body += '\n';
+  }
+  return response;
+}
+
+HttpResponse json_response(std::string body, int status) {
+  HttpResponse response;
+  response.status = status;
+  response.content_type = kJsonType;
+  response.body = std::move(body);
+  return response;
+}
+
+std::string quote_etag(std::string_view tag) { return '"' + std::string(tag) + '"'; }
+
+bool client_has(const HttpRequest& request, std::string_view tag) {
+  bool has = false;
+  for_each_element(request.header("If-None-Match"), [&](std::string_view element) {
+    if (element.starts_with("W/")) element.remove_prefix(2);
+    has = has || element == "*" || element == quote_etag(tag);
+  });
+  return has;
+}
+
+HttpResponse tagged_response(const HttpRequest& request, std::string_view tag, std::string_view content_type,
+                             std::shared_ptr<const std::string> body) {
+  HttpResponse response;
+  response.headers.emplace_back("ETag", quote_etag(tag));
+  if (client_has(request, tag)) {
+    response.status = 304;
+  } else {
+    response.content_type = content_type;
+    response.shared_body = std::move(body);
+  }
+  return response;
+}
+
+}  // namespace sotto

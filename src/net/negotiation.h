@@ -1,0 +1,38 @@
+#pragma once
+// Bodies come as JSON for people and as FlatBuffers for devices; errors answer in the form that was asked
+// for. Entity tags let a device fetch again only what changed.
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "net/http_message.h"
+
+namespace sotto {
+
+enum class BodyForm { json, flatbuffers };
+
+inline constexpr std::string_view kJsonType = "application/json";
+inline constexpr std::string_view kFlatBuffersType = "application/x-flatbuffers";
+
+// What the client wants: by Accept with its q values, else the form it sent, else JSON.
+BodyForm wanted_form(const HttpRequest& request);
+// What the client sent. An error (answer 415) when Content-Type is neither; JSON when there is none.
+Result<BodyForm> sent_form(const HttpRequest& request);
+
+// {"error": "..."} or a ServingError table (proto/serving.fbs).
+HttpResponse error_response(BodyForm form, int status, std::string_view message);
+inline HttpResponse error_response(const HttpRequest& request, int status, std::string_view message) {
+  return error_response(wanted_form(request), status, message);
+}
+HttpResponse json_response(std::string body, int status = 200);
+
+// "\"tag\"": the strong form. The tag must hold neither quotes nor control characters.
+std::string quote_etag(std::string_view tag);
+// Does If-None-Match name this (unquoted) tag, weakly or not, or *?
+bool client_has(const HttpRequest& request, std::string_view tag);
+// 304 when the client has it, else the body; both carry the tag.
+HttpResponse tagged_response(const HttpRequest& request, std::string_view tag, std::string_view content_type,
+                             std::shared_ptr<const std::string> body);
+
+}  // namespace sotto

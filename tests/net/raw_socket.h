@@ -1,0 +1,69 @@
+#pragma once
+// A bare TCP connection for tests that must send what no client would.
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace sotto {
+
+class RawSocket {
+ public:
+  explicit RawSocket(std::uint16_t port) : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (descriptor_ < 0 || connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+      throw std::runtime_error("cannot connect");
+    }
+  }
+  ~RawSocket() { ::close(descriptor_); }
+  RawSocket(const RawSocket&) = delete;
+  RawSocket& operator=(const RawSocket&) = delete;
+
+  // Stops without complaint when the server no longer listens.
+  void send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return;
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+  void close_sending_side() { shutdown(descriptor_, SHUT_WR); }
+
+  // Everything until the server closes; at most 20 s between bytes.
+  std::string read_all() {
+    std::string all;
+    while (read_some(all)) {
+    }
+    return all;
+  }
+  std::string read_until(std::string_view end) {
+    std::string all;
+    while (all.find(end) == std::string::npos && read_some(all)) {
+    }
+    return all;
+  }
+
+ private:
+  bool read_some(std::string& all) {
+    pollfd waiting{descriptor_, POLLIN, 0};
+    if (poll(&waiting, 1, 20'000) <= 0) throw std::runtime_error("the server neither answers nor closes");
+    char bytes[4096];
+    const ssize_t read = recv(descriptor_, bytes, sizeof bytes, 0);
+    if (read <= 0) return false;
+    all.append(bytes, static_cast<std::size_t>(read));
+    return true;
+  }
+  int descriptor_;
+};
+
+}  // namespace sotto
