@@ -8,6 +8,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <future>
 #include <thread>
 
 #include "base/log.h"
@@ -148,19 +149,19 @@ void HttpServer::stop(std::chrono::milliseconds grace) {
   if (!state_ || state_->stopped) return;
   state_->stopped = true;
   state_->shared.draining = true;
-  asio::post(state_->workers.front()->context, [&acceptor = *state_->acceptor] {
+  std::promise<void> port_is_free;
+  asio::post(state_->workers.front()->context, [&] {
     error_code ignored;
-    acceptor.close(ignored);
+    state_->acceptor->close(ignored);
+    port_is_free.set_value();
   });
+  port_is_free.get_future().wait();
   state_->for_each_session([](HttpSession& session) { session.drain(); });
   if (!state_->shared.wait_until_closed(grace)) {
     state_->for_each_session([](HttpSession& session) { session.cut(); });
-    state_->shared.wait_until_closed(grace);
+    state_->shared.wait_until_closed(default_grace);
   }
-  for (auto& worker : state_->workers) {
-    worker->work.reset();
-    worker->context.stop();
-  }
+  for (auto& worker : state_->workers) worker->work.reset();
   for (auto& worker : state_->workers) worker->thread.join();
 }
 

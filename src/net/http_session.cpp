@@ -11,10 +11,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
 #include <optional>
 #include <type_traits>
 
@@ -32,12 +30,14 @@ namespace http = beast::http;
 using asio::awaitable;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
-using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+using asio::ip::tcp;
+using TlsStream = asio::ssl::stream<tcp::socket>;
 using Parser = http::request_parser<http::string_body>;
 
 constexpr std::size_t kReadBytes = 16 << 10;
+constexpr std::size_t kJoinedBytes = 16 << 10;  // smaller bodies travel in one write with their head
 constexpr std::size_t kLingerBytes = 4 << 20;
-constexpr std::chrono::seconds kLinger{2};
+constexpr double kLingerSeconds = 2;
 
 Clock::duration seconds(double value) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
@@ -107,7 +107,8 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
         sessions_(sessions),
         address_(address),
         stream_(std::forward<Args>(stream)...),
-        timer_(stream_.get_executor()) {}
+        watchdog_(stream_.get_executor()),
+        answer_timer_(stream_.get_executor()) {}
   ~Session() override { shared_.close(address_); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -117,21 +118,26 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   awaitable<void> run(std::shared_ptr<Session> self) {
     (void)self;  // keeps the session while its coroutine runs
     sessions_.insert(this);
+    allow(shared_.settings.read_seconds);
+    watch();
     if (co_await handshake()) {
       bool more = true;
       while (more) more = co_await one_request();
     }
     co_await finish();
+    ended_ = true;
+    watchdog_.cancel();
     sessions_.erase(this);
   }
 
   void drain() override {
-    if (idle_) socket().cancel();
+    if (idle_) cancel();
   }
   void cut() override {
     cut_ = true;
-    socket().close();
-    timer_.cancel();
+    error_code ignored;
+    socket().close(ignored);
+    answer_timer_.cancel();
   }
 
  private:
@@ -147,12 +153,43 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     std::string why;
   };
 
-  beast::tcp_stream& socket() { return beast::get_lowest_layer(stream_); }
+  tcp::socket& socket() {
+    if constexpr (is_tls) {
+      return stream_.next_layer();
+    } else {
+      return stream_;
+    }
+  }
+  void cancel() {
+    error_code ignored;
+    socket().cancel(ignored);
+  }
+
+  // What is waited for from now on may take this long; then it is cancelled, and the connection still works.
+  void allow(double time) {
+    timed_out_ = false;
+    deadline_ = Clock::now() + seconds(time);
+    if (deadline_ < watching_until_) watchdog_.cancel();
+  }
+  // One timer for all waits of a connection. It is set again only when it runs out, or when an earlier end
+  // comes: not for every operation.
+  void watch() {
+    watching_until_ = deadline_;
+    watchdog_.expires_at(deadline_);
+    watchdog_.async_wait([self = this->shared_from_this()](const error_code&) {
+      if (self->ended_) return;
+      if (Clock::now() >= self->deadline_) {
+        self->timed_out_ = true;
+        self->cancel();
+        self->deadline_ = Clock::time_point::max();
+      }
+      self->watch();
+    });
+  }
 
   awaitable<bool> handshake() {
     if constexpr (is_tls) {
       error_code wrong;
-      socket().expires_after(seconds(shared_.settings.read_seconds));
       co_await stream_.async_handshake(asio::ssl::stream_base::server,
                                        asio::redirect_error(asio::use_awaitable, wrong));
       co_return !wrong;
@@ -173,7 +210,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   awaitable<bool> wait_for_request() {
     if (buffer_.size() > 0) co_return true;
     if (shared_.draining) co_return false;
-    socket().expires_after(seconds(shared_.settings.idle_seconds));
+    allow(shared_.settings.idle_seconds);
     error_code wrong;
     idle_ = true;
     const bool come = co_await read_more(wrong);
@@ -201,7 +238,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   // Feeds the parser until `done()`.
   template <class Done>
   awaitable<bool> parse_until(Incoming& incoming, Done done) {
-    socket().expires_after(seconds(shared_.settings.read_seconds));
+    allow(shared_.settings.read_seconds);
     while (!done()) {
       error_code wrong;
       if (buffer_.size() > 0) {
@@ -214,7 +251,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
       }
       wrong = {};
       if (co_await read_more(wrong)) continue;
-      if (wrong == beast::error::timeout) {
+      if (timed_out_) {
         refuse(incoming, 408, "the request did not arrive in time");
       } else if (wrong == asio::error::eof) {
         refuse(incoming, 400, "the request ends too early");
@@ -292,7 +329,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     const Router::Route& route = shared_.router.routes()[*incoming.route];
     const BodyForm form = wanted_form(incoming.request);
     auto slot = std::make_shared<WaitingReply>([self = this->shared_from_this()] {
-      asio::post(self->executor(), [self] { self->timer_.cancel(); });
+      asio::post(self->executor(), [self] { self->answer_timer_.cancel(); });
     });
     try {
       route.handler(std::move(incoming.request), HttpReply(slot));
@@ -301,10 +338,11 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
       error("a handler of {} {} threw an exception", name(route.method), route.pattern);
     }
     const auto deadline = Clock::now() + seconds(shared_.settings.handler_seconds);
+    deadline_ = Clock::time_point::max();
     while (!slot->answered_or_wait() && !cut_ && Clock::now() < deadline) {
-      timer_.expires_at(deadline);
+      answer_timer_.expires_at(deadline);
       error_code ignored;
-      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      co_await answer_timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
     }
     if (auto response = slot->take()) {
       if (response->status == 500 && response->bytes().empty()) {
@@ -316,7 +354,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   }
 
   awaitable<bool> write(std::string_view head, std::string_view body) {
-    socket().expires_after(seconds(shared_.settings.write_seconds));
+    allow(shared_.settings.write_seconds);
     error_code wrong;
     const std::array<asio::const_buffer, 2> parts{asio::buffer(head.data(), head.size()),
                                                   asio::buffer(body.data(), body.size())};
@@ -363,8 +401,12 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     shared_.metrics.answered(incoming.route.value_or(shared_.metrics.no_route()), response.status,
                              std::chrono::duration<double>(Clock::now() - begun).count());
     keep_alive = keep_alive && !shared_.draining;
-    const std::string head = render_head(response, keep_alive);
-    const bool has_body = !is_head && response.status != 204 && response.status != 304;
+    std::string head = render_head(response, keep_alive);
+    bool has_body = !is_head && response.status != 204 && response.status != 304;
+    if (has_body && response.bytes().size() <= kJoinedBytes) {
+      head += response.bytes();
+      has_body = false;
+    }
     const bool written =
         co_await write(head, has_body ? std::string_view(response.bytes()) : std::string_view{});
     co_return written&& keep_alive;
@@ -374,13 +416,13 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   // read what is left for a moment.
   awaitable<void> finish() {
     error_code ignored;
-    socket().expires_after(kLinger);
-    if (cut_ || !socket().socket().is_open()) co_return;
+    if (cut_ || !socket().is_open()) co_return;
+    allow(kLingerSeconds);
     if constexpr (is_tls) {
       co_await stream_.async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
       ignored = {};
     }
-    socket().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    socket().shutdown(tcp::socket::shutdown_send, ignored);
     std::size_t left = kLingerBytes;
     while (!ignored && left > 0 && !cut_ && !shared_.draining) {
       buffer_.clear();
@@ -388,17 +430,22 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
           buffer_.prepare(kReadBytes), asio::redirect_error(asio::use_awaitable, ignored));
       left -= std::min(left, read);
     }
-    socket().close();
+    socket().close(ignored);
   }
 
   ServerShared& shared_;
   SessionSet& sessions_;
   const AddressLimits::Address address_;
   Stream stream_;
-  asio::steady_timer timer_;
+  asio::steady_timer watchdog_;
+  asio::steady_timer answer_timer_;
   beast::flat_buffer buffer_;
-  bool idle_ = false;
-  bool cut_ = false;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  Clock::time_point watching_until_ = Clock::time_point::max();
+  bool timed_out_ = false;
+  bool idle_ = false;   // between requests
+  bool cut_ = false;    // nobody is there any more
+  bool ended_ = false;  // the watchdog may rest
 };
 
 template <class S>
@@ -452,7 +499,7 @@ void start_session(ServerShared& shared, SessionSet& sessions, asio::ip::tcp::so
   if (shared.tls) {
     spawn(std::make_shared<Session<TlsStream>>(shared, sessions, address, std::move(socket), *shared.tls));
   } else {
-    spawn(std::make_shared<Session<beast::tcp_stream>>(shared, sessions, address, std::move(socket)));
+    spawn(std::make_shared<Session<tcp::socket>>(shared, sessions, address, std::move(socket)));
   }
 }
 
