@@ -10,13 +10,13 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/rfc2818_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
 #include <optional>
 
 #include "net/http_text.h"
@@ -33,7 +33,7 @@ using asio::awaitable;
 using asio::ip::tcp;
 using boost::system::error_code;
 using Parser = http::response_parser<http::string_body>;
-using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+using TlsStream = asio::ssl::stream<beast::tcp_stream>;
 
 constexpr std::size_t kReadBytes = 64 << 10;
 
@@ -51,7 +51,7 @@ struct HttpClient::State {
   beast::flat_buffer buffer;
 
   beast::tcp_stream* connection() {
-    if (secure) return &beast::get_lowest_layer(*secure);
+    if (secure) return &secure->next_layer();
     return plain ? &*plain : nullptr;
   }
   void disconnect() {

@@ -37,6 +37,7 @@ class RawSocket {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
+  int descriptor() const { return descriptor_; }
   void close_sending_side() { shutdown(descriptor_, SHUT_WR); }
 
   // Everything until the server closes; at most 20 s between bytes.

@@ -1,0 +1,123 @@
+#include "net/http_client.h"
+
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "test_server.h"
+
+namespace sotto {
+namespace {
+
+using testing::HasSubstr;
+
+// Accepts one connection and answers it with fixed bytes, whatever is asked.
+class FixedAnswer {
+ public:
+  explicit FixedAnswer(std::string bytes, bool then_wait = false)
+      : listener_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_, 1) != 0 ||
+        getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+      throw std::runtime_error("cannot listen");
+    }
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this, bytes = std::move(bytes), then_wait] {
+      const int connection = accept(listener_, nullptr, nullptr);
+      char ignored[4096];
+      recv(connection, ignored, sizeof ignored, 0);
+      send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (then_wait) recv(connection, ignored, sizeof ignored, 0);  // until the client gives up
+      close(connection);
+    });
+  }
+  ~FixedAnswer() {
+    thread_.join();
+    close(listener_);
+  }
+  FixedAnswer(const FixedAnswer&) = delete;
+  FixedAnswer& operator=(const FixedAnswer&) = delete;
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int listener_;
+  std::uint16_t port_ = 0;
+  std::thread thread_;
+};
+
+Result<HttpResponse> ask(HttpClientSettings settings) {
+  SOTTO_TRY(auto client, HttpClient::create(settings));
+  return client.get("/");
+}
+
+TEST(HttpClient, SaysWhenNobodyListens) {
+  std::string url;
+  {
+    TestServer gone;
+    url = gone.server->url();
+  }
+  const auto answer = ask({.url = url});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("is the server running there?"));
+}
+
+TEST(HttpClient, GivesUpOnAServerThatDoesNotFinish) {
+  for (const std::string_view part :
+       {"", "HTTP/1.1 200 OK\r\nContent-Len", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"}) {
+    const FixedAnswer server{std::string(part), true};
+    const auto answer = ask({.url = server.url(), .timeout = std::chrono::milliseconds(100)});
+    ASSERT_FALSE(answer);
+    EXPECT_THAT(answer.error().message, HasSubstr("too long"));
+  }
+}
+
+TEST(HttpClient, RefusesAnswersThatAreTooLargeOrNotHttp) {
+  {
+    const FixedAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n");
+    EXPECT_THAT(ask({.url = server.url(), .max_body_bytes = 1000}).error().message,
+                HasSubstr("larger than the 1000"));
+  }
+  {
+    const FixedAnswer server("HTTP/1.1 200 OK\r\n\r\n" + std::string(5000, 'x'));
+    EXPECT_THAT(ask({.url = server.url(), .max_body_bytes = 1000}).error().message,
+                HasSubstr("larger than the 1000"));
+  }
+  {
+    const FixedAnswer server("HTTP/1.1 200 OK\r\nX: " + std::string(5000, 'x') + "\r\n\r\n");
+    EXPECT_THAT(ask({.url = server.url(), .max_header_bytes = 1000}).error().message,
+                HasSubstr("larger than the 1000"));
+  }
+  {
+    const FixedAnswer server("SSH-2.0-OpenSSH_9.2\r\n");
+    EXPECT_THAT(ask({.url = server.url()}).error().message, HasSubstr("does not answer in HTTP"));
+  }
+  {
+    const FixedAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc");
+    EXPECT_FALSE(ask({.url = server.url()}));
+  }
+}
+
+TEST(HttpClient, ReadsABodyThatEndsWithTheConnection) {
+  const FixedAnswer server("HTTP/1.0 200 OK\r\n\r\nabc");
+  EXPECT_EQ(ask({.url = server.url()})->body, "abc");
+}
+
+TEST(HttpClient, SendsOnlyValidRequests) {
+  TestServer test;
+  HttpClient client = test.client();
+  EXPECT_FALSE(client.get("hello"));
+  EXPECT_FALSE(client.get("/a b"));
+  EXPECT_FALSE(client.get("/a\r\nX: y"));
+  EXPECT_FALSE(client.get("/hello", {{"X", "a\r\nY: b"}}));
+  EXPECT_FALSE(HttpClient::create({.url = "gopher://x"}));
+  EXPECT_EQ(client.get("/hello")->status, 200);
+}
+
+}  // namespace
+}  // namespace sotto
