@@ -7,9 +7,10 @@
 
 #include "base/isa.h"
 
-// Inside a segment everything is stored transposed, one row per head dimension or key, padded to a multiple
-// of `lane` queries: the innermost loop always runs over queries (or keys), is a multiple of the vector width
-// and has a broadcast scalar as its other operand, so the compiler turns it into plain vector code.
+// Inner loops run over `lane` neighbours with a broadcast scalar as their other operand, so the compiler
+// turns them into plain vector code. The weights of a head are stored key by key with queries side by side;
+// vectors of a head are rows, padded to a multiple of `lane`. Only the right side of a product over head
+// dimensions (queries forward, gradients backward) has to be turned for that.
 
 namespace sotto::ragged {
 namespace {
@@ -27,54 +28,62 @@ SOTTO_INLINE void load_transposed(const T* from, std::int64_t rows, std::int64_t
     for (std::int64_t c = 0; c < columns; ++c) to[c * pitch + r] = from[r * stride + c];
 }
 
+// Rows of `columns` numbers, each followed by zeros up to `pitch`.
 template <class T>
-SOTTO_INLINE void store_transposed(const T* from, std::int64_t rows, std::int64_t stride,
-                                   std::int64_t columns, std::int64_t pitch, T* to) {
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c) to[r * stride + c] = from[c * pitch + r];
-}
-
-// A block of `rows` output rows shares every load of the right matrix and keeps as many sums in flight, which
-// hides the latency of multiply-add. left(a, b) is left[a * step_a + b * step_b].
-template <int rows, class T>
-SOTTO_INLINE void product_block(const T* left, std::int64_t step_a, std::int64_t step_b, const T* right,
-                                std::int64_t rows_b, std::int64_t pitch, T scale, T* out) {
-  for (std::int64_t i = 0; i < pitch; i += lane) {
-    T sum[rows][lane] = {};
-    for (std::int64_t b = 0; b < rows_b; ++b) {
-      const T* row = right + b * pitch + i;
-      for (int r = 0; r < rows; ++r) {
-        const T factor = left[r * step_a + b * step_b];
-        for (std::int64_t k = 0; k < lane; ++k) sum[r][k] += factor * row[k];
-      }
-    }
-    for (int r = 0; r < rows; ++r)
-      for (std::int64_t k = 0; k < lane; ++k) out[r * pitch + i + k] = scale * sum[r][k];
+SOTTO_INLINE void load_rows(const T* from, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                            std::int64_t pitch, T* to) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) to[r * pitch + c] = from[r * stride + c];
+    for (std::int64_t c = columns; c < pitch; ++c) to[r * pitch + c] = 0;
   }
 }
 
-// out[a][:] = scale * sum_b left(a, b) * right[b][:], a < rows_a.
 template <class T>
-SOTTO_INLINE void product_steps(const T* left, std::int64_t step_a, std::int64_t step_b, const T* right,
-                                std::int64_t rows_a, std::int64_t rows_b, std::int64_t pitch, T scale,
-                                T* out) {
-  std::int64_t a = 0;
-  for (; a + 4 <= rows_a; a += 4)
-    product_block<4>(left + a * step_a, step_a, step_b, right, rows_b, pitch, scale, out + a * pitch);
-  for (; a < rows_a; ++a)
-    product_block<1>(left + a * step_a, step_a, step_b, right, rows_b, pitch, scale, out + a * pitch);
+SOTTO_INLINE void store_rows(const T* from, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                             std::int64_t pitch, T* to) {
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) to[r * stride + c] = from[r * pitch + c];
 }
 
-// The left matrix transposed (its rows run over b), or plain (its rows run over a).
+// The scalars of a product: element (a, b) is at[a * step_a + b * step_b].
 template <class T>
-SOTTO_INLINE void product(const T* left, const T* right, std::int64_t rows_a, std::int64_t rows_b,
-                          std::int64_t pitch, T scale, T* out) {
-  product_steps(left, 1, pitch, right, rows_a, rows_b, pitch, scale, out);
+struct Left {
+  const T* at;
+  std::int64_t step_a, step_b;
+};
+
+// `lane` numbers, loaded from anywhere. Spelled out because the compiler's own vectors of these loops are
+// four times slower.
+template <class T>
+struct Lanes {
+  typedef T Numbers __attribute__((vector_size(lane * sizeof(T)), aligned(alignof(T)), may_alias));
+};
+
+// A block of `rows` output rows shares every load of the right matrix and keeps as many sums in flight, which
+// hides the latency of multiply-add.
+template <int rows, class T>
+SOTTO_INLINE void product_block(const Left<T>& left, const T* right, std::int64_t rows_b, std::int64_t pitch,
+                                T scale, T* out) {
+  using Numbers = typename Lanes<T>::Numbers;
+  for (std::int64_t i = 0; i < pitch; i += lane) {
+    Numbers sum[rows] = {};
+    for (std::int64_t b = 0; b < rows_b; ++b) {
+      const Numbers row = *reinterpret_cast<const Numbers*>(right + b * pitch + i);
+      for (int r = 0; r < rows; ++r) sum[r] += left.at[r * left.step_a + b * left.step_b] * row;
+    }
+    for (int r = 0; r < rows; ++r) *reinterpret_cast<Numbers*>(out + r * pitch + i) = scale * sum[r];
+  }
 }
+
+// out[a][:] = scale * sum_b left(a, b) * right[b][:], a < rows_a. Rows of right and out have `pitch` numbers.
 template <class T>
-SOTTO_INLINE void product_plain(const T* left, const T* right, std::int64_t rows_a, std::int64_t rows_b,
-                                std::int64_t pitch, T scale, T* out) {
-  product_steps(left, pitch, 1, right, rows_a, rows_b, pitch, scale, out);
+SOTTO_INLINE void product(Left<T> left, const T* right, std::int64_t rows_a, std::int64_t rows_b,
+                          std::int64_t pitch, T scale, T* out) {
+  std::int64_t a = 0;
+  for (; a + 4 <= rows_a; a += 4, left.at += 4 * left.step_a)
+    product_block<4>(left, right, rows_b, pitch, scale, out + a * pitch);
+  for (; a < rows_a; ++a, left.at += left.step_a)
+    product_block<1>(left, right, rows_b, pitch, scale, out + a * pitch);
 }
 
 // Softmax over the first `keys` rows, separately for every column.
@@ -96,38 +105,42 @@ SOTTO_INLINE void softmax_down(T* matrix, std::int64_t keys, std::int64_t pitch)
   }
 }
 
+// One head of one segment: L rows of `width` (the head size, padded), L x `pitch` weights.
 template <class T>
 struct AttentionScratch {
-  std::vector<T> q, k, v, a, b, c, d, e;
-  void resize(std::int64_t head_size, std::int64_t pitch) {
-    const auto vectors = static_cast<std::size_t>(head_size * pitch),
-               square = static_cast<std::size_t>(pitch * pitch);
-    for (auto* buffer : {&q, &k, &v, &a, &b}) buffer->resize(std::max(buffer->size(), vectors));
-    for (auto* buffer : {&c, &d, &e}) buffer->resize(std::max(buffer->size(), square));
+  std::vector<T> turned, rows_a, rows_b, rows_c, result, weights, grad;
+  void resize(std::int64_t length, std::int64_t head_size, std::int64_t width, std::int64_t pitch) {
+    const auto grow = [](std::vector<T>& buffer, std::int64_t size) {
+      if (buffer.size() < static_cast<std::size_t>(size)) buffer.resize(static_cast<std::size_t>(size));
+    };
+    grow(turned, head_size * pitch);
+    for (auto* buffer : {&rows_a, &rows_b, &rows_c, &result}) grow(*buffer, length * width);
+    for (auto* buffer : {&weights, &grad}) grow(*buffer, length * pitch);
   }
 };
 
 template <class T>
 SOTTO_INLINE void attention_forward(const AttentionForward<T>& job, std::int64_t begin, std::int64_t end) {
   thread_local AttentionScratch<T> scratch;
-  const std::int64_t columns = job.heads * job.head_size;
-  const T scale = T{1} / std::sqrt(static_cast<T>(job.head_size));
+  const std::int64_t size = job.head_size, columns = job.heads * size, stride = 3 * columns,
+                     width = padded(size);
+  const T scale = T{1} / std::sqrt(static_cast<T>(size));
   for (std::int64_t n = begin; n < end; ++n) {
     const std::int64_t first = job.offsets[n], length = job.offsets[n + 1] - first, pitch = padded(length);
-    scratch.resize(job.head_size, pitch);
+    scratch.resize(length, size, width, pitch);
+    T *turned = scratch.turned.data(), *values = scratch.rows_a.data(), *weights = scratch.weights.data();
+    T* result = scratch.result.data();
     for (std::int64_t h = 0; h < job.heads; ++h) {
-      const T* row = job.qkv + first * 3 * columns + h * job.head_size;
-      load_transposed(row, length, 3 * columns, job.head_size, pitch, scratch.q.data());
-      load_transposed(row + columns, length, 3 * columns, job.head_size, pitch, scratch.k.data());
-      load_transposed(row + 2 * columns, length, 3 * columns, job.head_size, pitch, scratch.v.data());
-      product(scratch.k.data(), scratch.q.data(), length, job.head_size, pitch, scale, scratch.c.data());
-      softmax_down(scratch.c.data(), length, pitch);
-      product_plain(scratch.v.data(), scratch.c.data(), job.head_size, length, pitch, T{1}, scratch.a.data());
-      store_transposed(scratch.a.data(), length, columns, job.head_size, pitch,
-                       job.out + first * columns + h * job.head_size);
-      T* kept = job.weights + job.weight_offsets[n] + h * length * length;
-      for (std::int64_t j = 0; j < length; ++j)
-        std::copy_n(scratch.c.data() + j * pitch, length, kept + j * length);
+      const T* queries = job.qkv + first * stride + h * size;
+      load_transposed(queries, length, stride, size, pitch, turned);
+      load_rows(queries + 2 * columns, length, stride, size, width, values);
+      // S[j][i] = scale sum_d k[j][d] q[i][d];  P = softmax over j;  out[i] = sum_j P[j][i] v[j]
+      product({queries + columns, stride, 1}, turned, length, size, pitch, scale, weights);
+      softmax_down(weights, length, pitch);
+      product({weights, 1, pitch}, values, length, length, width, T{1}, result);
+      store_rows(result, length, columns, size, width, job.out + first * columns + h * size);
+      store_rows(weights, length, length, length, pitch,
+                 job.weights + job.weight_offsets[n] + h * length * length);
     }
   }
 }
@@ -135,33 +148,30 @@ SOTTO_INLINE void attention_forward(const AttentionForward<T>& job, std::int64_t
 template <class T>
 SOTTO_INLINE void attention_backward(const AttentionBackward<T>& job, std::int64_t begin, std::int64_t end) {
   thread_local AttentionScratch<T> scratch;
-  const std::int64_t columns = job.heads * job.head_size;
-  const T scale = T{1} / std::sqrt(static_cast<T>(job.head_size));
+  const std::int64_t size = job.head_size, columns = job.heads * size, stride = 3 * columns,
+                     width = padded(size);
+  const T scale = T{1} / std::sqrt(static_cast<T>(size));
   for (std::int64_t n = begin; n < end; ++n) {
     const std::int64_t first = job.offsets[n], length = job.offsets[n + 1] - first, pitch = padded(length);
-    scratch.resize(job.head_size, pitch);
-    T *weights = scratch.c.data(), *grad = scratch.d.data(), *turned = scratch.e.data();
-    T *grad_out = scratch.a.data(), *result = scratch.b.data();
+    scratch.resize(length, size, width, pitch);
+    T *turned = scratch.turned.data(), *queries = scratch.rows_a.data(), *keys = scratch.rows_b.data();
+    T *grad_out = scratch.rows_c.data(), *result = scratch.result.data();
+    T *weights = scratch.weights.data(), *grad = scratch.grad.data();
     for (std::int64_t h = 0; h < job.heads; ++h) {
-      const T* row = job.qkv + first * 3 * columns + h * job.head_size;
-      T* grad_row = job.grad_qkv + first * 3 * columns + h * job.head_size;
-      load_transposed(row, length, 3 * columns, job.head_size, pitch, scratch.q.data());
-      load_transposed(row + columns, length, 3 * columns, job.head_size, pitch, scratch.k.data());
-      load_transposed(row + 2 * columns, length, 3 * columns, job.head_size, pitch, scratch.v.data());
-      load_transposed(job.grad_out + first * columns + h * job.head_size, length, columns, job.head_size,
-                      pitch, grad_out);
-      const T* kept = job.weights + job.weight_offsets[n] + h * length * length;
-      std::fill(weights, weights + pitch * pitch, T{0});
-      std::fill(turned, turned + pitch * pitch, T{0});
-      for (std::int64_t j = 0; j < length; ++j) {
-        std::copy_n(kept + j * length, length, weights + j * pitch);
-        for (std::int64_t i = 0; i < length; ++i) turned[i * pitch + j] = kept[j * length + i];
-      }
-      // values: gv[d][j] = sum_i g[d][i] P[i][j]
-      product_plain(grad_out, turned, job.head_size, length, pitch, T{1}, result);
-      store_transposed(result, length, 3 * columns, job.head_size, pitch, grad_row + 2 * columns);
-      // softmax: dP[j][i] = sum_d v[d][j] g[d][i];  dS = P * (dP - sum_j P dP)
-      product(scratch.v.data(), grad_out, length, job.head_size, pitch, T{1}, grad);
+      const T *row = job.qkv + first * stride + h * size,
+              *grad_row = job.grad_out + first * columns + h * size;
+      T* to = job.grad_qkv + first * stride + h * size;
+      load_rows(row, length, stride, size, width, queries);
+      load_rows(row + columns, length, stride, size, width, keys);
+      load_rows(grad_row, length, columns, size, width, grad_out);
+      load_transposed(grad_row, length, columns, size, pitch, turned);
+      load_rows(job.weights + job.weight_offsets[n] + h * length * length, length, length, length, pitch,
+                weights);
+      // values: gv[j] = sum_i P[j][i] g[i]
+      product({weights, pitch, 1}, grad_out, length, length, width, T{1}, result);
+      store_rows(result, length, stride, size, width, to + 2 * columns);
+      // softmax: dP[j][i] = sum_d v[j][d] g[i][d];  dS = P * (dP - sum_j P dP)
+      product({row + 2 * columns, stride, 1}, turned, length, size, pitch, T{1}, grad);
       for (std::int64_t i = 0; i < pitch; i += lane) {
         T inner[lane] = {};
         for (std::int64_t j = 0; j < length; ++j)
@@ -173,13 +183,11 @@ SOTTO_INLINE void attention_backward(const AttentionBackward<T>& job, std::int64
             value = weights[j * pitch + i + k] * (value - inner[k]);
           }
       }
-      for (std::int64_t j = 0; j < length; ++j)
-        for (std::int64_t i = 0; i < length; ++i) turned[i * pitch + j] = grad[j * pitch + i];
-      // queries: gq[d][i] = scale sum_j k[d][j] dS[j][i];  keys: gk[d][j] = scale sum_i q[d][i] dS[i][j]
-      product_plain(scratch.k.data(), grad, job.head_size, length, pitch, scale, result);
-      store_transposed(result, length, 3 * columns, job.head_size, pitch, grad_row);
-      product_plain(scratch.q.data(), turned, job.head_size, length, pitch, scale, result);
-      store_transposed(result, length, 3 * columns, job.head_size, pitch, grad_row + columns);
+      // queries: gq[i] = scale sum_j dS[j][i] k[j];  keys: gk[j] = scale sum_i dS[j][i] q[i]
+      product({grad, 1, pitch}, keys, length, length, width, scale, result);
+      store_rows(result, length, stride, size, width, to);
+      product({grad, pitch, 1}, queries, length, length, width, scale, result);
+      store_rows(result, length, stride, size, width, to + columns);
     }
   }
 }

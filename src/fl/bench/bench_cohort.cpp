@@ -72,41 +72,37 @@ Result<std::vector<BenchRow>> bench_cohort() {
     return sum;
   };
 
+  const Comparison summed{
+      "summed gradient of 50 users",
+      [&]() -> Result<Tensor> {
+        return news->tuned().cohort_gradient(1, users, Weighting::samples).gradient.clone();
+      },
+      [&](NewsTraining& training) {
+        return one_by_one([&](UserId user) { return training.user_gradient(1, user); }, false);
+      }};
+  const Comparison apart{"each of 50 users' own gradient",
+                         [&]() -> Result<Tensor> {
+                           Tensor sum = torch::zeros_like(start);
+                           SOTTO_CHECK(news->tuned().user_gradients(1, users, collect(sum)));
+                           return sum;
+                         },
+                         [&](NewsTraining& training) {
+                           return one_by_one([&](UserId user) { return training.user_gradient(1, user); },
+                                             true);
+                         }};
+  const Comparison copies{"two local epochs on each of 50 users' own copy",
+                          [&]() -> Result<Tensor> {
+                            Tensor sum = torch::zeros_like(start);
+                            SOTTO_CHECK(news->tuned().users_epochs(1, users, local, collect(sum)));
+                            return sum;
+                          },
+                          [&](NewsTraining& training) {
+                            return one_by_one(
+                                [&](UserId user) { return training.user_epochs(1, user, local); }, true);
+                          }};
   std::vector<BenchRow> rows;
-  SOTTO_CHECK(compare(*news,
-                      {"summed gradient of 50 users",
-                       [&]() -> Result<Tensor> {
-                         return news->tuned().cohort_gradient(1, users, Weighting::samples).gradient.clone();
-                       },
-                       [&](NewsTraining& training) {
-                         return one_by_one([&](UserId user) { return training.user_gradient(1, user); },
-                                           false);
-                       }},
-                      rows));
-  SOTTO_CHECK(compare(*news,
-                      {"each of 50 users' own gradient",
-                       [&]() -> Result<Tensor> {
-                         Tensor sum = torch::zeros_like(start);
-                         SOTTO_CHECK(news->tuned().user_gradients(1, users, collect(sum)));
-                         return sum;
-                       },
-                       [&](NewsTraining& training) {
-                         return one_by_one([&](UserId user) { return training.user_gradient(1, user); },
-                                           true);
-                       }},
-                      rows));
-  SOTTO_CHECK(compare(*news,
-                      {"two local epochs on each of 50 users' own copy",
-                       [&]() -> Result<Tensor> {
-                         Tensor sum = torch::zeros_like(start);
-                         SOTTO_CHECK(news->tuned().users_epochs(1, users, local, collect(sum)));
-                         return sum;
-                       },
-                       [&](NewsTraining& training) {
-                         return one_by_one([&](UserId user) { return training.user_epochs(1, user, local); },
-                                           true);
-                       }},
-                      rows));
+  for (const Comparison* comparison : {&summed, &apart, &copies})
+    SOTTO_CHECK(compare(*news, *comparison, rows));
   return rows;
 }
 
