@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include "model/row_functions.h"
+#include "model/row_kernels.h"
 
 namespace sotto {
 
@@ -110,6 +111,35 @@ struct OwnedLookup : torch::autograd::Function<OwnedLookup> {
   }
 };
 
+// Adds to the rows of the parameter's own gradient, where it has one: a gradient of the table's size would
+// cost more than the products of a small step.
+struct LeafLookup : torch::autograd::Function<LeafLookup> {
+  static Tensor forward(AutogradContext* context, const Tensor& table, const Tensor& rows) {
+    context->save_for_backward({table, rows});
+    return table.index_select(0, rows);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    add_rows(saved[0].grad(), saved[1], grads[0].contiguous());
+    return {Tensor(), Tensor()};
+  }
+
+ private:
+  static void add_rows(Tensor table, const Tensor& rows, const Tensor& grad) {
+    if (table.is_cuda()) {
+      table.index_add_(0, rows, grad);
+      return;
+    }
+    AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "lookup_backward", [&] {
+      at::parallel_for(0, table.size(0), 256, [&](std::int64_t begin, std::int64_t end) {
+        ragged::scatter_add(grad.data_ptr<scalar_t>(), rows.data_ptr<std::int64_t>(), rows.size(0),
+                            grad.size(1), begin, end, table.data_ptr<scalar_t>());
+      });
+    });
+  }
+};
+
 }  // namespace
 
 void add_weight_gradients(const RowOwners& owners, const Tensor& weight, const Tensor& x, const Tensor& dy) {
@@ -143,7 +173,12 @@ Tensor projection(const Tensor& rows, const Tensor& query, const Owners& owners)
 }
 
 Tensor lookup(const Tensor& table, std::vector<std::int64_t> rows, const Owners& owners) {
-  if (!owners || !table.requires_grad()) return gather_rows(table, std::move(rows));
+  if (!table.requires_grad()) return gather_rows(table, std::move(rows));
+  if (!owners) {
+    if (!table.is_leaf() || !table.grad().defined() || !table.is_contiguous())
+      return gather_rows(table, std::move(rows));
+    return LeafLookup::apply(table, torch::tensor(rows, torch::kInt64).to(table.device()));
+  }
   return OwnedLookup::apply(table, torch::tensor(rows, torch::kInt64).to(table.device()), owners);
 }
 
