@@ -51,6 +51,15 @@ RankingBatch NewsTraining::batch_of(std::uint32_t round, std::span<const UserId>
   return batch;
 }
 
+RankingBatch NewsTraining::batch_apart(std::uint32_t round, std::span<const UserId> users) const {
+  RankingBatch batch = empty_batch();
+  for (const UserId user : users) {
+    batch.begin_user(Pass::train(seed_, round, user + 1).seed);
+    add_user(batch, round, user, 1);
+  }
+  return batch;
+}
+
 LocalGradient NewsTraining::cohort_gradient(std::uint32_t round, std::span<const UserId> users,
                                             Weighting weighting) {
   return backward(batch_of(round, users, weighting), Pass::train(seed_, round));
@@ -105,11 +114,7 @@ Status NewsTraining::user_gradients(std::uint32_t round, std::span<const UserId>
     const auto chunk = users.first(users_at_once(users, sizeof(float)));
     users = users.subspan(chunk.size());
     UserParameters own(parameters_, static_cast<std::int64_t>(chunk.size()), UserParameters::Weights::shared);
-    RankingBatch batch = empty_batch();
-    for (const UserId user : chunk) {
-      batch.begin_user(Pass::train(seed_, round, user + 1).seed);
-      add_user(batch, round, user, 1);
-    }
+    const RankingBatch batch = batch_apart(round, chunk);
     SOTTO_TRY(const auto losses, backward_apart(batch, own));
     const auto samples = batch.samples_by_user();
     for (std::size_t i = 0; i < chunk.size(); ++i)

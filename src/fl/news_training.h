@@ -58,6 +58,8 @@ class NewsTraining {
   // The batch of a cohort's summed gradient.
   RankingBatch batch_of(std::uint32_t round, std::span<const UserId> users,
                         Weighting weighting = Weighting::samples) const;
+  // The same with users told apart, each drawing as it would alone.
+  RankingBatch batch_apart(std::uint32_t round, std::span<const UserId> users) const;
   std::uint64_t samples_of(UserId user) const { return data_.of(user).size(); }
   FlatParameters& parameters() { return parameters_; }
 

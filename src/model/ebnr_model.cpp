@@ -42,6 +42,7 @@ class EbnrModel final : public NewsRecommender {
   }
 
   std::int64_t vector_size() const override { return shape_.filters; }
+  std::string_view first_user_parameter() const override { return "recent_clicks.input"; }
 
  private:
   ItemText joined_texts(std::span<const ItemId> items) const {

@@ -21,6 +21,7 @@ class FedNewsRecModel final : public NewsRecommender {
   torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
                              Pass& pass) override;
   std::int64_t vector_size() const override { return shape_.attention_size(); }
+  std::string_view first_user_parameter() const override { return "click_attention.weight"; }
 
  private:
   NewsShape shape_;

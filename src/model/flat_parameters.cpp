@@ -25,6 +25,12 @@ FlatParameters::FlatParameters(torch::nn::Module& module) {
   }
 }
 
+std::int64_t FlatParameters::offset_of(std::string_view name) const {
+  for (const Entry& entry : entries_)
+    if (entry.name == name) return entry.offset;
+  TORCH_CHECK(false, "the model has no trainable parameter ", std::string(name));
+}
+
 std::string FlatParameters::layout() const {
   std::string text;
   for (const auto& entry : entries_) text += entry.name + ":" + std::to_string(entry.size) + " ";

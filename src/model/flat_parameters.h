@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/tensor.h"
@@ -27,6 +28,8 @@ class FlatParameters {
     std::int64_t offset, size;
   };
   const std::vector<Entry>& entries() const { return entries_; }
+  // Where a parameter begins; throws for a name that is not there.
+  std::int64_t offset_of(std::string_view name) const;
   // Names and sizes as one line: two models with the same layout can exchange parameters.
   std::string layout() const;
 

@@ -53,6 +53,7 @@ class NamlModel final : public NewsRecommender {
   }
 
   std::int64_t vector_size() const override { return shape_.filters; }
+  std::string_view first_user_parameter() const override { return "clicks.weight"; }
 
  private:
   NewsShape shape_;

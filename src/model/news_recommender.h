@@ -16,6 +16,9 @@ class NewsRecommender : public RankingModel {
   virtual torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
                                      Pass& pass) = 0;
   virtual std::int64_t vector_size() const = 0;
+  // Name of the first parameter of the user encoder: it and all registered behind it are the user encoder's.
+  // Empty: the towers share something, or a vector of every user's own.
+  virtual std::string_view first_user_parameter() const { return {}; }
 
   torch::Tensor scores(const ScoreRequest& request, Pass& pass) final;
   std::int64_t bytes_per_item() const override;

@@ -30,6 +30,7 @@ class NrmsModel final : public NewsRecommender {
   }
 
   std::int64_t vector_size() const override { return size_; }
+  std::string_view first_user_parameter() const override { return "user.attention.weight"; }
 
  private:
   std::shared_ptr<const ItemFeatures> items_;

@@ -79,9 +79,12 @@ std::vector<double> RankingBatch::by_user(const Tensor& losses) const {
 
 Tensor RankingBatch::losses(RankingModel& model, Pass& pass) const {
   TORCH_CHECK(samples() > 0, "an empty batch has no loss");
-  const Tensor scores = model.scores({items_, histories_, pair_history_, pair_item_}, pass)
-                            .view({static_cast<std::int64_t>(samples()), -1});
-  const Tensor log_click = scores.log_softmax(1).select(1, 0);
+  return losses_of(model.scores(request(), pass));
+}
+
+Tensor RankingBatch::losses_of(const Tensor& scores) const {
+  const Tensor log_click =
+      scores.view({static_cast<std::int64_t>(samples()), -1}).log_softmax(1).select(1, 0);
   return -log_click * torch::tensor(weights_).to(log_click);
 }
 

@@ -38,6 +38,10 @@ class RankingBatch {
   const std::vector<ItemId>& items() const { return items_; }
   const Histories& histories() const { return histories_; }
 
+  // What the model is asked for. Refers to the batch.
+  ScoreRequest request() const { return {items_, histories_, pair_history_, pair_item_}; }
+  // The losses of scores [P] that were found for request(): [S].
+  torch::Tensor losses_of(const torch::Tensor& scores) const;
   // weight * -log softmax(scores)[click] of every sample: [S] with its graph.
   torch::Tensor losses(RankingModel& model, Pass& pass) const;
   // Their sum.

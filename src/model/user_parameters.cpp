@@ -4,21 +4,27 @@ namespace sotto {
 
 using torch::Tensor;
 
-UserParameters::UserParameters(FlatParameters& shared, std::int64_t users, Weights weights)
-    : shared_(shared), gradients_(torch::zeros({users, shared.size()}, shared.values().options())) {
-  if (weights == Weights::own) values_ = shared.values().unsqueeze(0).repeat({users, 1});
+UserParameters::UserParameters(FlatParameters& shared, std::int64_t users, Weights weights,
+                               std::int64_t first)
+    : shared_(shared),
+      first_(first),
+      gradients_(torch::zeros({users, shared.size() - first}, shared.values().options())) {
+  if (weights == Weights::own) values_ = shared.values().slice(0, first).unsqueeze(0).repeat({users, 1});
 }
 
 void UserParameters::reset() {
   gradients_.zero_();
-  if (own()) values_.copy_(shared_.values().unsqueeze(0).expand_as(values_));
+  if (own()) values_.copy_(shared_.values().slice(0, first_).unsqueeze(0).expand_as(values_));
 }
 
 Tensor UserParameters::view(const Tensor& table, std::int64_t user, const Tensor& parameter) const {
   const Tensor whole = shared_.values();
-  TORCH_CHECK(parameter.is_contiguous() && parameter.storage().data() == whole.storage().data(),
-              "not a trainable parameter of the model");
-  return table.select(0, user).narrow(0, parameter.storage_offset(), parameter.numel()).view(parameter.sizes());
+  TORCH_CHECK(parameter.is_contiguous() && parameter.storage().data() == whole.storage().data() &&
+                  parameter.storage_offset() >= first_,
+              "not a parameter that users train");
+  return table.select(0, user)
+      .narrow(0, parameter.storage_offset() - first_, parameter.numel())
+      .view(parameter.sizes());
 }
 
 Tensor UserParameters::gradient(std::int64_t user, const Tensor& parameter) const {

@@ -18,12 +18,13 @@ namespace sotto {
 class UserParameters {
  public:
   enum class Weights { shared, own };
-  UserParameters(FlatParameters& shared, std::int64_t users, Weights weights);
+  // first: where the part of the parameters begins that users train; 0: all of them.
+  UserParameters(FlatParameters& shared, std::int64_t users, Weights weights, std::int64_t first = 0);
 
   std::int64_t users() const { return gradients_.size(0); }
   bool own() const { return values_.defined(); }
-  torch::Tensor& gradients() { return gradients_; }  // [U, P]
-  torch::Tensor& values() { return values_; }        // [U, P]; undefined when shared
+  torch::Tensor& gradients() { return gradients_; }  // [U, P - first]
+  torch::Tensor& values() { return values_; }        // [U, P - first]; undefined when shared
   // Zero gradients; own weights start from the shared ones again.
   void reset();
 
@@ -38,6 +39,7 @@ class UserParameters {
   torch::Tensor view(const torch::Tensor& table, std::int64_t user, const torch::Tensor& parameter) const;
 
   FlatParameters& shared_;
+  std::int64_t first_;
   torch::Tensor gradients_, values_;
 };
 

@@ -21,7 +21,8 @@ torch::Tensor affine(const torch::Tensor& rows, const torch::Tensor& weight, con
 // rows q: [R, in] -> [R].
 torch::Tensor projection(const torch::Tensor& rows, const torch::Tensor& query, const Owners& owners);
 
-// table[rows] of a table that may be trained: [R, columns]. The gradient touches only the rows that were read.
+// table[rows] of a table that may be trained: [R, columns]. The gradient touches only the rows that were
+// read.
 torch::Tensor lookup(const torch::Tensor& table, std::vector<std::int64_t> rows, const Owners& owners);
 
 // For functions with a backward pass of their own. Each user's gradient of `weight` grows by xᵀ dy over its

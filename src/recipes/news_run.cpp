@@ -140,7 +140,12 @@ MeanImpressionMetrics NewsRun::measure(const std::vector<std::uint32_t>& impress
 Result<TrainOutcome> NewsRun::train(UpdateSource& source, const OptimiserSettings& optimiser_settings,
                                     const EngineSettings& engine_settings) {
   SOTTO_TRY(const auto optimiser, make_optimiser(optimiser_settings, parameters_->values()));
-  RoundEngine engine(engine_settings, request_.run, *parameters_, source, *optimiser);
+  return train(source, *optimiser, engine_settings);
+}
+
+Result<TrainOutcome> NewsRun::train(UpdateSource& source, ServerOptimiser& optimiser,
+                                    const EngineSettings& engine_settings) {
+  RoundEngine engine(engine_settings, request_.run, *parameters_, source, optimiser);
   Validate validate;
   if (!data_->validation.empty()) validate = [&] { return measure(data_->validation).mean; };
   TrainOutcome outcome;

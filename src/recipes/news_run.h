@@ -42,11 +42,13 @@ class NewsRun {
 
   const TrainingData& data() const { return *data_; }
   NewsTraining& training() { return *training_; }
+  RankingModel& model() { return *model_; }
   FlatParameters& parameters() { return *parameters_; }
   std::uint64_t dimension() const { return static_cast<std::uint64_t>(parameters_->size()); }
 
   Result<TrainOutcome> train(UpdateSource& source, const OptimiserSettings& optimiser,
                              const EngineSettings& engine);
+  Result<TrainOutcome> train(UpdateSource& source, ServerOptimiser& optimiser, const EngineSettings& engine);
   Result<MeanImpressionMetrics> evaluate_best();
 
  private:

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "recipes/central_news.h"
+#include "recipes/efficient_fedrec.h"
 #include "recipes/fednewsrec.h"
 #include "recipes/fedrec.h"
 #include "recipes/recipe.h"
@@ -28,6 +29,14 @@ std::span<const RecipeEntry> recipes() {
                   "claimed epsilon holds "
                   "per coordinate only, and what really holds for an upload is printed beside it.",
                   true, &make_fednewsrec},
+      RecipeEntry{
+          "efficient-fedrec", "Efficient-FedRec: the news model on the server, the user model on the devices",
+          "sound (default): user-level (epsilon, delta)-DP of the whole training, one user replaced, by "
+          "distributed Skellam noise inside a secure sum over the whole catalogue; two numbers are "
+          "printed, against the server, which sees the cohorts, and for what is published. paper: no "
+          "differential privacy. The server sees sums over a group only, but most items of a group's "
+          "union are held by one device, whose gradient for them then shows.",
+          true, &make_efficient_fedrec},
       RecipeEntry{"fedrec", "FedNewsRec's model trained by federated rounds, without noise",
                   "No differential privacy. Clicks, histories and impressions stay on the devices; the "
                   "server sees the gradient of every user who takes "

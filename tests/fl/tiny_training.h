@@ -32,7 +32,8 @@ struct Tiny {
     torch::manual_seed(seed);
     NewsShape shape;
     shape.word_size = 6, shape.heads = 2, shape.head_size = 4, shape.pooling_size = 5,
-    shape.dropout = dropout, shape.train_words = true, shape.filters = 8, shape.category_size = 4;
+    shape.dropout = shape.word_mask = dropout, shape.train_words = true, shape.filters = 8,
+    shape.category_size = 4;
     shape.recent_clicks = 2;
     const ModelInputs inputs{shape, torch::randn({16, 6}) * 0.3, tiny_items(), {}};
     model = find_model(name).value()->make(inputs);

@@ -1,0 +1,33 @@
+#pragma once
+// The secure sum of one group in one process: every device's update is encoded as the protocol of secagg
+// encodes it and added modulo 2^b; the server decodes the sum. Masks are left out because they cancel.
+//
+// Draws are addressed by (seed, round, user), so a round can be asked for again. Not thread-safe.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/dataset.h"
+#include "model/tensor.h"
+#include "secagg/vectors/update_encoder.h"
+
+namespace sotto {
+
+class SimulatedSum {
+ public:
+  SimulatedSum(EncodingPlan plan, std::uint64_t seed, std::uint32_t round);
+
+  Status add(UserId user, const torch::Tensor& update);  // [dimension], on any device
+  // The sum divided by the plan's public denominator: [dimension], float. Once.
+  Result<torch::Tensor> mean();
+  std::uint64_t bytes_up() const;  // per device
+
+ private:
+  UpdateEncoder device_;
+  std::uint64_t seed_;
+  std::uint32_t round_;
+  std::vector<std::uint32_t> sum_;
+};
+
+}  // namespace sotto
