@@ -1,0 +1,177 @@
+#include "device/model/user_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "base/settings.h"
+#include "device/model/layers.h"
+
+namespace sotto {
+
+namespace {
+
+using device::AdditivePooling;
+using device::RecentGru;
+using device::Row;
+using device::Rows;
+using device::SelfAttention;
+
+constexpr std::string_view kKinds[] = {"nrms", "naml", "fednewsrec", "mean"};
+
+struct AttentionUser {  // nrms
+  SelfAttention attention;
+  AdditivePooling pooling;
+  Row forward(const Rows& clicks) const { return pooling.forward(attention.forward(clicks)); }
+};
+
+struct PooledUser {  // naml
+  AdditivePooling pooling;
+  Row forward(const Rows& clicks) const { return pooling.forward(clicks); }
+};
+
+struct LongShortUser {  // fednewsrec
+  AttentionUser long_term;
+  RecentGru short_term;
+  AdditivePooling merge;
+  Row forward(const Rows& clicks) const {
+    Rows both(2, clicks.cols());
+    both.row(0) = long_term.forward(clicks);
+    both.row(1) = short_term.forward(clicks);
+    return merge.forward(both);
+  }
+};
+
+struct MeanUser {
+  Row forward(const Rows& clicks) const { return clicks.colwise().mean(); }
+};
+
+// Takes weights by name and remembers which were taken.
+class Weights {
+ public:
+  explicit Weights(std::span<const NamedTensor> tensors) : tensors_(tensors), taken_(tensors.size(), false) {}
+
+  // columns 0: a vector of `rows` numbers. rows or columns -1: any size.
+  Result<Rows> take(const std::string& name, std::int64_t rows, std::int64_t columns) {
+    const auto found = std::find_if(tensors_.begin(), tensors_.end(),
+                                    [&](const NamedTensor& tensor) { return tensor.name == name; });
+    if (found == tensors_.end()) return bad_input("the user model has no weights \"{}\"", name);
+    taken_[static_cast<std::size_t>(found - tensors_.begin())] = true;
+    const std::vector<std::uint32_t>& shape = found->shape;
+    const bool is_vector = columns == 0;
+    const auto fits = [](std::int64_t wanted, std::uint32_t given) {
+      return wanted < 0 ? given > 0 : wanted == given;
+    };
+    if (shape.size() != (is_vector ? 1U : 2U) || !fits(rows, shape[0]) ||
+        (!is_vector && !fits(columns, shape[1]))) {
+      return bad_input("the weights \"{}\" have the wrong shape", name);
+    }
+    const auto height = static_cast<Eigen::Index>(is_vector ? 1 : shape[0]);
+    const auto width = static_cast<Eigen::Index>(is_vector ? shape[0] : shape[1]);
+    if (static_cast<Eigen::Index>(found->values.size()) != height * width) {
+      return bad_input("the weights \"{}\" do not fill their shape", name);
+    }
+    if (!std::all_of(found->values.begin(), found->values.end(), [](float x) { return std::isfinite(x); })) {
+      return bad_input("the weights \"{}\" are not finite", name);
+    }
+    return Rows(Eigen::Map<const Rows>(found->values.data(), height, width));
+  }
+
+  Result<AdditivePooling> pooling(const std::string& name, std::int64_t size) {
+    AdditivePooling pooling;
+    SOTTO_TRY(pooling.weight, take(name + ".weight", size, -1));
+    SOTTO_TRY(pooling.bias, take(name + ".bias", pooling.weight.cols(), 0));
+    SOTTO_TRY(pooling.query, take(name + ".query", pooling.weight.cols(), 0));
+    return pooling;
+  }
+
+  Result<SelfAttention> attention(const std::string& name, const UserModelShape& shape) {
+    if (shape.heads == 0 || shape.dimension % shape.heads != 0) {
+      return bad_input("{} attention heads do not divide vectors of {} numbers", shape.heads,
+                       shape.dimension);
+    }
+    SelfAttention attention;
+    attention.heads = shape.heads;
+    SOTTO_TRY(attention.weight, take(name + ".weight", shape.dimension, std::int64_t{3} * shape.dimension));
+    return attention;
+  }
+
+  Result<RecentGru> gru(const std::string& name, const UserModelShape& shape) {
+    if (shape.recent_clicks == 0) return bad_input("the recurrent unit must read at least one click");
+    const std::int64_t size = shape.dimension;
+    RecentGru gru;
+    gru.most = shape.recent_clicks;
+    SOTTO_TRY(gru.input, take(name + ".input", size, 3 * size));
+    SOTTO_TRY(gru.gates, take(name + ".gates", size, 2 * size));
+    SOTTO_TRY(gru.candidate, take(name + ".candidate", size, size));
+    SOTTO_TRY(gru.bias, take(name + ".bias", 3 * size, 0));
+    return gru;
+  }
+
+  Status all_taken() const {
+    for (std::size_t i = 0; i < taken_.size(); ++i) {
+      if (!taken_[i]) return bad_input("the user model does not know the weights \"{}\"", tensors_[i].name);
+    }
+    return {};
+  }
+
+ private:
+  std::span<const NamedTensor> tensors_;
+  std::vector<bool> taken_;
+};
+
+}  // namespace
+
+class UserModel::Layers : public std::variant<AttentionUser, PooledUser, LongShortUser, MeanUser> {
+ public:
+  using variant::variant;
+};
+
+std::span<const std::string_view> user_model_kinds() { return kKinds; }
+
+Result<UserModel> UserModel::create(const UserModelShape& shape, std::span<const NamedTensor> tensors) {
+  constexpr std::uint32_t most = 1U << 16U;
+  if (shape.dimension == 0 || shape.dimension > most) {
+    return bad_input("vectors have 1 to {} numbers, not {}", most, shape.dimension);
+  }
+  Weights weights(tensors);
+  std::shared_ptr<const Layers> layers;
+  if (shape.kind == "nrms") {
+    AttentionUser user;
+    SOTTO_TRY(user.attention, weights.attention("user.attention", shape));
+    SOTTO_TRY(user.pooling, weights.pooling("user.pooling", shape.dimension));
+    layers = std::make_shared<Layers>(std::move(user));
+  } else if (shape.kind == "naml") {
+    PooledUser user;
+    SOTTO_TRY(user.pooling, weights.pooling("clicks", shape.dimension));
+    layers = std::make_shared<Layers>(std::move(user));
+  } else if (shape.kind == "fednewsrec") {
+    LongShortUser user;
+    SOTTO_TRY(user.long_term.attention, weights.attention("click_attention", shape));
+    SOTTO_TRY(user.long_term.pooling, weights.pooling("click_pooling", shape.dimension));
+    SOTTO_TRY(user.short_term, weights.gru("recent_clicks", shape));
+    SOTTO_TRY(user.merge, weights.pooling("merge_pooling", shape.dimension));
+    layers = std::make_shared<Layers>(std::move(user));
+  } else if (shape.kind == "mean") {
+    layers = std::make_shared<Layers>(MeanUser{});
+  } else {
+    const auto known = nearest(shape.kind, {std::begin(kKinds), std::end(kKinds)});
+    return bad_input("there is no user model \"{}\"{}", shape.kind,
+                     known ? fmt::format("; did you mean \"{}\"?", *known) : "");
+  }
+  SOTTO_CHECK(weights.all_taken());
+  return UserModel(shape, std::move(layers));
+}
+
+std::vector<float> UserModel::encode(std::span<const float> clicks) const {
+  const auto columns = static_cast<Eigen::Index>(shape_.dimension);
+  const auto count = static_cast<Eigen::Index>(clicks.size()) / columns;
+  Rows rows = Rows::Zero(std::max<Eigen::Index>(count, 1), columns);
+  if (count > 0) rows = Eigen::Map<const Rows>(clicks.data(), count, columns);
+  const Row user = std::visit(
+      [&](const auto& layers) { return layers.forward(rows); },
+      static_cast<const std::variant<AttentionUser, PooledUser, LongShortUser, MeanUser>&>(*layers_));
+  return {user.data(), user.data() + user.size()};
+}
+
+}  // namespace sotto
