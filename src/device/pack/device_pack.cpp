@@ -1,0 +1,127 @@
+#include "device/pack/device_pack.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+#include <unordered_set>
+
+#include "privacy/ledger/printable.h"
+#include "privacy/ledger/sensitivity.h"
+
+namespace sotto {
+
+namespace {
+
+Status check_name(std::string_view name, std::string_view what) {
+  if (name.empty() || name.size() > PackLimits::name_bytes || !is_printable(name)) {
+    return bad_input("the pack has {} that is not 1 to {} bytes of printable UTF-8", what,
+                     PackLimits::name_bytes);
+  }
+  return {};
+}
+
+Status check_matrix(const PackTensor& tensor, std::string_view name, std::size_t most_rows,
+                    std::uint32_t columns) {
+  if (tensor.name != name || tensor.shape.size() != 2 || tensor.shape[1] != columns) {
+    return bad_input("the pack's {} are not rows of {} numbers", name, columns);
+  }
+  if (tensor.rows() > most_rows)
+    return bad_input("the pack has {} {}, at most {} are read", tensor.rows(), name, most_rows);
+  return check(tensor);
+}
+
+Status check_vector(const std::vector<float>& vector, std::string_view name, std::uint32_t size) {
+  if (vector.size() != size ||
+      !std::all_of(vector.begin(), vector.end(), [](float x) { return std::isfinite(x); })) {
+    return bad_input("the pack's {} is not {} finite numbers", name, size);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check(const PackItems& items, std::uint32_t dimension, std::size_t categories) {
+  if (items.size() > PackLimits::items)
+    return bad_input("the pack has more than {} items", PackLimits::items);
+  if (items.published.size() != items.size() || items.categories.size() != items.size() ||
+      items.vectors.rows() != items.size() || items.vectors.form != NumberForm::i8) {
+    return bad_input("the pack's items disagree about their number, or their vectors are not bytes");
+  }
+  SOTTO_CHECK(check_matrix(items.vectors, "items", PackLimits::items, dimension));
+  std::unordered_set<std::string_view> seen(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    SOTTO_CHECK(check_name(items.ids[i], "an item id"));
+    if (!seen.insert(items.ids[i]).second) return bad_input("the pack has the item {} twice", items.ids[i]);
+    if (i > 0 &&
+        std::tie(items.published[i - 1], items.ids[i - 1]) > std::tie(items.published[i], items.ids[i])) {
+      return bad_input("the pack's items are not in the order of their publication");
+    }
+    if (items.categories[i] >= categories && items.categories[i] != kNoCategory) {
+      return bad_input("the item {} has a category that the pack does not name", items.ids[i]);
+    }
+  }
+  return {};
+}
+
+Status check(const DevicePack& pack) {
+  SOTTO_CHECK(check_name(pack.model, "a model version"));
+  if (pack.dimension == 0 || pack.dimension > PackLimits::dimension) {
+    return bad_input("the pack's vectors have {} numbers, not 1 to {}", pack.dimension,
+                     PackLimits::dimension);
+  }
+  if (pack.user_model.max_history == 0 || pack.user_model.max_history > PackLimits::history) {
+    return bad_input("the pack's user model reads {} clicks, not 1 to {}", pack.user_model.max_history,
+                     PackLimits::history);
+  }
+  if (pack.user_model.weights.size() > PackLimits::tensors)
+    return bad_input("the pack's user model has too many weights");
+  for (const PackTensor& weights : pack.user_model.weights) {
+    SOTTO_CHECK(check_name(weights.name, "a name of weights"));
+    SOTTO_CHECK(check(weights));
+  }
+  SOTTO_CHECK(check_matrix(pack.basis, "basis", PackLimits::basis, pack.dimension));
+  SOTTO_CHECK(check_matrix(pack.prototypes, "prototypes", PackLimits::prototypes, pack.dimension));
+  SOTTO_CHECK(check_vector(pack.average_user, "average user", pack.dimension));
+  SOTTO_CHECK(check_vector(pack.anonymous, "anonymous item", pack.dimension));
+  // Names that a ledger accepts, each once.
+  SOTTO_CHECK(SensitivitySettings::create(pack.categories));
+  SOTTO_CHECK(check(pack.items, pack.dimension, pack.categories.size()));
+  SOTTO_CHECK(make_user_model(pack));
+  return {};
+}
+
+Result<PackItems> make_items(std::vector<PackItem> items, std::uint32_t dimension) {
+  std::sort(items.begin(), items.end(), [](const PackItem& a, const PackItem& b) {
+    return std::tie(a.published, a.id) < std::tie(b.published, b.id);
+  });
+  PackItems made;
+  std::vector<float> vectors;
+  vectors.reserve(items.size() * dimension);
+  for (PackItem& item : items) {
+    if (item.vector.size() != dimension) {
+      return bad_input("the vector of item {} has {} numbers, not {}", item.id, item.vector.size(),
+                       dimension);
+    }
+    vectors.insert(vectors.end(), item.vector.begin(), item.vector.end());
+    made.ids.push_back(std::move(item.id));
+    made.published.push_back(item.published);
+    made.categories.push_back(item.category);
+  }
+  SOTTO_TRY(made.vectors,
+            PackTensor::from_floats("items", {static_cast<std::uint32_t>(items.size()), dimension}, vectors,
+                                    NumberForm::i8));
+  return made;
+}
+
+Result<UserModel> make_user_model(const DevicePack& pack) {
+  std::vector<NamedTensor> weights;
+  for (const PackTensor& tensor : pack.user_model.weights) {
+    weights.push_back({tensor.name, tensor.shape, tensor.floats()});
+  }
+  return UserModel::create(
+      {pack.user_model.kind, pack.dimension, pack.user_model.heads, pack.user_model.recent_clicks}, weights);
+}
+
+}  // namespace sotto

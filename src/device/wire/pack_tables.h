@@ -1,0 +1,28 @@
+#pragma once
+// Between the parts of a pack and their FlatBuffers tables. Private to wire/.
+
+#include "device/pack/device_pack.h"
+#include "proto/serving_generated.h"
+
+namespace sotto::pack_tables {
+
+constexpr std::uint32_t kFormat = 1;
+constexpr const char* kIdentifier = "SOSV";  // file_identifier of proto/serving.fbs
+
+flatbuffers::Offset<wire::Tensor> write(flatbuffers::FlatBufferBuilder& builder, const PackTensor& tensor);
+flatbuffers::Offset<wire::ItemTable> write(flatbuffers::FlatBufferBuilder& builder, const PackItems& items);
+flatbuffers::Offset<wire::UserModel> write(flatbuffers::FlatBufferBuilder& builder,
+                                           const PackUserModel& model);
+
+// Tables that the FlatBuffers verifier has accepted. Sizes are checked before copying, contents are not.
+Result<PackTensor> read(const wire::Tensor& table);
+Result<PackItems> read(const wire::ItemTable& table);
+Result<PackUserModel> read(const wire::UserModel& table);
+std::vector<std::string> read(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>& strings);
+
+template <class T>
+std::vector<T> read(const flatbuffers::Vector<T>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+}  // namespace sotto::pack_tables
