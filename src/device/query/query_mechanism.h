@@ -1,0 +1,53 @@
+#pragma once
+// The step from a history to what a server may see, and its price. Knows no ledger and no network:
+// PrivateQuery pays before it draws.
+//
+// GetPrivAttn (coefficients): clicks are replaced by the anonymous item with probability p, u = user model,
+// α = softmax(u·bᵀ/√d), clipped, noised, made positive and normalised. Prototypes: one of K, by k-ary
+// randomised response or the exponential mechanism over cosine similarities. A draw fails for reasons that
+// lie in the pack or the settings only, never because of the clicks.
+//
+// Immutable after creation, safe to share between threads.
+
+#include <memory>
+#include <vector>
+
+#include "device/pack/device_pack.h"
+#include "device/query/drawn_query.h"
+#include "device/query/query_settings.h"
+#include "privacy/ledger/charge.h"
+#include "privacy/noise/device_random.h"
+
+namespace sotto {
+
+// Clicks whose vectors are known, oldest first. CategorisedClick::item is the row in `vectors`.
+struct ReadableHistory {
+  std::vector<CategorisedClick> clicks;
+  std::vector<float> vectors;  // rows of the pack's dimension
+};
+
+class QueryMechanism {
+ public:
+  static Result<QueryMechanism> create(const QuerySettings& settings, const DevicePack& pack);
+
+  // What a draw will cost under a ledger's settings.
+  Release release(const LedgerSettings& ledger) const;
+  // What the server learns from one draw: for statements and audits. None: it reads unprotected clicks only.
+  std::optional<PrivacyEvent> event() const;
+
+  // On all clicks, with noise. Refused when the settings ask for unprotected clicks only.
+  Result<DrawnQuery> draw(const ReadableHistory& history, DeviceRandom random) const;
+  // Exactly, on clicks that may leave the device as they are.
+  Result<DrawnQuery> draw_unprotected(const ReadableHistory& history,
+                                      const SensitivitySettings& sensitivity) const;
+
+  // The true user vector: for ranking on the device, not for sending.
+  std::vector<float> user_vector(const ReadableHistory& history) const;
+
+ private:
+  struct Parts;
+  explicit QueryMechanism(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+  std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace sotto
