@@ -35,7 +35,31 @@ std::vector<double> attention_of(std::span<const float> user, std::span<const fl
 
 std::vector<float> as_floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
+std::vector<std::uint64_t> all_rows(const ReadableHistory& history) {
+  std::vector<std::uint64_t> all;
+  all.reserve(history.clicks.size());
+  for (const CategorisedClick& click : history.clicks) all.push_back(click.item);
+  return all;
+}
+
 }  // namespace
+
+std::vector<float> newest_rows(const ReadableHistory& history, std::span<const std::uint64_t> chosen,
+                               std::size_t count, std::size_t dimension) {
+  chosen = chosen.last(std::min(chosen.size(), count));
+  std::vector<float> rows;
+  rows.reserve(chosen.size() * dimension);
+  for (const std::uint64_t row : chosen) {
+    const auto begin = history.vectors.begin() + static_cast<std::ptrdiff_t>(row * dimension);
+    rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(dimension));
+  }
+  return rows;
+}
+
+std::vector<float> user_vector(const UserModel& model, const DevicePack& pack,
+                               const ReadableHistory& history) {
+  return model.encode(newest_rows(history, all_rows(history), pack.user_model.max_history, pack.dimension));
+}
 
 struct QueryMechanism::Parts {
   QuerySettings settings;
@@ -47,23 +71,6 @@ struct QueryMechanism::Parts {
   // One of the two, unless the query is on unprotected clicks.
   std::optional<PrivateAttention> attention;
   std::optional<PrototypeSelection> selection;
-
-  // The newest rows among those chosen.
-  std::vector<float> rows(const ReadableHistory& history, std::span<const std::uint64_t> chosen) const {
-    chosen = chosen.last(std::min(chosen.size(), max_history));
-    std::vector<float> clicks;
-    clicks.reserve(chosen.size() * dimension);
-    for (const std::uint64_t row : chosen) {
-      const auto begin = history.vectors.begin() + static_cast<std::ptrdiff_t>(row * dimension);
-      clicks.insert(clicks.end(), begin, begin + static_cast<std::ptrdiff_t>(dimension));
-    }
-    return clicks;
-  }
-  std::vector<float> all_rows(const ReadableHistory& history) const {
-    std::vector<std::uint64_t> all;
-    for (const CategorisedClick& click : history.clicks) all.push_back(click.item);
-    return rows(history, all);
-  }
 
   bool by_coefficients() const { return settings.mechanism == "coefficients"; }
 
@@ -153,7 +160,9 @@ Release QueryMechanism::release(const LedgerSettings& ledger) const {
 Result<DrawnQuery> QueryMechanism::draw(const ReadableHistory& history, DeviceRandom random) const {
   if (!event()) return bad_input("this query reads unprotected clicks only");
   DrawnQuery query{parts_->model, {}};
-  SOTTO_TRY(query.answer, parts_->noisy(parts_->all_rows(history), random));
+  SOTTO_TRY(
+      query.answer,
+      parts_->noisy(newest_rows(history, all_rows(history), parts_->max_history, parts_->dimension), random));
   return query;
 }
 
@@ -162,13 +171,9 @@ Result<DrawnQuery> QueryMechanism::draw_unprotected(const ReadableHistory& histo
   // Left out before the newest are taken: how many were left out must not show.
   const auto unprotected = UnprotectedClicks::from(history.clicks, sensitivity);
   DrawnQuery query{parts_->model, {}};
-  SOTTO_TRY(query.answer,
-            parts_->exact(parts_->user_model.encode(parts_->rows(history, unprotected.items()))));
+  SOTTO_TRY(query.answer, parts_->exact(parts_->user_model.encode(newest_rows(
+                              history, unprotected.items(), parts_->max_history, parts_->dimension))));
   return query;
-}
-
-std::vector<float> QueryMechanism::user_vector(const ReadableHistory& history) const {
-  return parts_->user_model.encode(parts_->all_rows(history));
 }
 
 }  // namespace sotto

@@ -10,6 +10,8 @@
 // Immutable after creation, safe to share between threads.
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "device/pack/device_pack.h"
@@ -26,6 +28,13 @@ struct ReadableHistory {
   std::vector<float> vectors;  // rows of the pack's dimension
 };
 
+// The newest `count` rows of the clicks chosen (by row), one behind the other.
+std::vector<float> newest_rows(const ReadableHistory& history, std::span<const std::uint64_t> chosen,
+                               std::size_t count, std::size_t dimension);
+// The true user vector: for ranking on the device, not for sending.
+std::vector<float> user_vector(const UserModel& model, const DevicePack& pack,
+                               const ReadableHistory& history);
+
 class QueryMechanism {
  public:
   static Result<QueryMechanism> create(const QuerySettings& settings, const DevicePack& pack);
@@ -40,9 +49,6 @@ class QueryMechanism {
   // Exactly, on clicks that may leave the device as they are.
   Result<DrawnQuery> draw_unprotected(const ReadableHistory& history,
                                       const SensitivitySettings& sensitivity) const;
-
-  // The true user vector: for ranking on the device, not for sending.
-  std::vector<float> user_vector(const ReadableHistory& history) const;
 
  private:
   struct Parts;

@@ -1,0 +1,116 @@
+#pragma once
+// Start here: one reader's device.
+//
+//   auto device = Device::open(folder, settings);   // history, ledger and answers live in the folder
+//   device->refresh(transport);                     // fetch the public pack, the same for everybody
+//   device->click("N123");                          // stays here
+//   auto page = device->recommend(transport, 10);   // what may be told is charged before it is sent
+//
+// Nothing leaves the device but requests for the public pack and RecommendRequests built from a PaidQuery (or
+// from nothing: the public list). When, how often and how noisily it asks follows from settings and clock
+// alone. The list that comes back is ranked again here with the true user vector, and what was seen is
+// removed here. When the budget is spent the device asks for the public list, when there is no network it
+// ranks the pack by itself.
+//
+// Owns its folder (the ledger's lock keeps a second one out) and is movable. One call at a time. Needs
+// libsodium and FlatBuffers; the parts below it (device/model, pack, query, rank) do not need the latter.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "device/query/query_settings.h"
+#include "device/rank/reranker.h"
+#include "privacy/ledger/ledger_settings.h"
+
+namespace sotto {
+
+struct LedgerStatement;
+
+struct DeviceSettings {
+  // private: noisy queries. popular: the public list, ranked here. local: the pack, ranked here; sends
+  // nothing.
+  std::string ranking = "private";
+  QuerySettings query;
+  // What all answers together may tell; 0: no such budget. At least one is needed, unless nothing is told.
+  double day_epsilon = 0;
+  double month_epsilon = 0;
+  double lifetime_epsilon = 0;
+  double budget_delta = 1e-6;
+  std::vector<std::string> not_sensitive;  // categories
+  std::int64_t clicks_per_category = 200;
+
+  void bind(SettingsTable& table);
+};
+
+// How a device reaches its server. Implementations add nothing that tells devices apart.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  struct Pack {
+    enum class Form { unchanged, whole, delta } form = Form::unchanged;
+    std::string bytes;
+  };
+  // installed: version of the pack the device has; empty: none.
+  virtual Result<Pack> fetch_pack(std::string_view installed) = 0;
+  // Body of a RecommendRequest; returns that of a RecommendAnswer. Anything else is an error.
+  virtual Result<std::string> recommend(std::string_view body) = 0;
+};
+
+// Where time and noise come from. The defaults are the system's.
+struct DeviceEnvironment {
+  std::function<UtcTime()> clock;
+  RandomSource* simulated = nullptr;  // reproducible, protects nobody; must outlive the device
+};
+
+struct Recommendations {
+  enum class Source {
+    fresh_query,     // drawn and charged now
+    repeated_query,  // drawn before, the period is not over
+    expired_query,   // drawn before, the budget allows no new one
+    popular,         // the public list
+    local,           // the pack; nothing was sent
+  };
+  std::vector<RankedItem> items;  // best first, scores by the true user vector
+  Source source = Source::local;
+  std::string note;  // why it is not what the settings ask for; empty if it is
+};
+std::string_view name(Recommendations::Source source);
+
+class Device {
+ public:
+  // Creates the folder (readable by its owner only) and the ledger when they are not there. Settings that
+  // differ from the last ones count from now on and are recorded in the ledger.
+  static Result<Device> open(const fs::path& folder, const DeviceSettings& settings,
+                             DeviceEnvironment environment = {});
+  Device(Device&&) noexcept;
+  Device& operator=(Device&&) noexcept;
+  ~Device();
+
+  // A whole pack. Checked fully; a bad one changes nothing.
+  Status install(std::string_view pack);
+  // Fetches and installs whatever is newer. False: nothing was.
+  Result<bool> refresh(Transport& transport);
+  std::string pack_version() const;  // empty: none is installed
+
+  Status click(std::string_view item);
+  std::size_t clicks() const;
+  // Forgets all clicks. What was told and charged stays told and charged.
+  Status forget_clicks();
+
+  Result<Recommendations> recommend(Transport& transport, std::size_t count);
+
+  Result<LedgerStatement> statement();
+
+ private:
+  struct State;
+  explicit Device(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sotto

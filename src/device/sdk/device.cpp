@@ -1,0 +1,199 @@
+#include "device/device.h"
+
+#include <cmath>
+#include <optional>
+
+#include "base/random.h"
+#include "device/history/history_store.h"
+#include "device/query/private_query.h"
+#include "device/sdk/device_ledger.h"
+#include "device/wire/pack_codec.h"
+#include "device/wire/query_wire.h"
+#include "privacy/ledger/ledger_statement.h"
+
+namespace sotto {
+
+namespace {
+
+UtcTime system_clock_now() {
+  return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+Status make_private_folder(const fs::path& folder) {
+  std::error_code wrong;
+  const bool made = fs::create_directories(folder, wrong);
+  if (made && !wrong) fs::permissions(folder, fs::perms::owner_all, wrong);
+  if (wrong) return failed("cannot create the folder {}: {}", folder.string(), wrong.message());
+  return {};
+}
+
+// A pack and what is made from it once.
+struct Installed {
+  Installed(DevicePack given, std::string hash, UserModel made)
+      : pack(std::move(given)), version(std::move(hash)), user_model(std::move(made)), reranker(pack) {}
+  Installed(const Installed&) = delete;
+  Installed& operator=(const Installed&) = delete;
+  const DevicePack pack;
+  const std::string version;
+  const UserModel user_model;
+  const Reranker reranker;
+};
+
+}  // namespace
+
+struct Device::State {
+  State(fs::path where, DeviceSettings wanted, DeviceEnvironment around, Ledger book, HistoryStore clicks)
+      : folder(std::move(where)),
+        settings(std::move(wanted)),
+        environment(std::move(around)),
+        random(environment.simulated != nullptr ? DeviceRandom::simulated(*environment.simulated)
+                                                : DeviceRandom(secure)),
+        ledger(std::move(book)),
+        history(std::move(clicks)) {}
+
+  fs::path pack_path() const { return folder / "pack.sotto"; }
+  UtcTime now() const { return environment.clock ? environment.clock() : system_clock_now(); }
+
+  Status adopt(std::string_view bytes, bool store) {
+    SOTTO_TRY(auto pack, decode_pack(bytes));
+    SOTTO_TRY(auto version, sotto::pack_version(bytes));
+    SOTTO_TRY(auto user_model, make_user_model(pack));
+    SOTTO_CHECK(follow(ledger, settings, pack.categories, now()));
+    if (store) SOTTO_CHECK(write_file_atomically(pack_path(), bytes));
+    installed = std::make_unique<Installed>(std::move(pack), std::move(version), std::move(user_model));
+    return {};
+  }
+
+  Reranker::Seen seen() const {
+    Reranker::Seen items;
+    for (const StoredClick& click : history.clicks()) items.insert(click.item);
+    return items;
+  }
+
+  // None: the budget is spent.
+  Result<std::optional<PaidQuery>> ask(const ReadableHistory& readable) {
+    SOTTO_TRY(const auto mechanism, QueryMechanism::create(settings.query, installed->pack));
+    if (!query) {
+      const std::chrono::seconds period(std::llround(settings.query.refresh_hours * 3600));
+      SOTTO_TRY(auto opened, PrivateQuery::open(folder / "answers.sotto", ledger, settings.query,
+                                                phase_of(ledger, period), random));
+      query.emplace(std::move(opened));
+    }
+    return query->ask(mechanism, readable, now());
+  }
+
+  fs::path folder;
+  DeviceSettings settings;
+  DeviceEnvironment environment;
+  SecureRandom secure;
+  DeviceRandom random;
+  Ledger ledger;
+  HistoryStore history;
+  std::optional<PrivateQuery> query;
+  std::unique_ptr<const Installed> installed;
+};
+
+Result<Device> Device::open(const fs::path& folder, const DeviceSettings& settings,
+                            DeviceEnvironment environment) {
+  SOTTO_CHECK(make_private_folder(folder));
+  const UtcTime now = environment.clock ? environment.clock() : system_clock_now();
+  SOTTO_TRY(auto ledger, open_ledger(folder / kLedgerFileName, settings, now));
+  SOTTO_CHECK(follow(ledger, settings, {}, now));
+  SOTTO_TRY(auto history, HistoryStore::open(folder / "history.sotto",
+                                             static_cast<std::size_t>(settings.clicks_per_category)));
+  auto state = std::make_unique<State>(folder, settings, std::move(environment), std::move(ledger),
+                                       std::move(history));
+  std::error_code unreadable;
+  if (fs::exists(state->pack_path(), unreadable)) {
+    SOTTO_TRY(const std::string bytes, read_file(state->pack_path(), kMaxPackBytes));
+    SOTTO_CHECK(state->adopt(bytes, false));
+  }
+  return Device(std::move(state));
+}
+
+Status Device::install(std::string_view pack) { return state_->adopt(pack, true); }
+
+Result<bool> Device::refresh(Transport& transport) {
+  SOTTO_TRY(const Transport::Pack fetched, transport.fetch_pack(pack_version()));
+  switch (fetched.form) {
+    case Transport::Pack::Form::unchanged:
+      return false;
+    case Transport::Pack::Form::whole:
+      SOTTO_CHECK(install(fetched.bytes));
+      return true;
+    case Transport::Pack::Form::delta:
+      break;
+  }
+  if (!state_->installed) return bad_input("the server sent a delta, but no pack is installed");
+  SOTTO_TRY(const std::string old, read_file(state_->pack_path(), kMaxPackBytes));
+  SOTTO_TRY(const std::string later, apply_delta(old, fetched.bytes));
+  SOTTO_CHECK(install(later));
+  return true;
+}
+
+std::string Device::pack_version() const {
+  return state_->installed ? state_->installed->version : std::string();
+}
+
+Status Device::click(std::string_view item) {
+  if (!state_->installed) return bad_input("no pack is installed: fetch one first");
+  return state_->history.add(state_->installed->pack, item, state_->now());
+}
+
+std::size_t Device::clicks() const { return state_->history.clicks().size(); }
+Status Device::forget_clicks() { return state_->history.clear(); }
+
+Result<Recommendations> Device::recommend(Transport& transport, std::size_t count) {
+  State& state = *state_;
+  if (!state.installed) return bad_input("no pack is installed: fetch one first");
+  const Installed& installed = *state.installed;
+  const ReadableHistory readable =
+      state.history.readable(installed.pack, state.ledger.settings().sensitivity);
+  const std::vector<float> user = user_vector(installed.user_model, installed.pack, readable);
+  const Reranker::Seen seen = state.seen();
+  Recommendations result;
+
+  const auto ask_server = [&](const RecommendRequest& request) -> Status {
+    SOTTO_TRY(const std::string body, transport.recommend(encode(request)));
+    SOTTO_TRY(const RecommendAnswer answer, decode_recommend_answer(body));
+    result.items = installed.reranker.rank(answer.items, user, seen, count);
+    return {};
+  };
+  const auto wanted = static_cast<std::uint32_t>(state.settings.query.wanted);
+
+  if (state.settings.ranking == "private") {
+    SOTTO_TRY(const auto paid, state.ask(readable));
+    if (paid) {
+      result.source = paid->is_new    ? Recommendations::Source::fresh_query
+                      : paid->expired ? Recommendations::Source::expired_query
+                                      : Recommendations::Source::repeated_query;
+      const Status asked = ask_server(request_of(paid->query, wanted));
+      if (asked) return result;
+      result.note = asked.error().message;
+    } else {
+      result.note = "the budget is spent";
+    }
+  }
+  if (state.settings.ranking != "local") {
+    RecommendRequest popular;
+    popular.model = installed.pack.model;
+    popular.query = PopularQuery{};
+    popular.count = wanted;
+    result.source = Recommendations::Source::popular;
+    const Status asked = ask_server(popular);
+    if (asked) return result;
+    result.note = asked.error().message;
+  }
+  result.source = Recommendations::Source::local;
+  result.items = installed.reranker.rank_pool(user, seen, count);
+  return result;
+}
+
+Result<LedgerStatement> Device::statement() { return state_->ledger.statement(state_->now()); }
+
+Device::Device(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Device::Device(Device&&) noexcept = default;
+Device& Device::operator=(Device&&) noexcept = default;
+Device::~Device() = default;
+
+}  // namespace sotto

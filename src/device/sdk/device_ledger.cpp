@@ -1,0 +1,65 @@
+#include "device/sdk/device_ledger.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "privacy/ledger/ledger_record.h"
+
+namespace sotto {
+
+namespace {
+constexpr double kNothing = 1e-9;  // ε for which no release exists
+}  // namespace
+
+Result<LedgerSettings> ledger_settings(const DeviceSettings& settings, std::vector<std::string> known,
+                                       const std::vector<std::string>& pack_categories) {
+  const auto add = [&](std::string_view category) {
+    if (std::find(known.begin(), known.end(), category) == known.end()) known.emplace_back(category);
+  };
+  add(kUncategorised);
+  for (const std::string& category : pack_categories) add(category);
+  // A person may decide about a category before the first pack names it.
+  for (const std::string& category : settings.not_sensitive) add(category);
+  if (std::find(settings.not_sensitive.begin(), settings.not_sensitive.end(), kUncategorised) !=
+      settings.not_sensitive.end()) {
+    return bad_input("items without a category are always sensitive");
+  }
+  SOTTO_TRY(auto sensitivity, SensitivitySettings::create(std::move(known), settings.not_sensitive));
+  std::vector<LedgerBudget> budgets;
+  const auto budget = [&](BudgetWindow window, double epsilon) {
+    if (epsilon > 0) budgets.push_back({window, std::nullopt, epsilon, settings.budget_delta});
+  };
+  budget(BudgetWindow::day, settings.day_epsilon);
+  budget(BudgetWindow::month, settings.month_epsilon);
+  budget(BudgetWindow::lifetime, settings.lifetime_epsilon);
+  // Who tells nothing needs no budget; the ledger wants one all the same.
+  const bool tells = settings.ranking == "private" && settings.query.reads_everything();
+  if (!tells && budgets.empty()) budget(BudgetWindow::lifetime, kNothing);
+  return LedgerSettings{Unit::user, Adjacency::replace_one, RequestOrder::adaptive, std::move(sensitivity),
+                        std::move(budgets)};
+}
+
+Result<Ledger> open_ledger(const fs::path& path, const DeviceSettings& settings, UtcTime now) {
+  std::error_code unreadable;
+  if (fs::exists(path, unreadable) || unreadable) return Ledger::open(path);
+  SOTTO_TRY(const auto wanted, ledger_settings(settings, {}, {}));
+  return Ledger::create(path, wanted, now);
+}
+
+Status follow(Ledger& ledger, const DeviceSettings& settings, const std::vector<std::string>& pack_categories,
+              UtcTime now) {
+  const LedgerSettings before = ledger.settings();
+  SOTTO_TRY(const auto after, ledger_settings(settings, before.sensitivity.categories(), pack_categories));
+  // The time is the same in both, so equal bytes are equal settings.
+  if (encode(SettingsRecord{now, before}) == encode(SettingsRecord{now, after})) return {};
+  return ledger.change_settings(after, now);
+}
+
+std::chrono::seconds phase_of(const Ledger& ledger, std::chrono::seconds period) {
+  std::uint64_t number = 0;
+  const std::string id = ledger.id();
+  std::from_chars(id.data(), id.data() + std::min<std::size_t>(id.size(), 16), number, 16);
+  return std::chrono::seconds(number % static_cast<std::uint64_t>(period.count()));
+}
+
+}  // namespace sotto
