@@ -1,0 +1,108 @@
+#include <gmock/gmock.h>
+
+#include "device/history/history_store.h"
+#include "device/small_pack.h"
+#include "test_paths.h"
+
+namespace sotto {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+UtcTime second(int number) { return UtcTime(std::chrono::seconds(1'700'000'000 + number)); }
+
+std::vector<std::string> items_of(const HistoryStore& store) {
+  std::vector<std::string> items;
+  for (const StoredClick& click : store.clicks()) items.push_back(click.item);
+  return items;
+}
+
+std::string category_of(const DevicePack& pack, std::string_view item) {
+  const auto at = std::find(pack.items.ids.begin(), pack.items.ids.end(), item) - pack.items.ids.begin();
+  const std::uint16_t number = pack.items.categories[static_cast<std::size_t>(at)];
+  return number == kNoCategory ? "" : pack.categories[number];
+}
+
+TEST(HistoryStore, SurvivesBeingClosed) {
+  const TempFolder folder;
+  const DevicePack pack = testing::small_pack();
+  std::vector<StoredClick> before;
+  {
+    HistoryStore store = *HistoryStore::open(folder / "history");
+    EXPECT_TRUE(store.clicks().empty());
+    ASSERT_TRUE(store.add(pack, "N3", second(1)));
+    ASSERT_TRUE(store.add(pack, "N7", second(2)));
+    ASSERT_TRUE(store.add(pack, "N4", second(3)));
+    ASSERT_TRUE(store.add(pack, "N3", second(4)));  // again: it is the newest now
+    EXPECT_THAT(store.add(pack, "N99", second(5)).error().message, HasSubstr("does not have the item"));
+    before = store.clicks();
+  }
+  HistoryStore store = *HistoryStore::open(folder / "history");
+  EXPECT_EQ(store.clicks(), before);
+  EXPECT_THAT(items_of(store), ElementsAre("N7", "N4", "N3"));
+  EXPECT_EQ(store.clicks()[0].category, "");
+  EXPECT_EQ(store.clicks()[2].category, "health");
+  ASSERT_TRUE(store.clear());
+  EXPECT_TRUE(HistoryStore::open(folder / "history")->clicks().empty());
+}
+
+TEST(HistoryStore, WhatIsKeptOfACategoryDependsOnThatCategoryAlone) {
+  const TempFolder folder;
+  const DevicePack pack = testing::small_pack(60);
+  HistoryStore mixed = *HistoryStore::open(folder / "mixed", 3);
+  HistoryStore alone = *HistoryStore::open(folder / "alone", 3);
+  for (int i = 0; i < 60; ++i) {
+    const std::string item = "N" + std::to_string(i);
+    ASSERT_TRUE(mixed.add(pack, item, second(i)));
+    if (category_of(pack, item) == "sports") {
+      ASSERT_TRUE(alone.add(pack, item, second(i)));
+    }
+  }
+  std::vector<StoredClick> sports;
+  for (const StoredClick& click : mixed.clicks()) {
+    if (click.category == "sports") sports.push_back(click);
+  }
+  EXPECT_EQ(sports, alone.clicks());
+  EXPECT_EQ(sports.size(), 3U);
+  EXPECT_EQ(mixed.clicks().size(), 12U);  // three categories and none
+}
+
+TEST(HistoryStore, ReadsClicksWhoseItemsLeftThePool) {
+  const TempFolder folder;
+  DevicePack pack = testing::small_pack(10);
+  HistoryStore store = *HistoryStore::open(folder / "history");
+  for (const char* item : {"N1", "N2", "N8"}) ASSERT_TRUE(store.add(pack, item, second(1)));
+  const auto sensitivity = *SensitivitySettings::create({"uncategorised", "health", "sports"});
+  const ReadableHistory before = store.readable(pack, sensitivity);
+  ASSERT_EQ(before.clicks.size(), 3U);
+  EXPECT_THAT(before.clicks[0].categories, ElementsAre());  // politics: not known to these settings
+  EXPECT_THAT(before.clicks[1].categories, ElementsAre(CategoryId{2}));
+
+  DevicePack later = testing::small_pack(2);  // N0 and N1 are left, with other vectors
+  EXPECT_EQ(store.readable(later, sensitivity).clicks.size(), 3U);
+  const auto kept = store.readable(later, sensitivity).vectors;
+  EXPECT_TRUE(std::equal(kept.begin() + testing::kSize, kept.end(), before.vectors.begin() + testing::kSize));
+  later.model = "model-2";  // vectors of the old model mean nothing to it
+  EXPECT_EQ(store.readable(later, sensitivity).clicks.size(), 1U);
+}
+
+TEST(HistoryStore, RefusesDamagedFiles) {
+  const TempFolder folder;
+  const DevicePack pack = testing::small_pack();
+  HistoryStore store = *HistoryStore::open(folder / "history");
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(store.add(pack, "N" + std::to_string(i), second(i)));
+  std::string bytes = *read_file(folder / "history");
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  ASSERT_TRUE(write_file_atomically(folder / "history", bytes));
+  EXPECT_FALSE(HistoryStore::open(folder / "history"));
+
+  const std::string good = encode(store.clicks());
+  EXPECT_EQ(*decode_clicks(good), store.clicks());
+  for (std::size_t cut = 0; cut < good.size(); ++cut) EXPECT_FALSE(decode_clicks(good.substr(0, cut)));
+  EXPECT_FALSE(decode_clicks(good + "x"));
+  EXPECT_FALSE(decode_clicks("\xff\xff\xff\xff"));
+}
+
+}  // namespace
+}  // namespace sotto

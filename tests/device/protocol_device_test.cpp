@@ -1,0 +1,250 @@
+#include <gmock/gmock.h>
+
+#include "device/device.h"
+#include "device/small_pack.h"
+#include "device/wire/pack_codec.h"
+#include "device/wire/query_wire.h"
+#include "privacy/ledger/ledger_statement.h"
+#include "test_paths.h"
+
+namespace sotto {
+namespace {
+
+using Source = Recommendations::Source;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+// A server in the same process that remembers every byte it was sent.
+class FakeServer final : public Transport {
+ public:
+  explicit FakeServer(const DevicePack& pack) : pack_(pack), bytes(*encode_pack(pack)) {}
+
+  Result<Pack> fetch_pack(std::string_view installed) override {
+    if (down) return failed("no network");
+    if (installed == *pack_version(bytes)) return Pack{Pack::Form::unchanged, {}};
+    if (!old.empty() && installed == *pack_version(old)) {
+      SOTTO_TRY(auto delta, encode_delta(old, bytes));
+      return Pack{Pack::Form::delta, std::move(delta)};
+    }
+    return Pack{Pack::Form::whole, bytes};
+  }
+  Result<std::string> recommend(std::string_view body) override {
+    if (down) return failed("no network");
+    requests.emplace_back(body);
+    SOTTO_TRY(const auto request, decode_recommend_request(body));
+    if (request.model != pack_.model) return failed("this model is gone");
+    std::vector<std::string> items = pack_.items.ids;
+    items.resize(std::min<std::size_t>(items.size(), request.count));
+    const std::vector<float> scores(items.size(), 1);
+    return encode(RecommendAnswer{pack_.model, items, scores});
+  }
+  void publish(const DevicePack& pack) {
+    old = bytes;
+    pack_ = pack;
+    bytes = *encode_pack(pack);
+  }
+  RecommendRequest last() const { return *decode_recommend_request(requests.back()); }
+
+  bool down = false;
+  std::vector<std::string> requests;
+
+ private:
+  DevicePack pack_;
+
+ public:
+  std::string bytes, old;
+};
+
+class DeviceTest : public ::testing::Test {
+ protected:
+  DeviceTest() {
+    settings.query.epsilon = 1;
+    settings.query.wanted = 50;
+    settings.lifetime_epsilon = 2;
+  }
+  Device open(std::string_view name = "device") {
+    auto device = Device::open(folder / name, settings, {[this] { return now; }, &random});
+    if (!device) throw std::runtime_error(device.error().message);
+    return std::move(*device);
+  }
+  TempFolder folder;
+  SeededRandom random{7, Purpose::test};
+  UtcTime now{std::chrono::sys_days{std::chrono::year{2026} / 3 / 14} + 12h};
+  DeviceSettings settings;
+  DevicePack pack = testing::small_pack(40);
+  FakeServer server{pack};
+};
+
+TEST_F(DeviceTest, RecommendsWithoutWhatWasSeen) {
+  Device device = open();
+  EXPECT_THAT(device.recommend(server, 5).error().message, HasSubstr("no pack is installed"));
+  EXPECT_FALSE(device.click("N1"));
+  EXPECT_TRUE(*device.refresh(server));
+  EXPECT_FALSE(*device.refresh(server));
+  for (const char* item : {"N1", "N2", "N3"}) ASSERT_TRUE(device.click(item));
+  EXPECT_EQ(device.clicks(), 3U);
+  const auto page = device.recommend(server, 100);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->source, Source::fresh_query);
+  EXPECT_EQ(page->note, "");
+  EXPECT_EQ(page->items.size(), 37U);
+  for (const RankedItem& item : page->items) {
+    EXPECT_FALSE(item.item == "N1" || item.item == "N2" || item.item == "N3");
+  }
+  for (std::size_t i = 1; i < page->items.size(); ++i)
+    EXPECT_GE(page->items[i - 1].score, page->items[i].score);
+}
+
+TEST_F(DeviceTest, RepeatsTheSameBytesUntilTheClockSaysOtherwise) {
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  ASSERT_TRUE(device.recommend(server, 5));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(device.click("N" + std::to_string(i)));
+    EXPECT_EQ(device.recommend(server, 5)->source, Source::repeated_query);
+    EXPECT_EQ(server.requests.back(), server.requests.front());
+  }
+  now += 24h;
+  EXPECT_EQ(device.recommend(server, 5)->source, Source::fresh_query);
+  now += 24h;
+  EXPECT_EQ(device.recommend(server, 5)->source, Source::expired_query);
+  EXPECT_EQ(device.statement()->total.charges, 2U);
+}
+
+TEST_F(DeviceTest, GoesOnAfterBeingClosedAtAnyPoint) {
+  { ASSERT_TRUE(open().refresh(server)); }
+  { ASSERT_TRUE(open().click("N5")); }
+  { EXPECT_EQ(open().recommend(server, 5)->source, Source::fresh_query); }
+  Device device = open();
+  EXPECT_EQ(device.pack_version(), *pack_version(server.bytes));
+  EXPECT_EQ(device.clicks(), 1U);
+  EXPECT_EQ(device.recommend(server, 5)->source, Source::repeated_query);
+  EXPECT_EQ(server.requests[0], server.requests[1]);
+  EXPECT_FALSE(Device::open(folder / "device", settings));  // the ledger is locked
+}
+
+TEST_F(DeviceTest, AsksForThePublicListWhenTheBudgetIsSpent) {
+  settings.lifetime_epsilon = 0.5;
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  ASSERT_TRUE(device.click("N1"));
+  const auto page = device.recommend(server, 5);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->source, Source::popular);
+  EXPECT_EQ(page->note, "the budget is spent");
+  EXPECT_TRUE(std::holds_alternative<PopularQuery>(server.last().query));
+  EXPECT_EQ(page->items.size(), 5U);
+  EXPECT_EQ(device.statement()->total.charges, 0U);
+}
+
+TEST_F(DeviceTest, RanksThePackWithoutANetwork) {
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  server.down = true;
+  const auto page = device.recommend(server, 5);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->source, Source::local);
+  EXPECT_EQ(page->note, "no network");
+  EXPECT_EQ(page->items.size(), 5U);
+}
+
+TEST_F(DeviceTest, LocalRankingSendsNothingAndNeedsNoBudget) {
+  settings = {};
+  settings.ranking = "local";
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  ASSERT_TRUE(device.click("N1"));
+  EXPECT_EQ(device.recommend(server, 5)->source, Source::local);
+  EXPECT_TRUE(server.requests.empty());
+}
+
+TEST_F(DeviceTest, PrivateRankingNeedsABudget) {
+  settings.lifetime_epsilon = 0;
+  const auto device = Device::open(folder / "device", settings, {});
+  ASSERT_FALSE(device);
+  EXPECT_THAT(device.error().message, HasSubstr("no budget covers everything"));
+}
+
+TEST_F(DeviceTest, FollowsThePackByDeltas) {
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  ASSERT_TRUE(device.click("N1"));
+  DevicePack later = testing::small_pack(60);
+  later.categories.push_back("travel");
+  server.publish(later);
+  EXPECT_TRUE(*device.refresh(server));
+  EXPECT_EQ(device.pack_version(), *pack_version(server.bytes));
+  EXPECT_TRUE(device.click("N55"));
+  EXPECT_THAT(device.statement()->settings.sensitivity.categories(),
+              ::testing::ElementsAre("uncategorised", "health", "politics", "sports", "travel"));
+}
+
+TEST_F(DeviceTest, ABadPackChangesNothing) {
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  const std::string version = device.pack_version();
+  EXPECT_FALSE(device.install("nonsense"));
+  EXPECT_FALSE(device.install(server.bytes.substr(0, server.bytes.size() / 2)));
+  EXPECT_EQ(device.pack_version(), version);
+  EXPECT_TRUE(device.recommend(server, 5));
+}
+
+TEST_F(DeviceTest, AnOldAnswerIsNotSentToANewModel) {
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  ASSERT_TRUE(device.recommend(server, 5));
+  DevicePack retrained = testing::small_pack(40);
+  retrained.model = "model-2";
+  server.publish(retrained);
+  ASSERT_TRUE(device.install(server.bytes));
+  // It names the model it was drawn for; the server refuses, and no new one is drawn before its time.
+  const auto page = device.recommend(server, 5);
+  EXPECT_EQ(page->source, Source::popular);
+  EXPECT_EQ(page->note, "this model is gone");
+  now += 24h;
+  EXPECT_EQ(device.recommend(server, 5)->source, Source::fresh_query);
+}
+
+TEST_F(DeviceTest, UnprotectedQueriesCostNothingAndIgnoreSensitiveClicks) {
+  settings.query.reads = "unprotected";
+  settings.query.epsilon = 0;
+  settings.query.mechanism = "coefficients";
+  settings.not_sensitive = {"sports"};
+  std::vector<std::string> sent;
+  for (const bool also_sensitive : {false, true}) {
+    Device device = open(also_sensitive ? "a" : "b");
+    ASSERT_TRUE(device.refresh(server));
+    for (int i = 0; i < 20; ++i) {
+      const auto at = std::find(pack.items.ids.begin(), pack.items.ids.end(), "N" + std::to_string(i));
+      const bool sports = pack.items.categories[static_cast<std::size_t>(at - pack.items.ids.begin())] == 2;
+      if (sports || also_sensitive) {
+        ASSERT_TRUE(device.click(*at));
+      }
+    }
+    const auto page = device.recommend(server, 5);
+    ASSERT_TRUE(page) << page.error().message;
+    EXPECT_EQ(page->source, Source::fresh_query);
+    EXPECT_EQ(device.statement()->total.charges, 0U);
+    sent.push_back(server.requests.back());
+  }
+  EXPECT_EQ(sent[0], sent[1]);
+}
+
+TEST_F(DeviceTest, TheFolderIsItsOwnersAlone) {
+  open();
+  EXPECT_EQ(fs::status(folder / "device").permissions() & fs::perms::all, fs::perms::owner_all);
+}
+
+TEST_F(DeviceTest, ForgetsClicksButNotWhatWasTold) {
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  ASSERT_TRUE(device.click("N1"));
+  ASSERT_TRUE(device.recommend(server, 5));
+  ASSERT_TRUE(device.forget_clicks());
+  EXPECT_EQ(device.clicks(), 0U);
+  EXPECT_EQ(device.statement()->total.charges, 1U);
+  EXPECT_EQ(device.recommend(server, 5)->source, Source::repeated_query);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,212 @@
+// Tries to disprove the promise of a query, on the bytes that would be sent: two readers whose whole
+// histories differ must look alike within e^ε. Each test also shows that it would notice noise that is too
+// small.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "device/query/query_mechanism.h"
+#include "device/small_pack.h"
+#include "device/wire/query_wire.h"
+#include "privacy/audit/binomial_bounds.h"
+
+namespace sotto {
+namespace {
+
+constexpr std::uint32_t kWide = 4;
+constexpr double kFailure = 1e-7;  // chance that one bound is wrong
+
+DevicePack pack_with(std::vector<float> basis, std::vector<float> prototypes) {
+  DevicePack pack = testing::small_pack(0, "mean");
+  pack.dimension = kWide;
+  const auto rows = [](const std::vector<float>& values) {
+    return static_cast<std::uint32_t>(values.size() / kWide);
+  };
+  pack.basis = *PackTensor::from_floats("basis", {rows(basis), kWide}, basis, NumberForm::f32);
+  pack.prototypes =
+      *PackTensor::from_floats("prototypes", {rows(prototypes), kWide}, prototypes, NumberForm::f32);
+  pack.average_user.assign(kWide, 0);
+  pack.anonymous.assign(kWide, 0);
+  pack.items = *make_items({}, kWide);
+  return pack;
+}
+
+// `count` clicks on one kind of item.
+ReadableHistory clicks_on(std::vector<float> item, std::size_t count) {
+  ReadableHistory history;
+  for (std::size_t i = 0; i < count; ++i) {
+    history.clicks.push_back({i, {0}});
+    history.vectors.insert(history.vectors.end(), item.begin(), item.end());
+  }
+  return history;
+}
+
+using Draws = std::map<std::string, std::uint64_t>;  // wire bytes and how often they came
+
+Draws draws_of(const QueryMechanism& mechanism, const ReadableHistory& history, std::uint64_t count,
+               std::uint32_t stream) {
+  SeededRandom source(20'240'229, Purpose::test, stream);
+  Draws draws;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto query = mechanism.draw(history, DeviceRandom::simulated(source));
+    if (!query) throw std::runtime_error(query.error().message);
+    ++draws[encode(request_of(*query, 500))];
+  }
+  return draws;
+}
+
+// The largest ε that an event proves: log(P[event | first] / P[event | second]), surely.
+double proven_epsilon(std::uint64_t first, std::uint64_t second, std::uint64_t trials) {
+  const double low = clopper_pearson_lower(trials, first, kFailure);
+  return low > 0 ? std::log(low / clopper_pearson_upper(trials, second, kFailure)) : 0;
+}
+
+double proven_by_counts(const QueryMechanism& mechanism, const ReadableHistory& a, const ReadableHistory& b) {
+  constexpr std::uint64_t kDraws = 60'000;
+  const Draws first = draws_of(mechanism, a, kDraws, 1);
+  const Draws second = draws_of(mechanism, b, kDraws, 2);
+  double proven = 0;
+  for (const auto& [bytes, count] : first) {
+    const auto found = second.find(bytes);
+    proven = std::max(proven, proven_epsilon(count, found == second.end() ? 0 : found->second, kDraws));
+  }
+  for (const auto& [bytes, count] : second) {
+    const auto found = first.find(bytes);
+    proven = std::max(proven, proven_epsilon(count, found == first.end() ? 0 : found->second, kDraws));
+  }
+  return proven;
+}
+
+QuerySettings prototypes(std::string rule, double epsilon) {
+  QuerySettings settings;
+  settings.mechanism = "prototypes";
+  settings.rule = std::move(rule);
+  settings.epsilon = epsilon;
+  return settings;
+}
+
+TEST(QueryPrivacy, PrototypesOfTwoHistoriesAreWithinEpsilon) {
+  // The worst pair: one likes the first prototype only, the other all but the first.
+  std::vector<float> vectors{1, 0, 0, 0};
+  for (int i = 1; i < 16; ++i) vectors.insert(vectors.end(), {-1, 0, 0, 0});
+  const DevicePack pack = pack_with({1, 0, 0, 0, 0, 1, 0, 0}, vectors);
+  const ReadableHistory a = clicks_on({1, 0, 0, 0}, 3);
+  const ReadableHistory b = clicks_on({-1, 0, 0, 0}, 40);
+  for (const std::string rule : {"response", "similarity"}) {
+    for (const double epsilon : {0.25, 1.0}) {
+      const auto honest = QueryMechanism::create(prototypes(rule, epsilon), pack);
+      const auto halved = QueryMechanism::create(prototypes(rule, 2 * epsilon), pack);
+      ASSERT_TRUE(honest && halved);
+      const double proven = proven_by_counts(*honest, a, b);
+      EXPECT_LE(proven, epsilon) << rule;
+      EXPECT_GT(proven, epsilon / 4) << rule << ": the test has no power";
+      EXPECT_GT(proven_by_counts(*halved, a, b), epsilon) << rule << ": half the noise goes unnoticed";
+    }
+  }
+}
+
+// Bounds over the thresholds of one statistic of the sent coefficients.
+double proven_by_thresholds(const QueryMechanism& mechanism, const ReadableHistory& a,
+                            const ReadableHistory& b) {
+  constexpr std::uint64_t kDraws = 150'000;
+  const auto statistics = [&](const ReadableHistory& history, std::uint32_t stream) {
+    std::vector<double> values;
+    values.reserve(kDraws);
+    for (const auto& [bytes, count] : draws_of(mechanism, history, kDraws, stream)) {
+      const auto request = decode_recommend_request(bytes);
+      if (!request) throw std::runtime_error(request.error().message);
+      const auto& weights = std::get<std::vector<float>>(request->query);
+      values.insert(values.end(), count, std::log(weights[0]) - std::log(weights[1]));
+    }
+    return values;
+  };
+  const std::vector<double> first = statistics(a, 3);
+  const std::vector<double> second = statistics(b, 4);
+  double proven = 0;
+  for (double threshold = 0; threshold <= 6; threshold += 0.5) {
+    const auto above = [&](const std::vector<double>& values) {
+      return static_cast<std::uint64_t>(
+          std::count_if(values.begin(), values.end(), [&](double value) { return value > threshold; }));
+    };
+    proven = std::max(proven, proven_epsilon(above(first), above(second), kDraws));
+  }
+  return proven;
+}
+
+TEST(QueryPrivacy, CoefficientsOfTwoHistoriesAreWithinEpsilon) {
+  // Basis vectors so long that the attention is all on one of them.
+  const DevicePack pack = pack_with({100, 0, 0, 0, 0, 100, 0, 0}, {1, 0, 0, 0, 0, 1, 0, 0});
+  const ReadableHistory a = clicks_on({1, 0, 0, 0}, 3);
+  const ReadableHistory b = clicks_on({0, 1, 0, 0}, 40);
+  QuerySettings settings;
+  settings.mechanism = "coefficients";
+  for (const std::string noise : {"laplace", "gaussian"}) {
+    settings.noise = noise;
+    settings.delta = noise == "gaussian" ? 1e-6 : 0;
+    settings.epsilon = 1;
+    const auto honest = QueryMechanism::create(settings, pack);
+    ASSERT_TRUE(honest) << honest.error().message;
+    const double proven = proven_by_thresholds(*honest, a, b);
+    EXPECT_LE(proven, 1) << noise;
+    if (noise == "gaussian") continue;  // hides a factor of two below its δ
+    EXPECT_GT(proven, 0.5) << noise << ": the test has no power";
+    settings.epsilon = 2;
+    EXPECT_GT(proven_by_thresholds(*QueryMechanism::create(settings, pack), a, b), 1)
+        << noise << ": half the noise goes unnoticed";
+  }
+}
+
+TEST(QueryPrivacy, PaperModeStatesWhatItReallyTells) {
+  const DevicePack pack = pack_with({100, 0, 0, 0, 0, 100, 0, 0}, {1, 0, 0, 0, 0, 1, 0, 0});
+  QuerySettings settings;
+  settings.mechanism = "coefficients";
+  settings.mode = "paper";
+  settings.epsilon = 1;
+  const auto paper = QueryMechanism::create(settings, pack);
+  const double proven = proven_by_thresholds(*paper, clicks_on({1, 0, 0, 0}, 3), clicks_on({0, 1, 0, 0}, 3));
+  EXPECT_GT(proven, 1);  // the paper's ε is refuted
+  ASSERT_TRUE(paper->event());
+  EXPECT_LE(proven, std::get<PureDp>(paper->event()->mechanism).epsilon);
+}
+
+TEST(QueryPrivacy, TheBytesHaveOneSizeWhateverWasClicked) {
+  const DevicePack pack = testing::small_pack();
+  for (const std::string mechanism : {"coefficients", "prototypes"}) {
+    QuerySettings settings;
+    settings.mechanism = mechanism;
+    settings.epsilon = 1;
+    const auto query = QueryMechanism::create(settings, pack);
+    SeededRandom random(1, Purpose::test);
+    std::set<std::size_t> sizes;
+    for (std::size_t clicks = 0; clicks < 30; ++clicks) {
+      const auto drawn = query->draw(clicks_on(std::vector<float>(testing::kSize, 1.5F), clicks),
+                                     DeviceRandom::simulated(random));
+      sizes.insert(encode(request_of(*drawn, 500)).size());
+    }
+    EXPECT_EQ(sizes.size(), 1U) << mechanism;
+  }
+}
+
+TEST(QueryPrivacy, NoHistoryMakesADrawFail) {
+  const DevicePack pack = testing::small_pack();
+  SeededRandom random(1, Purpose::test);
+  for (const std::string mechanism : {"coefficients", "prototypes"}) {
+    QuerySettings settings;
+    settings.mechanism = mechanism;
+    settings.epsilon = 1;
+    const auto query = QueryMechanism::create(settings, pack);
+    for (const float value : {0.0F, 1e38F, -1e38F, std::nanf("")}) {
+      const ReadableHistory history = clicks_on(std::vector<float>(testing::kSize, value), 3);
+      const auto drawn = query->draw(history, DeviceRandom::simulated(random));
+      ASSERT_TRUE(drawn) << drawn.error().message;
+      EXPECT_TRUE(check(request_of(*drawn, 500)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,81 @@
+#include "device/rank/reranker.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "device/rank/pool_kernels.h"
+#include "device/small_pack.h"
+
+namespace sotto {
+namespace {
+
+using testing::random_floats;
+using testing::small_pack;
+
+// Written to be read: full vectors, a full sort.
+std::vector<RankedItem> plain_ranking(const DevicePack& pack, std::vector<std::string> items,
+                                      const std::vector<float>& user, const Reranker::Seen& seen,
+                                      std::size_t count) {
+  std::vector<RankedItem> ranked;
+  for (const std::string& item : items) {
+    if (seen.contains(item)) continue;
+    const auto row = std::find(pack.items.ids.begin(), pack.items.ids.end(), item) - pack.items.ids.begin();
+    std::vector<float> vector(pack.dimension);
+    pack.items.vectors.floats_of_row(static_cast<std::size_t>(row), vector);
+    double score = 0;
+    for (std::size_t i = 0; i < vector.size(); ++i) score += static_cast<double>(vector[i]) * user[i];
+    ranked.push_back({item, static_cast<float>(score)});
+  }
+  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+  ranked.resize(std::min(count, ranked.size()));
+  return ranked;
+}
+
+void expect_same(const std::vector<RankedItem>& a, const std::vector<RankedItem>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].item, b[i].item);
+    EXPECT_NEAR(a[i].score, b[i].score, 1e-4);
+  }
+}
+
+TEST(Reranker, EqualsThePlainRanking) {
+  const DevicePack pack = small_pack(300);
+  const Reranker reranker(pack);
+  std::mt19937 random(1);
+  for (int i = 0; i < 20; ++i) {
+    const std::vector<float> user = random_floats(random, testing::kSize);
+    std::vector<std::string> all = pack.items.ids;
+    std::shuffle(all.begin(), all.end(), random);
+    const Reranker::Seen seen(all.begin(), all.begin() + 30);
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{10}, std::size_t{1000}}) {
+      expect_same(reranker.rank_pool(user, seen, count), plain_ranking(pack, all, user, seen, count));
+      const std::vector<std::string> some(all.begin() + 20, all.begin() + 120);
+      expect_same(reranker.rank(some, user, seen, count), plain_ranking(pack, some, user, seen, count));
+    }
+  }
+}
+
+TEST(Reranker, BreaksTiesByIdAndKeepsUnknownItemsLast) {
+  const DevicePack pack = small_pack(20);
+  const Reranker reranker(pack);
+  const std::vector<float> nobody(testing::kSize, 0);
+  const std::vector<std::string> items{"X2", "N5", "X1", "N11", "N5", "N3"};
+  const auto ranked = reranker.rank(items, nobody, {"N3"}, 10);
+  std::vector<std::string> order;
+  for (const RankedItem& item : ranked) order.push_back(item.item);
+  EXPECT_THAT(order, ::testing::ElementsAre("N11", "N5", "X2", "X1"));
+  EXPECT_EQ(reranker.rank(items, nobody, {}, 3).size(), 3U);
+}
+
+TEST(Reranker, SurvivesAModelThatAnswersNonsense) {
+  const DevicePack pack = small_pack(20);
+  const std::vector<float> nonsense(testing::kSize, std::nanf(""));
+  EXPECT_EQ(Reranker(pack).rank_pool(nonsense, {}, 5).size(), 5U);
+  EXPECT_EQ(Reranker(pack).rank(pack.items.ids, nonsense, {}, 5).size(), 5U);
+  EXPECT_TRUE(Reranker(small_pack(0)).rank_pool(nonsense, {}, 5).empty());
+}
+
+}  // namespace
+}  // namespace sotto
