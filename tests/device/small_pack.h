@@ -1,8 +1,6 @@
 #pragma once
 // Packs of any size with seeded contents.
 
-#include <gtest/gtest.h>
-
 #include <random>
 #include <string>
 #include <vector>
