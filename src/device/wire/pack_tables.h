@@ -1,6 +1,10 @@
 #pragma once
 // Between the parts of a pack and their FlatBuffers tables. Private to wire/.
 
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
 #include "device/pack/device_pack.h"
 #include "proto/serving_generated.h"
 
@@ -20,9 +24,13 @@ Result<PackItems> read(const wire::ItemTable& table);
 Result<PackUserModel> read(const wire::UserModel& table);
 std::vector<std::string> read(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>& strings);
 
+// Copied as bytes: the verifier does not hold vectors of 8-byte numbers to their alignment.
 template <class T>
 std::vector<T> read(const flatbuffers::Vector<T>& numbers) {
-  return {numbers.begin(), numbers.end()};
+  static_assert(std::is_arithmetic_v<T> && std::endian::native == std::endian::little);
+  std::vector<T> copied(numbers.size());
+  if (!copied.empty()) std::memcpy(copied.data(), numbers.Data(), copied.size() * sizeof(T));
+  return copied;
 }
 
 }  // namespace sotto::pack_tables
