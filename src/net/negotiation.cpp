@@ -81,6 +81,24 @@ HttpResponse error_response(BodyForm form, int status, std::string_view message)
   return response;
 }
 
+std::string error_text(const HttpResponse& response) {
+  std::string text;
+  if (equal_ignoring_case(media_type(response.content_type), kFlatBuffersType)) {
+    const std::string& body = response.bytes();
+    flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(body.data()), body.size());
+    if (verifier.VerifyBuffer<wire::ServingError>(kServingIdentifier)) {
+      text = flatbuffers::GetRoot<wire::ServingError>(body.data())->message()->str();
+    }
+  } else {
+    const auto parsed = nlohmann::json::parse(response.bytes(), nullptr, false);
+    if (parsed.is_object() && parsed.contains("error") && parsed["error"].is_string()) text = parsed["error"];
+  }
+  constexpr std::size_t most = 300;
+  text.resize(std::min(text.size(), most));
+  std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  return text.empty() ? std::string(reason_phrase(response.status)) : text;
+}
+
 HttpResponse json_response(std::string body, int status) {
   HttpResponse response;
   response.status = status;

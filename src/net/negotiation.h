@@ -25,6 +25,9 @@ HttpResponse error_response(BodyForm form, int status, std::string_view message)
 inline HttpResponse error_response(const HttpRequest& request, int status, std::string_view message) {
   return error_response(wanted_form(request), status, message);
 }
+// The message of an error_response() of either form, for people: short and printable. The reason phrase when
+// the body is something else.
+std::string error_text(const HttpResponse& response);
 HttpResponse json_response(std::string body, int status = 200);
 
 // "\"tag\"": the strong form. The tag must hold neither quotes nor control characters.

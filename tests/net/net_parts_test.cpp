@@ -135,6 +135,16 @@ TEST(Negotiation, WritesErrorsInBothForms) {
   EXPECT_EQ(read->message()->str(), "gone");
 }
 
+TEST(Negotiation, ReadsErrorsOfBothForms) {
+  for (const BodyForm form : {BodyForm::json, BodyForm::flatbuffers}) {
+    EXPECT_EQ(error_text(error_response(form, 404, "gone")), "gone");
+    EXPECT_EQ(error_text(error_response(form, 404, "a\x1b[2Jb")), "a[2Jb");
+    HttpResponse damaged = error_response(form, 404, "gone");
+    damaged.body.resize(5);
+    EXPECT_EQ(error_text(damaged), "Not Found");
+  }
+}
+
 TEST(Negotiation, SaysNotModifiedToWhoeverHasTheTag) {
   const auto body = std::make_shared<const std::string>("pack");
   for (const std::string_view has : {"\"v1\"", "W/\"v1\"", "*", "\"v0\", \"v1\""}) {

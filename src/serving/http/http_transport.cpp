@@ -1,0 +1,47 @@
+#include "serving/http/http_transport.h"
+
+#include "net/http_text.h"
+#include "net/negotiation.h"
+
+namespace sotto::serving {
+
+namespace {
+
+tl::unexpected<Error> refused(const HttpResponse& response) {
+  return failed("the server answers {}: {}", response.status, error_text(response));
+}
+
+HttpFields wants_flatbuffers() { return {{"Accept", std::string(kFlatBuffersType)}}; }
+
+}  // namespace
+
+Result<HttpTransport> HttpTransport::create(const HttpClientSettings& settings) {
+  SOTTO_TRY(auto client, HttpClient::create(settings));
+  return HttpTransport(std::move(client));
+}
+
+Result<Transport::Pack> HttpTransport::fetch_pack(std::string_view installed) {
+  HttpFields headers = wants_flatbuffers();
+  std::string path = "/v1/pack";
+  if (!installed.empty()) {
+    headers.emplace_back("If-None-Match", quote_etag(installed));
+    path += "?from=" + percent_encode(installed);
+  }
+  SOTTO_TRY(HttpResponse response, client_.get(path, std::move(headers)));
+  if (response.status == 304) return Pack{Pack::Form::unchanged, {}};
+  if (response.status != 200) return refused(response);
+  const bool is_delta = !response.header("Sotto-Delta-From").empty();
+  return Pack{is_delta ? Pack::Form::delta : Pack::Form::whole, std::move(response.body)};
+}
+
+Result<std::string> HttpTransport::recommend(std::string_view body) {
+  SOTTO_TRY(HttpResponse response, client_.send({.method = HttpMethod::post,
+                                                 .path = "/v1/recommend",
+                                                 .headers = wants_flatbuffers(),
+                                                 .body = body,
+                                                 .content_type = kFlatBuffersType}));
+  if (response.status != 200) return refused(response);
+  return std::move(response.body);
+}
+
+}  // namespace sotto::serving

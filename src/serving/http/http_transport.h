@@ -1,0 +1,23 @@
+#pragma once
+// A device's way to its server over HTTP: GET /v1/pack with the version it has, POST /v1/recommend.
+//
+// Adds nothing to a request that would tell devices apart. Movable. One call at a time.
+
+#include "device/device.h"
+#include "net/http_client.h"
+
+namespace sotto::serving {
+
+class HttpTransport final : public Transport {
+ public:
+  static Result<HttpTransport> create(const HttpClientSettings& settings);
+
+  Result<Pack> fetch_pack(std::string_view installed) override;
+  Result<std::string> recommend(std::string_view body) override;
+
+ private:
+  explicit HttpTransport(HttpClient client) : client_(std::move(client)) {}
+  HttpClient client_;
+};
+
+}  // namespace sotto::serving

@@ -1,0 +1,105 @@
+// A device against a real server on loopback; the server's answers are canned, the wire is not.
+
+#include "serving/http/http_transport.h"
+
+#include <gmock/gmock.h>
+
+#include "base/random.h"
+#include "device/small_pack.h"
+#include "device/wire/pack_codec.h"
+#include "device/wire/query_wire.h"
+#include "net/http_server.h"
+#include "net/http_text.h"
+#include "net/negotiation.h"
+#include "test_paths.h"
+
+namespace sotto::serving {
+namespace {
+
+using ::testing::HasSubstr;
+using Source = Recommendations::Source;
+
+class HttpTransportTest : public ::testing::Test {
+ protected:
+  HttpTransportTest() : now_(encode(60)) {
+    Router router;
+    router.add(HttpMethod::get, "/v1/pack", [this](const HttpRequest& request) {
+      const auto from = query_value(request.query, "from");
+      if (from && *from == *pack_version(before_)) {
+        HttpResponse response;
+        response.content_type = kFlatBuffersType;
+        response.headers = {{"Sotto-Delta-From", *from}};
+        response.body = *encode_delta(before_, *now_);
+        return response;
+      }
+      return tagged_response(request, *pack_version(*now_), kFlatBuffersType, now_);
+    });
+    router.add(HttpMethod::post, "/v1/recommend", [this](const HttpRequest& request) {
+      header_names_.clear();
+      for (const auto& [name, value] : request.headers) header_names_.push_back(name);
+      const auto asked = decode_recommend_request(request.body);
+      if (!asked) return error_response(request, 400, asked.error().message);
+      if (refuse_) return error_response(request, 410, "this model is gone");
+      HttpResponse response;
+      response.content_type = kFlatBuffersType;
+      response.body = sotto::encode(RecommendAnswer{asked->model, {"N1", "N2", "N3"}, {3, 2, 1}});
+      return response;
+    });
+    server_.emplace(*HttpServer::start({}, std::move(router), metrics_));
+    transport_.emplace(*HttpTransport::create({.url = server_->url()}));
+  }
+  static std::shared_ptr<const std::string> encode(std::size_t items) {
+    return std::make_shared<const std::string>(*encode_pack(testing::small_pack(items)));
+  }
+
+  std::shared_ptr<const std::string> now_;
+  std::string before_ = *encode_pack(testing::small_pack(50));
+  std::vector<std::string> header_names_;
+  std::atomic<bool> refuse_{false};
+  MetricsRegistry metrics_;
+  std::optional<HttpServer> server_;
+  std::optional<HttpTransport> transport_;
+};
+
+TEST_F(HttpTransportTest, FetchesWholePacksDeltasAndNothing) {
+  using Form = Transport::Pack::Form;
+  const auto whole = transport_->fetch_pack("");
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_EQ(whole->form, Form::whole);
+  EXPECT_EQ(whole->bytes, *now_);
+  const auto delta = transport_->fetch_pack(*pack_version(before_));
+  EXPECT_EQ(delta->form, Form::delta);
+  EXPECT_EQ(*apply_delta(before_, delta->bytes), *now_);
+  EXPECT_EQ(transport_->fetch_pack(*pack_version(*now_))->form, Form::unchanged);
+}
+
+TEST_F(HttpTransportTest, CarriesADeviceThroughADay) {
+  const TempFolder folder;
+  SeededRandom random(1, Purpose::test);
+  DeviceSettings settings;
+  settings.query.epsilon = 1;
+  settings.lifetime_epsilon = 1;
+  auto device = Device::open(folder / "device", settings, {{}, &random});
+  ASSERT_TRUE(device) << device.error().message;
+  ASSERT_TRUE(device->install(before_));
+  EXPECT_TRUE(*device->refresh(*transport_));
+  EXPECT_FALSE(*device->refresh(*transport_));
+  ASSERT_TRUE(device->click("N2"));
+  const auto page = device->recommend(*transport_, 10);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->source, Source::fresh_query);
+  EXPECT_EQ(page->items.size(), 2U);
+  // Nothing in the request's head is a device's own.
+  EXPECT_THAT(header_names_,
+              ::testing::UnorderedElementsAre("Host", "Content-Type", "Content-Length", "Accept"));
+
+  refuse_ = true;
+  const auto refused = device->recommend(*transport_, 10);
+  EXPECT_EQ(refused->source, Source::local);
+  EXPECT_EQ(refused->note, "the server answers 410: this model is gone");
+  server_->stop();
+  EXPECT_EQ(device->recommend(*transport_, 10)->source, Source::local);
+}
+
+}  // namespace
+}  // namespace sotto::serving
