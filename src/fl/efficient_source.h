@@ -16,7 +16,7 @@ struct EfficientSettings {
   std::int64_t group = 50;
   bool compress = true;
   std::int64_t upload_bits = 12;
-  double largest_update = 50;
+  double largest_update = 10;
   void bind(SettingsTable& table);
 };
 

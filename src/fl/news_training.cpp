@@ -7,6 +7,17 @@
 
 namespace sotto {
 
+namespace {
+
+bool click_and_non_clicks(const Impression& impression, std::uint32_t clicked_position, std::size_t negatives,
+                          RandomSource& random, std::vector<ItemId>& candidates) {
+  if (!sample_negatives(impression, negatives, random, candidates)) return false;
+  candidates.insert(candidates.begin(), impression.shown[clicked_position]);
+  return true;
+}
+
+}  // namespace
+
 NewsTraining::NewsTraining(const Dataset& dataset, const TrainingData& data,
                            const TrainingDataSettings& settings, RankingModel& model,
                            FlatParameters& parameters, std::uint64_t seed)
@@ -15,7 +26,8 @@ NewsTraining::NewsTraining(const Dataset& dataset, const TrainingData& data,
       settings_(settings),
       model_(model),
       parameters_(parameters),
-      seed_(seed) {}
+      seed_(seed),
+      choose_(&click_and_non_clicks) {}
 
 RankingBatch NewsTraining::empty_batch() const {
   return RankingBatch(static_cast<std::size_t>(settings_.negatives) + 1,
@@ -25,10 +37,11 @@ RankingBatch NewsTraining::empty_batch() const {
 void NewsTraining::add_sample(RankingBatch& batch, const TrainingSample& sample, RandomSource& random,
                               float weight) const {
   const Impression impression = dataset_.impression(sample.impression);
-  std::vector<ItemId> negatives;
-  if (!sample_negatives(impression, static_cast<std::size_t>(settings_.negatives), random, negatives)) return;
-  negatives.insert(negatives.begin(), impression.shown[sample.clicked_position]);
-  batch.add(impression.history, negatives, weight, impression.user);
+  std::vector<ItemId> candidates;
+  if (!choose_(impression, sample.clicked_position, static_cast<std::size_t>(settings_.negatives), random,
+               candidates))
+    return;
+  batch.add(impression.history, candidates, weight, impression.user);
 }
 
 void NewsTraining::add_user(RankingBatch& batch, std::uint32_t round, UserId user, float weight) const {

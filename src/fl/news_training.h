@@ -31,6 +31,12 @@ struct LocalEpochs {
   double learning_rate = 0.05;
 };
 
+// Chooses what a sample ranks: fills `candidates` with the item that counts as clicked and `negatives`
+// others, drawing from `random`. False: the sample is left out.
+using ChooseCandidates =
+    std::function<bool(const Impression& impression, std::uint32_t clicked_position, std::size_t negatives,
+                       RandomSource& random, std::vector<ItemId>& candidates)>;
+
 // Told about each user of a cohort, in order; an error stops the round. The gradient is valid during the
 // call.
 using EachUser = std::function<Status(UserId user, const LocalGradient& own)>;
@@ -40,6 +46,9 @@ class NewsTraining {
  public:
   NewsTraining(const Dataset& dataset, const TrainingData& data, const TrainingDataSettings& settings,
                RankingModel& model, FlatParameters& parameters, std::uint64_t seed);
+
+  // Instead of the click and items of the same impression that were not clicked.
+  void choose_candidates(ChooseCandidates choose) { choose_ = std::move(choose); }
 
   // Sum over the users of weight * gradient, in one batch.
   LocalGradient cohort_gradient(std::uint32_t round, std::span<const UserId> users, Weighting weighting);
@@ -83,6 +92,7 @@ class NewsTraining {
   RankingModel& model_;
   FlatParameters& parameters_;
   std::uint64_t seed_;
+  ChooseCandidates choose_;
 };
 
 }  // namespace sotto

@@ -40,12 +40,13 @@ void keep_owners(AutogradContext* context, const Owners& owners) {
 
 struct OwnedProduct : torch::autograd::Function<OwnedProduct> {
   static Tensor forward(AutogradContext* context, const Tensor& rows_in, const Tensor& weight,
-                        const Owners& owners) {
+                        const Owners& owners, bool transposed) {
     const Tensor rows = rows_in.contiguous();
     context->save_for_backward({rows, weight});
     context->saved_data["rows_need_gradient"] = rows_in.requires_grad();
+    context->saved_data["transposed"] = transposed;
     keep_owners(context, owners);
-    return owners->parameters->own() ? own_product(*owners, rows, weight, false) : rows.mm(weight);
+    return times(*owners, rows, weight, transposed);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
@@ -53,11 +54,17 @@ struct OwnedProduct : torch::autograd::Function<OwnedProduct> {
     const Tensor &rows = saved[0], &weight = saved[1];
     const Owners owners = owners_in(context);
     const Tensor dy = grads[0].contiguous();
-    add_weight_gradients(*owners, weight, rows, dy);
+    const bool transposed = context->saved_data["transposed"].toBool();
+    add_weight_gradients(*owners, weight, transposed ? dy : rows, transposed ? rows : dy);
     Tensor dx;
-    if (context->saved_data["rows_need_gradient"].toBool())
-      dx = owners->parameters->own() ? own_product(*owners, dy, weight, true) : dy.mm(weight.t());
-    return {dx, Tensor(), Tensor()};
+    if (context->saved_data["rows_need_gradient"].toBool()) dx = times(*owners, dy, weight, !transposed);
+    return {dx, Tensor(), Tensor(), Tensor()};
+  }
+
+ private:
+  static Tensor times(const RowOwners& owners, const Tensor& x, const Tensor& weight, bool transposed) {
+    if (owners.parameters->own()) return own_product(owners, x, weight, transposed);
+    return x.mm(transposed ? weight.t() : weight);
   }
 };
 
@@ -160,16 +167,20 @@ Tensor own_product(const RowOwners& owners, const Tensor& x, const Tensor& weigh
 }
 
 Tensor product(const Tensor& rows, const Tensor& weight, const Owners& owners) {
-  return owners ? OwnedProduct::apply(rows, weight, owners) : rows.mm(weight);
+  return owners ? OwnedProduct::apply(rows, weight, owners, false) : rows.mm(weight);
+}
+
+Tensor product_transposed(const Tensor& rows, const Tensor& weight, const Owners& owners) {
+  return owners ? OwnedProduct::apply(rows, weight, owners, true) : rows.mm(weight.t());
 }
 
 Tensor affine(const Tensor& rows, const Tensor& weight, const Tensor& bias, const Owners& owners) {
-  return owners ? OwnedBias::apply(OwnedProduct::apply(rows, weight, owners), bias, owners)
+  return owners ? OwnedBias::apply(OwnedProduct::apply(rows, weight, owners, false), bias, owners)
                 : torch::addmm(bias, rows, weight);
 }
 
 Tensor projection(const Tensor& rows, const Tensor& query, const Owners& owners) {
-  return owners ? OwnedProduct::apply(rows, query.unsqueeze(1), owners).squeeze(1) : rows.mv(query);
+  return owners ? OwnedProduct::apply(rows, query.unsqueeze(1), owners, false).squeeze(1) : rows.mv(query);
 }
 
 Tensor lookup(const Tensor& table, std::vector<std::int64_t> rows, const Owners& owners) {

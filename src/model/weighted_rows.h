@@ -15,6 +15,9 @@ namespace sotto {
 
 // rows W: [R, in] -> [R, out].
 torch::Tensor product(const torch::Tensor& rows, const torch::Tensor& weight, const Owners& owners);
+// rows Wᵀ: [R, out] -> [R, in].
+torch::Tensor product_transposed(const torch::Tensor& rows, const torch::Tensor& weight,
+                                 const Owners& owners);
 // rows W + b.
 torch::Tensor affine(const torch::Tensor& rows, const torch::Tensor& weight, const torch::Tensor& bias,
                      const Owners& owners);

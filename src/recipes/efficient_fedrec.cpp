@@ -47,12 +47,9 @@ class EfficientFedRec final : public Recipe {
       EfficientSource source(efficient_, std::move(sampler), split, catalogue, request.seed);
       return run.train(source, optimiser, engine_);
     }
-    SOTTO_CHECK(check_nothing_is_chosen(model_.data));
-    SOTTO_TRY(const auto plan,
-              PrivateTraining::calibrate(private_, {split.dimension(catalogue), sampler.population(),
-                                                    static_cast<std::uint64_t>(efficient_.group),
-                                                    static_cast<std::uint64_t>(engine_.rounds)}));
-    SOTTO_CHECK(plan.save(request.run / "privacy.toml"));
+    const auto shape =
+        TrainingShape::of(split.dimension(catalogue), sampler.population(), efficient_.group, engine_.rounds);
+    SOTTO_TRY(const auto plan, PrivateTraining::begin(private_, shape, model_.data, request.run));
     SplitPrivateSource source(plan.plan, std::move(sampler), plan.participations(), split, catalogue,
                               request.seed);
     SOTTO_TRY(auto outcome, run.train(source, optimiser, engine_));

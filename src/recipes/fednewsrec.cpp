@@ -52,12 +52,9 @@ class FedNewsRec final : public Recipe {
   }
 
   Result<TrainOutcome> soundly(NewsRun& run, CohortSampler sampler, const RunRequest& request) {
-    SOTTO_CHECK(check_nothing_is_chosen(news_.data));
-    SOTTO_TRY(const auto plan,
-              PrivateTraining::calibrate(private_, {run.dimension(), sampler.population(),
-                                                    static_cast<std::uint64_t>(federated_.cohort),
-                                                    static_cast<std::uint64_t>(engine_.rounds)}));
-    SOTTO_CHECK(plan.save(request.run / "privacy.toml"));
+    const auto shape =
+        TrainingShape::of(run.dimension(), sampler.population(), federated_.cohort, engine_.rounds);
+    SOTTO_TRY(const auto plan, PrivateTraining::begin(private_, shape, news_.data, request.run));
     PrivateSource source(plan.plan, std::move(sampler), plan.participations(), run.training(), request.seed);
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
     outcome.privacy = datasheet_of(plan, "fednewsrec");

@@ -125,6 +125,7 @@ Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest&
   if (entry->features.entities && inputs.items->entity_count == 0)
     info("{} names no entities: {} reads the words alone", request.dataset.name(), entry->name);
   run.model_ = entry->make(inputs);
+  if (settings.wrap) run.model_ = settings.wrap(std::move(run.model_));
   run.model_->to(device);
   run.parameters_ = std::make_unique<FlatParameters>(*run.model_);
   run.training_ = std::make_unique<NewsTraining>(request.dataset, *run.data_, settings.data, *run.model_,

@@ -22,6 +22,8 @@ struct NewsSettings {
   std::string glove;
   double word_scale = 0.1;
   std::int64_t max_abstract_words = 50;
+  // Puts something of a recipe's own around the model; empty: the model as it is.
+  std::function<std::shared_ptr<RankingModel>(std::shared_ptr<RankingModel>)> wrap;
   // The settings that `model` reads.
   void bind(SettingsTable& table);
   // A choice among the models that devices can train together, and the settings of all of these.

@@ -122,6 +122,15 @@ Result<PrivateTraining> PrivateTraining::calibrate(const PrivateTrainingSettings
                          accounted_as(settings, shape, event)};
 }
 
+Result<PrivateTraining> PrivateTraining::begin(const PrivateTrainingSettings& settings,
+                                               const TrainingShape& shape, const TrainingDataSettings& data,
+                                               const fs::path& run) {
+  SOTTO_CHECK(check_nothing_is_chosen(data));
+  SOTTO_TRY(auto training, calibrate(settings, shape));
+  SOTTO_CHECK(training.save(run / "privacy.toml"));
+  return training;
+}
+
 Status check_nothing_is_chosen(const TrainingDataSettings& data) {
   if (data.validation_impressions == 0) return {};
   return bad_input(

@@ -24,6 +24,10 @@ struct PrivateTrainingSettings {
 // Who trains: fixed before the first round.
 struct TrainingShape {
   std::uint64_t dimension = 0, population = 0, cohort = 0, rounds = 0;
+  static TrainingShape of(std::uint64_t dimension, std::uint64_t population, std::int64_t cohort,
+                          std::int64_t rounds) {
+    return {dimension, population, static_cast<std::uint64_t>(cohort), static_cast<std::uint64_t>(rounds)};
+  }
 };
 
 struct PrivateTraining {
@@ -35,6 +39,10 @@ struct PrivateTraining {
   // given.
   static Result<PrivateTraining> calibrate(const PrivateTrainingSettings& settings,
                                            const TrainingShape& shape);
+  // The same for a run that begins: nothing else may be released from it, and its plan is written into the
+  // run's folder.
+  static Result<PrivateTraining> begin(const PrivateTrainingSettings& settings, const TrainingShape& shape,
+                                       const TrainingDataSettings& data, const fs::path& run);
   std::uint64_t participations() const { return static_cast<std::uint64_t>(accounted.participations); }
   Status save(const fs::path& file) const;
 };

@@ -5,6 +5,7 @@
 #include "recipes/efficient_fedrec.h"
 #include "recipes/fednewsrec.h"
 #include "recipes/fedrec.h"
+#include "recipes/private_rec.h"
 #include "recipes/recipe.h"
 
 namespace sotto {
@@ -37,6 +38,13 @@ std::span<const RecipeEntry> recipes() {
           "differential privacy. The server sees sums over a group only, but most items of a group's "
           "union are held by one device, whose gradient for them then shows.",
           true, &make_efficient_fedrec},
+      RecipeEntry{
+          "privaterec", "PrivateRec: readers as noisy mixtures of public basis vectors",
+          "sound (default): user-level (epsilon, delta)-DP of the whole training as in fednewsrec; each "
+          "query is epsilon_s-DP on its own by the sensitivity that holds, and queries add up. paper: noise "
+          "inside the training pass, for which no epsilon holds, because gradients below it are computed "
+          "from raw histories; the claimed epsilon is printed beside 'none'.",
+          true, &make_private_rec},
       RecipeEntry{"fedrec", "FedNewsRec's model trained by federated rounds, without noise",
                   "No differential privacy. Clicks, histories and impressions stay on the devices; the "
                   "server sees the gradient of every user who takes "

@@ -1,0 +1,79 @@
+// PrivateRec: a reader is a mixture of B public basis vectors; a device sends the mixture's weights, padded,
+// clipped and noised, to train (epsilon_t) and to ask for recommendations (epsilon_s, per query).
+// paper: the same noise inside the training pass, permuted labels, FedAdam on plain gradients, the paper's
+// sensitivity. sound: the model is trained under user-level distributed noise, which covers everything that
+// training sends; queries use the sensitivity that holds.
+
+#include "recipes/private_rec.h"
+
+#include "fl/private_source.h"
+#include "model/private_rec_model.h"
+#include "recipes/news_run.h"
+#include "recipes/private_labels.h"
+#include "recipes/private_rec_settings.h"
+#include "recipes/private_training.h"
+
+namespace sotto {
+namespace {
+
+class PrivateRec final : public Recipe {
+ public:
+  void bind(SettingsTable& table) override {
+    engine_.bind(table);
+    federated_.bind(table);
+    optimiser_.bind(table);
+    private_.bind(table);
+    attention_.bind(table);
+    news_.model = "nrms";
+    news_.shape.train_words = true;
+    news_.data.validation_impressions = 0;
+    news_.bind_with_choice(table);
+  }
+
+  Result<TrainOutcome> train(const RunRequest& request) override {
+    SOTTO_TRY(auto run, prepare(request));
+    SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
+    if (federated_.mode == "paper") {
+      if (attention_.training_epsilon > 0) {
+        SOTTO_TRY(auto labels, permuted_labels(attention_.training_epsilon, news_.data.negatives));
+        run.training().choose_candidates(std::move(labels));
+      }
+      FederatedSource source(federated_, std::move(sampler), {}, run.training());
+      SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
+      SOTTO_TRY(outcome.privacy, attention_.as_printed());
+      return outcome;
+    }
+    const auto shape =
+        TrainingShape::of(run.dimension(), sampler.population(), federated_.cohort, engine_.rounds);
+    SOTTO_TRY(const auto plan, PrivateTraining::begin(private_, shape, news_.data, request.run));
+    PrivateSource source(plan.plan, std::move(sampler), plan.participations(), run.training(), request.seed);
+    SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
+    SOTTO_TRY(outcome.privacy, attention_.beside(datasheet_of(plan, "privaterec")));
+    return outcome;
+  }
+
+  Result<MeanImpressionMetrics> evaluate(const RunRequest& request) override {
+    SOTTO_TRY(auto run, prepare(request));
+    return run.evaluate_best();
+  }
+
+ private:
+  Result<NewsRun> prepare(const RunRequest& request) {
+    SOTTO_CHECK(check_federated(news_));
+    SOTTO_TRY(news_.wrap, attention_.around_a_model(federated_.mode, news_.shape, request.seed));
+    return NewsRun::prepare(news_, request);
+  }
+
+  EngineSettings engine_;
+  FederatedSettings federated_;
+  OptimiserSettings optimiser_;
+  PrivateTrainingSettings private_;
+  PrivateRecSettings attention_;
+  NewsSettings news_;
+};
+
+}  // namespace
+
+std::unique_ptr<Recipe> make_private_rec() { return std::make_unique<PrivateRec>(); }
+
+}  // namespace sotto

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <memory>
+
+#include "recipes/recipe.h"
+
+namespace sotto {
+
+std::unique_ptr<Recipe> make_private_rec();
+
+}  // namespace sotto

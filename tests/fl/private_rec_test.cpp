@@ -1,0 +1,96 @@
+// PrivateRec's mixture of basis vectors around a two-tower model.
+
+#include <gtest/gtest.h>
+
+#include "fl/tiny_training.h"
+#include "model/private_rec_model.h"
+
+namespace sotto {
+namespace {
+
+using testing::Tiny;
+using torch::Tensor;
+
+PrivateAttention attention(double epsilon, double padding) {
+  return PrivateAttention::create({GuaranteeMode::sound, NoiseKind::laplace, 4, 1.0, epsilon, 0, padding})
+      .value();
+}
+
+// A model over the tiny data's NRMS, with its training.
+struct Wrapped {
+  explicit Wrapped(PrivateRecModel::Settings settings) : tiny(0, 5, "nrms") {
+    torch::manual_seed(11);
+    settings.basis_vectors = 4;
+    model =
+        std::make_shared<PrivateRecModel>(std::dynamic_pointer_cast<NewsRecommender>(tiny.model), settings);
+    parameters = std::make_unique<FlatParameters>(*model);
+    training = std::make_unique<NewsTraining>(tiny.dataset, tiny.data, tiny.settings, *model, *parameters, 5);
+  }
+  Tensor users(Pass pass) const {
+    const torch::NoGradGuard no_grad;
+    std::vector<ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    Histories histories;
+    for (UserId user = 0; user < 200; ++user) histories.add(std::vector<std::int64_t>{1, 3, 5}, user);
+    Pass plain = Pass::evaluation();
+    return model->encode_users(model->encode_items(items, plain), histories, pass);
+  }
+  Tiny tiny;
+  std::shared_ptr<PrivateRecModel> model;
+  std::unique_ptr<FlatParameters> parameters;
+  std::unique_ptr<NewsTraining> training;
+};
+
+TEST(PrivateRecModel, WithoutNoiseAUserIsTheMixtureOfBasisVectors) {
+  const Wrapped plain({});
+  const Tensor users = plain.users(Pass::evaluation());
+  EXPECT_TRUE(users.allclose(users[0].expand_as(users)));
+  // In the span of the basis with weights that sum to 1.
+  const Tensor basis = plain.model->named_parameters()["basis"].detach();
+  const Tensor weights = users[0].unsqueeze(0).mm(torch::pinverse(basis));
+  EXPECT_NEAR(weights.sum().item<double>(), 1, 1e-4);
+  EXPECT_TRUE(weights.mm(basis).allclose(users[0].unsqueeze(0), 1e-4, 1e-5));
+}
+
+TEST(PrivateRecModel, VanishingNoiseWithoutPaddingIsTheNonPrivateForm) {
+  PrivateRecModel::Settings settings;
+  settings.training = attention(1e6, 0);
+  const Wrapped plain({}), noisy(settings);
+  EXPECT_TRUE(noisy.users(Pass::train(1, 1)).allclose(plain.users(Pass::train(1, 1)), 1e-3, 1e-4));
+}
+
+TEST(PrivateRecModel, NoiseGrowsAsEpsilonFalls) {
+  const auto spread = [](double epsilon) {
+    PrivateRecModel::Settings settings;
+    settings.serving = attention(epsilon, 0);
+    return Wrapped(settings).users(Pass::evaluation()).std(0).mean().item<double>();
+  };
+  const double at_5 = spread(5), at_50 = spread(50);
+  EXPECT_GT(at_50, 0);
+  EXPECT_GT(at_5, 3 * at_50);  // less than ten times only because weights are made positive
+}
+
+TEST(PrivateRecModel, PaddedClicksReadAsBlank) {
+  PrivateRecModel::Settings all, none;
+  all.serving = attention(1e6, 0.999), none.serving = attention(1e6, 0);
+  const Tensor blank = Wrapped(all).users(Pass::evaluation()).mean(0);
+  const Tensor read = Wrapped(none).users(Pass::evaluation()).mean(0);
+  EXPECT_GT((blank - read).norm().item<double>(), 1e-3 * read.norm().item<double>());
+}
+
+TEST(PrivateRecModel, EveryUsersGradientEqualsTheUsersAloneWithoutNoise) {
+  const Wrapped wrapped({});
+  std::size_t seen = 0;
+  ASSERT_TRUE(wrapped.training->user_gradients(
+      3, wrapped.tiny.data.users, [&](UserId user, const LocalGradient& own) -> Status {
+        const Tensor together = own.gradient.clone();
+        Wrapped again({});
+        const Tensor alone = again.training->user_gradient(3, user).gradient;
+        EXPECT_LE((together - alone).norm().item<double>(), 1e-5 * alone.norm().item<double>() + 1e-9);
+        ++seen;
+        return {};
+      }));
+  EXPECT_EQ(seen, wrapped.tiny.data.users.size());
+}
+
+}  // namespace
+}  // namespace sotto
