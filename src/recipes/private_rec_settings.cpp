@@ -44,7 +44,8 @@ PrivateRecSettings::around_a_model(const std::string& mode, const NewsShape& sha
 Result<std::string> PrivateRecSettings::query_statement() const {
   SOTTO_TRY(const auto made, mechanism(serving_epsilon));
   if (!made) return std::string("queries are sent without noise: no differential privacy for them");
-  const auto truth = [](const PrivacyEvent& event) -> Result<std::string> {
+  const auto truth = [](PrivacyEvent event) -> Result<std::string> {
+    event.total_variation = 0;  // of the sampler, named below
     SOTTO_TRY(const auto holds, account({&event, 1}, 0, Method::pure_composition, Adversary::server));
     return fmt::format("{:.4g}", holds.epsilon);
   };
@@ -54,9 +55,10 @@ Result<std::string> PrivateRecSettings::query_statement() const {
   SOTTO_TRY(const std::string whole, truth(made->whole_history()));
   SOTTO_TRY(const std::string click, truth(*made->statement().holds));
   return fmt::format(
-      "one query: epsilon {} for one replaced click, {} for the whole history (asked for: {:g}); queries add "
-      "up",
-      click, whole, serving_epsilon);
+      "one query: epsilon {} for one replaced click, {} for the whole history (asked for: {:g}), up to the "
+      "{:.1g} by "
+      "which the sampler may miss its law; queries add up",
+      click, whole, serving_epsilon, made->whole_history().total_variation);
 }
 
 Result<PrivacyDatasheet> PrivateRecSettings::as_printed() const {
