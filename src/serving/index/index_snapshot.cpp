@@ -40,8 +40,8 @@ void IndexSnapshot::search_tail(RunningQuery& running, const ItemFilter& filter)
   for (std::size_t row = 0; row < tail_rows; ++row) {
     if (!tail_alive->contains(row) || !filter.lets_through(tail->tag(row))) continue;
     const auto values = tail->values(row);
-    running.top.offer(
-        {running.query.score([&](std::uint32_t dimension) { return values[dimension]; }), tail->item(row)});
+    const double score = running.query.score([&](std::uint32_t dimension) { return values[dimension]; });
+    running.top.offer({score, tail->item(row), tail->tag(row)});
   }
 }
 

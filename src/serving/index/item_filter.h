@@ -21,6 +21,7 @@ struct ItemFilter {
   std::vector<std::uint16_t> languages;
   std::uint32_t published_from = 0;
 
+  bool is_empty() const { return categories.empty() && languages.empty() && published_from == 0; }
   bool lets_through(const ItemTag& tag) const {
     return tag.published >= published_from && holds(categories, tag.category) &&
            holds(languages, tag.language);

@@ -17,7 +17,8 @@ using ItemNumber = std::uint32_t;
 struct ScoredItem {
   double score = 0;
   ItemNumber item = 0;
-  bool operator==(const ScoredItem&) const = default;
+  ItemTag tag{};
+  bool operator==(const ScoredItem& other) const { return score == other.score && item == other.item; }
 };
 
 // The order of every answer: higher scores first, equal scores by ascending number.

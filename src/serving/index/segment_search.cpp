@@ -36,7 +36,7 @@ class BlockScan {
       if (!alive_.contains(row) || !filter_.lets_through(segment_.tag(row))) continue;
       const double score =
           running_.query.score([&](std::uint32_t dimension) { return segment_.value(row, dimension); });
-      running_.top.offer({score, segment_.item(row)});
+      running_.top.offer({score, segment_.item(row), segment_.tag(row)});
       tighten();
     }
   }

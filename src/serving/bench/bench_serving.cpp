@@ -1,0 +1,271 @@
+#include "serving/bench/bench_serving.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "serving/bench/bench_items.h"
+#include "serving/dot_kernels.h"
+#include "serving/index/live_index.h"
+#include "serving/index/top_items.h"
+#include "serving/prototypes/prototype_index.h"
+#ifdef SOTTO_HAVE_FAISS
+#include "serving/full_vectors/faiss/faiss_index.h"
+#endif
+#ifdef SOTTO_HAVE_HNSWLIB
+#include "serving/full_vectors/hnswlib/hnswlib_index.h"
+#endif
+
+namespace sotto::serving {
+
+namespace {
+
+constexpr std::size_t dimension = 400;
+constexpr std::size_t basis_vectors = 5;
+constexpr std::size_t prototypes = 64;
+constexpr std::size_t chunk = 8192;
+constexpr std::uint32_t k = 10;
+constexpr std::size_t queries = 200;        // ours, one at a time
+constexpr std::size_t slow_queries = 8;     // of the baseline, which takes a tenth of a second each
+constexpr std::size_t batch_queries = 256;  // both
+constexpr double good_recall = 0.99;
+
+using Answers = std::vector<std::vector<ScoredItem>>;
+
+const char* name_of(BenchWorld world) {
+  return world == BenchWorld::clustered ? "clustered items" : "isotropic items (worst case)";
+}
+
+// Seconds per call, the quickest of several rounds: other programs only ever add time.
+double seconds_per_call(std::size_t calls, int rounds, const std::function<void(std::size_t)>& call) {
+  double best = HUGE_VAL;
+  for (int round = 0; round < rounds; ++round) {
+    const double start = wall_seconds();
+    for (std::size_t i = 0; i < calls; ++i) call(i);
+    best = std::min(best, (wall_seconds() - start) / static_cast<double>(calls));
+  }
+  return best;
+}
+
+// Scores of full vectors are sums of 400 rounded products: equal to that extent, place by place.
+Status check_same(const Answers& ours, const Answers& theirs) {
+  for (std::size_t q = 0; q < std::min(ours.size(), theirs.size()); ++q) {
+    bool same = ours[q].size() == theirs[q].size();
+    for (std::size_t i = 0; same && i < ours[q].size(); ++i) {
+      same = std::abs(ours[q][i].score - theirs[q][i].score) <= 1e-5 * (1 + std::abs(theirs[q][i].score));
+    }
+    if (!same) return failed("query {} has another answer than the baseline gives", q);
+  }
+  return {};
+}
+
+double recall(const Answers& found, const Answers& truth) {
+  std::size_t hits = 0, all = 0;
+  for (std::size_t q = 0; q < truth.size(); ++q) {
+    std::set<ItemNumber> wanted;
+    for (const ScoredItem& item : truth[q]) wanted.insert(item.item);
+    for (const ScoredItem& item : found[q]) hits += wanted.count(item.item);
+    all += truth[q].size();
+  }
+  return static_cast<double>(hits) / static_cast<double>(std::max<std::size_t>(all, 1));
+}
+
+struct Queries {
+  std::vector<float> mixtures, directions;
+  std::span<const float> mixture(std::size_t i) const {
+    return std::span(mixtures).subspan(i * basis_vectors, basis_vectors);
+  }
+  std::span<const float> direction(std::size_t i) const {
+    return std::span(directions).subspan(i * dimension, dimension);
+  }
+};
+
+Queries make_queries(const Projection& basis, std::size_t count) {
+  SeededRandom random(1, Purpose::test);
+  Queries made;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto mixture = bench_mixture(basis_vectors, random);
+    const auto direction = mixed_direction(basis, mixture);
+    made.mixtures.insert(made.mixtures.end(), mixture.begin(), mixture.end());
+    made.directions.insert(made.directions.end(), direction.begin(), direction.end());
+  }
+  return made;
+}
+
+RowBatch project(const RowBatch& vectors, const Projection& projection) {
+  RowBatch rows{projection.directions(), vectors.items, vectors.tags, {}};
+  rows.values.resize(vectors.size() * projection.directions());
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    projection.apply(vectors.row(i), std::span(rows.values).subspan(i * rows.dimension, rows.dimension));
+  }
+  return rows;
+}
+
+void append(RowBatch& all, const RowBatch& part) {
+  all.items.insert(all.items.end(), part.items.begin(), part.items.end());
+  all.tags.insert(all.tags.end(), part.tags.begin(), part.tags.end());
+  all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+}
+
+#ifdef SOTTO_HAVE_FAISS
+constexpr const char* flat_name = "faiss IndexFlatIP, 400 dimensions";
+#else
+// Without faiss: every vector, with this machine's vector instructions.
+class FaissIndex {
+ public:
+  static Result<std::unique_ptr<FaissIndex>> create_flat(std::size_t) { return std::make_unique<FaissIndex>(); }
+  Status add(const RowBatch& rows) {
+    rows_.dimension = rows.dimension;
+    append(rows_, rows);
+    return {};
+  }
+  std::size_t bytes() const { return rows_.size() * (dimension * sizeof(float) + sizeof(ItemNumber)); }
+  Result<std::vector<ScoredItem>> search(std::span<const float> query, std::uint32_t count) const {
+    TopItems top(count);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      top.offer({dot(rows_.row(i).data(), query.data(), dimension), rows_.items[i]});
+    }
+    return std::move(top).take();
+  }
+  Result<Answers> search_batch(std::span<const float> all, std::uint32_t count) const {
+    Answers answers;
+    for (std::size_t i = 0; i < all.size(); i += dimension) {
+      answers.push_back(search(all.subspan(i, dimension), count).value());
+    }
+    return answers;
+  }
+
+ private:
+  RowBatch rows_;
+};
+constexpr const char* flat_name = "exhaustive scan, 400 dimensions";
+#endif
+
+// One world: its items in our index and, as full vectors, in the baseline's.
+struct Contest {
+  std::unique_ptr<LiveIndex> ours;
+  std::unique_ptr<PrototypeIndex> lists;
+  std::unique_ptr<FaissIndex> flat;
+  Projection basis, prototype_vectors;
+};
+
+Result<Contest> prepare(BenchWorld world, std::size_t items, bool with_prototypes) {
+  const BenchItems source(world, dimension);
+  SOTTO_TRY(auto basis, Projection::create(source.directions(basis_vectors), dimension));
+  SOTTO_TRY(auto centres, Projection::create(source.directions(prototypes), dimension));
+  SOTTO_TRY(auto ours, LiveIndex::create(basis_vectors));
+  SOTTO_TRY(auto lists, PrototypeIndex::create(prototypes));
+  SOTTO_TRY(auto flat, FaissIndex::create_flat(dimension));
+  IndexUpdate rows, scores;
+  rows.rows.dimension = basis_vectors;
+  scores.rows.dimension = prototypes;
+  for (std::size_t first = 0; first < items; first += chunk) {
+    const RowBatch vectors = source.vectors(first, std::min(chunk, items - first));
+    SOTTO_CHECK(flat->add(vectors));
+    append(rows.rows, project(vectors, basis));
+    if (with_prototypes) append(scores.rows, project(vectors, centres));
+  }
+  SOTTO_CHECK(ours->update(rows));
+  SOTTO_CHECK(lists->update(scores));
+  return Contest{std::move(ours), std::move(lists), std::move(flat), std::move(basis), std::move(centres)};
+}
+
+Status compare_exact(const Contest& contest, BenchWorld world, std::vector<BenchRow>& rows) {
+  const Queries asked = make_queries(contest.basis, std::max(queries, batch_queries));
+  Answers ours(queries), theirs(slow_queries);
+  const double one = seconds_per_call(queries, 5, [&](std::size_t i) {
+    ours[i] = contest.ours->search(asked.mixture(i), k).value();
+  });
+  const double flat = seconds_per_call(slow_queries, 2, [&](std::size_t i) {
+    theirs[i] = contest.flat->search(asked.direction(i), k).value();
+  });
+  SOTTO_CHECK(check_same(ours, theirs));
+  rows.push_back({fmt::format("exact top-10 of {} items, {}", contest.ours->size(), name_of(world)), 1e6 * one,
+                  1e6 * flat, flat / one, "us/query", flat_name});
+  const auto batch = [&](const std::vector<float>& all, std::size_t width) {
+    return std::span(all).first(batch_queries * width);
+  };
+  const double ours_batched = seconds_per_call(1, 5, [&](std::size_t) {
+    ours = contest.ours->search_batch(batch(asked.mixtures, basis_vectors), k).value();
+  }) / batch_queries;
+  const double flat_batched = seconds_per_call(1, 1, [&](std::size_t) {
+    theirs = contest.flat->search_batch(batch(asked.directions, dimension), k).value();
+  }) / batch_queries;
+  SOTTO_CHECK(check_same(ours, theirs));
+  rows.push_back({fmt::format("the same, batches of {}, {}", batch_queries, name_of(world)), 1e6 * ours_batched,
+                  1e6 * flat_batched, flat_batched / ours_batched, "us/query", flat_name});
+  return {};
+}
+
+Status compare_prototypes(const Contest& contest, std::vector<BenchRow>& rows) {
+  Answers ours(prototypes), theirs(slow_queries);
+  const double one = seconds_per_call(prototypes, 20, [&](std::size_t i) {
+    ours[i] = contest.lists->best_of({{static_cast<std::uint32_t>(i)}}, k).value();
+  });
+  const double flat = seconds_per_call(slow_queries, 1, [&](std::size_t i) {
+    theirs[i] = contest.flat->search(contest.prototype_vectors.direction(i), k).value();
+  });
+  SOTTO_CHECK(check_same(ours, theirs));
+  rows.push_back({fmt::format("prototype top-10 of {} items", contest.lists->size()), 1e6 * one, 1e6 * flat,
+                  flat / one, "us/query", flat_name});
+  return {};
+}
+
+void compare_memory(const Contest& contest, std::vector<BenchRow>& rows) {
+  const auto items = static_cast<double>(contest.ours->size());
+  const double ours = static_cast<double>(contest.ours->bytes()) / items;
+  const double flat = static_cast<double>(contest.flat->bytes()) / items;
+  rows.push_back({"memory of the exact index", ours, flat, flat / ours, "bytes/item", flat_name});
+}
+
+#ifdef SOTTO_HAVE_HNSWLIB
+Status compare_graph(std::size_t items, std::vector<BenchRow>& rows) {
+  const BenchItems source(BenchWorld::clustered, dimension);
+  const RowBatch vectors = source.vectors(0, items);
+  SOTTO_TRY(auto basis, Projection::create(source.directions(basis_vectors), dimension));
+  SOTTO_TRY(auto ours, LiveIndex::create(basis_vectors));
+  SOTTO_CHECK(ours->update({{}, project(vectors, basis)}));
+  SOTTO_TRY(const auto graph, HnswlibIndex::create(vectors, 16, 100));
+  const Queries asked = make_queries(basis, queries);
+  Answers exact(queries), found(queries);
+  const double one = seconds_per_call(
+      queries, 5, [&](std::size_t i) { exact[i] = ours->search(asked.mixture(i), k).value(); });
+  for (std::size_t effort = 16; effort <= 8192; effort *= 2) {
+    graph->set_effort(effort);
+    const double theirs = seconds_per_call(
+        queries, 2, [&](std::size_t i) { found[i] = graph->search(asked.direction(i), k).value(); });
+    const double share = recall(found, exact);
+    if (share < good_recall && effort < 8192) continue;
+    rows.push_back({fmt::format("exact top-10 of {} clustered items", items), 1e6 * one, 1e6 * theirs,
+                    theirs / one, "us/query", fmt::format("hnswlib at recall {:.3f}, ef {}", share, effort)});
+    break;
+  }
+  return {};
+}
+#endif
+
+}  // namespace
+
+Result<std::vector<BenchRow>> bench_serving(const ServingBench& settings) {
+  if (settings.items < 1 || settings.items > 20'000'000) {
+    return bad_input("a benchmark of {} items was asked for: choose 1 to 20000000", settings.items);
+  }
+  std::vector<BenchRow> rows;
+  {
+    SOTTO_TRY(const Contest clustered, prepare(BenchWorld::clustered, settings.items, true));
+    SOTTO_CHECK(compare_exact(clustered, BenchWorld::clustered, rows));
+    SOTTO_CHECK(compare_prototypes(clustered, rows));
+    compare_memory(clustered, rows);
+  }
+  {
+    SOTTO_TRY(const Contest isotropic, prepare(BenchWorld::isotropic, settings.items, false));
+    SOTTO_CHECK(compare_exact(isotropic, BenchWorld::isotropic, rows));
+  }
+#ifdef SOTTO_HAVE_HNSWLIB
+  SOTTO_CHECK(compare_graph(std::min(settings.graph_items, settings.items), rows));
+#endif
+  return rows;
+}
+
+}  // namespace sotto::serving

@@ -1,0 +1,14 @@
+#pragma once
+// What all searches over full vectors refuse.
+
+#include "serving/index/row_batch.h"
+
+namespace sotto::serving {
+
+Status check_dimension(std::size_t dimension);
+Status check_graph(int links, int effort);
+Status check_rows(const RowBatch& rows, std::size_t dimension);
+Status check_request(std::span<const float> queries, std::size_t dimension, std::uint32_t k,
+                     const ItemFilter& filter);
+
+}  // namespace sotto::serving

@@ -1,0 +1,81 @@
+#include "serving/full_vectors/faiss/faiss_index.h"
+
+#include <faiss/IndexFlat.h>
+#include <faiss/IndexHNSW.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "serving/full_vectors/check_request.h"
+
+namespace sotto::serving {
+
+Result<std::unique_ptr<FaissIndex>> FaissIndex::create_flat(std::size_t dimension) {
+  SOTTO_CHECK(check_dimension(dimension));
+  return std::unique_ptr<FaissIndex>(
+      new FaissIndex(std::make_unique<faiss::IndexFlatIP>(static_cast<faiss::idx_t>(dimension)), 0));
+}
+
+Result<std::unique_ptr<FaissIndex>> FaissIndex::create_graph(std::size_t dimension, int links, int effort) {
+  SOTTO_CHECK(check_dimension(dimension));
+  SOTTO_CHECK(check_graph(links, effort));
+  auto graph =
+      std::make_unique<faiss::IndexHNSWFlat>(static_cast<int>(dimension), links, faiss::METRIC_INNER_PRODUCT);
+  graph->hnsw.efConstruction = std::max(2 * links, 100);
+  graph->hnsw.efSearch = effort;
+  const std::size_t link_bytes = 2 * static_cast<std::size_t>(links) * sizeof(std::int32_t);
+  return std::unique_ptr<FaissIndex>(new FaissIndex(std::move(graph), link_bytes));
+}
+
+FaissIndex::FaissIndex(std::unique_ptr<faiss::Index> index, std::size_t link_bytes)
+    : index_(std::move(index)), link_bytes_(link_bytes) {}
+FaissIndex::~FaissIndex() = default;
+
+std::size_t FaissIndex::dimension() const { return static_cast<std::size_t>(index_->d); }
+
+std::size_t FaissIndex::bytes() const {
+  return size() * (dimension() * sizeof(float) + link_bytes_ + sizeof(ItemNumber));
+}
+
+Status FaissIndex::add(const RowBatch& rows) {
+  SOTTO_CHECK(check_rows(rows, dimension()));
+  try {
+    index_->add(static_cast<faiss::idx_t>(rows.size()), rows.values.data());
+  } catch (const std::exception& problem) {  // faiss reports everything by exceptions
+    return failed("faiss cannot add {} vectors: {}", rows.size(), problem.what());
+  }
+  items_.insert(items_.end(), rows.items.begin(), rows.items.end());
+  return {};
+}
+
+Result<std::vector<ScoredItem>> FaissIndex::search(std::span<const float> query, std::uint32_t k,
+                                                   const ItemFilter& filter) const {
+  if (query.size() != dimension()) {
+    return bad_input("the query has {} numbers where the vectors have {}", query.size(), dimension());
+  }
+  SOTTO_TRY(auto answers, search_batch(query, k, filter));
+  return std::move(answers.front());
+}
+
+Result<std::vector<std::vector<ScoredItem>>> FaissIndex::search_batch(std::span<const float> queries,
+                                                                      std::uint32_t k,
+                                                                      const ItemFilter& filter) const {
+  SOTTO_CHECK(check_request(queries, dimension(), k, filter));
+  const std::size_t count = queries.size() / dimension();
+  std::vector<float> scores(count * k);
+  std::vector<faiss::idx_t> rows(count * k);
+  try {
+    index_->search(static_cast<faiss::idx_t>(count), queries.data(), k, scores.data(), rows.data());
+  } catch (const std::exception& problem) {
+    return failed("faiss cannot search: {}", problem.what());
+  }
+  std::vector<std::vector<ScoredItem>> answers(count);
+  for (std::size_t i = 0; i < count * k; ++i) {
+    if (rows[i] < 0) continue;  // fewer than k items
+    answers[i / k].push_back({scores[i], items_[static_cast<std::size_t>(rows[i])]});
+  }
+  for (auto& answer : answers) std::sort(answer.begin(), answer.end(), ranks_before);
+  return answers;
+}
+
+}  // namespace sotto::serving
