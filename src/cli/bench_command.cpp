@@ -1,4 +1,5 @@
 #include <array>
+#include <optional>
 
 #include "cli/command.h"
 #include "fl/bench/bench_training.h"
@@ -6,6 +7,7 @@
 #include "privacy/accounting/bench_pld.h"
 #include "privacy/noise/bench_noise.h"
 #include "secagg/item_union/bench_union.h"
+#include "serving/bench/bench_serving.h"
 #ifdef SOTTO_HAVE_PROTOCOL
 #include "secagg/bench/bench_masks.h"
 #include "secagg/bench/bench_secagg.h"
@@ -14,6 +16,12 @@
 namespace sotto::cli {
 
 namespace {
+
+struct Arguments {
+  std::string name;
+  bool list = false;
+  std::optional<std::size_t> items;  // of the pool; for serving
+};
 
 void report(const Output& output, const BenchRow& row) {
   output.event({{"name", row.name},
@@ -32,7 +40,7 @@ Status report(const Output& output, const Result<std::vector<BenchRow>>& rows) {
   return {};
 }
 
-Status noise(const Output& output) {
+Status noise(const Output& output, const Arguments&) {
   SOTTO_TRY(const auto rows, bench_noise());
   for (const auto& row : rows)
     report(output, {fmt::format("{}, sigma {:g}", row.noise, row.sigma), row.ours, row.baseline_rate,
@@ -40,7 +48,7 @@ Status noise(const Output& output) {
   return {};
 }
 
-Status pld(const Output& output) {
+Status pld(const Output& output, const Arguments&) {
   SOTTO_TRY(const auto bench, bench_pld());
   report(output, {"pld, 1000 rounds", bench.ours_upper_ms, bench.baseline_ms, bench.ratio, "ms",
                   "one convolution per round"});
@@ -50,18 +58,27 @@ Status pld(const Output& output) {
   return {};
 }
 
-Status step(const Output& output) { return prepare_torch(), report(output, bench_step()); }
-Status cohort(const Output& output) { return prepare_torch(), report(output, bench_cohort()); }
-Status memory(const Output& output) { return prepare_torch(), report(output, bench_memory()); }
-Status item_union(const Output& output) { return report(output, bench_union()); }
+Status step(const Output& output, const Arguments&) { return prepare_torch(), report(output, bench_step()); }
+Status cohort(const Output& output, const Arguments&) {
+  return prepare_torch(), report(output, bench_cohort());
+}
+Status memory(const Output& output, const Arguments&) {
+  return prepare_torch(), report(output, bench_memory());
+}
+Status item_union(const Output& output, const Arguments&) { return report(output, bench_union()); }
+Status serving_pool(const Output& output, const Arguments& arguments) {
+  serving::ServingBench settings;
+  if (arguments.items) settings.items = *arguments.items;
+  return report(output, serving::bench_serving(settings));
+}
 #ifdef SOTTO_HAVE_PROTOCOL
-Status masks(const Output& output) { return report(output, bench_masks()); }
-Status secagg(const Output& output) { return report(output, bench_secagg()); }
+Status masks(const Output& output, const Arguments&) { return report(output, bench_masks()); }
+Status secagg(const Output& output, const Arguments&) { return report(output, bench_secagg()); }
 #endif
 
 struct Bench {
   const char *name, *help;
-  Status (*run)(const Output&);
+  Status (*run)(const Output&, const Arguments&);
 };
 constexpr std::array benches = {
     Bench{"step", "a training step against a bare matrix product and a padded libtorch model", &step},
@@ -71,42 +88,41 @@ constexpr std::array benches = {
     Bench{"masks", "masking of vectors against the bare cipher", &masks},
     Bench{"secagg", "rounds of secure aggregation against a textbook implementation", &secagg},
 #endif
+    Bench{"serving", "search of the live pool against searches over full vectors", &serving_pool},
     Bench{"union", "unions over a million items against one entry per item", &item_union},
     Bench{"noise", "integer-grid noise against straightforward samplers", &noise},
     Bench{"pld", "privacy loss distributions of 1,000 rounds against round-by-round convolution", &pld}};
 
-Status run_bench(const std::string& name, bool list, const Output& output) {
+Status run_bench(const Arguments& arguments, const Output& output) {
   std::vector<std::string> names;
   for (const auto& bench : benches) {
     names.emplace_back(bench.name);
-    if (list) {
+    if (arguments.list) {
       output.event({{"name", bench.name}, {"help", bench.help}});
       output.text(fmt::format("{:<10} {}", bench.name, bench.help));
-    } else if (name == bench.name) {
-      return bench.run(output);
+    } else if (arguments.name == bench.name) {
+      if (arguments.items && bench.run != &serving_pool) {
+        return bad_input("--items is for the benchmark 'serving'");
+      }
+      return bench.run(output, arguments);
     }
   }
-  if (list) return {};
-  const auto near = nearest(name, names);
-  return bad_input("unknown benchmark '{}'; {}'sotto bench --list' names them", name,
+  if (arguments.list) return {};
+  const auto near = nearest(arguments.name, names);
+  return bad_input("unknown benchmark '{}'; {}'sotto bench --list' names them", arguments.name,
                    near ? fmt::format("did you mean '{}'? ", *near) : "");
 }
 
 }  // namespace
 
 void add_bench_command(CLI::App& app, Invocation& invocation) {
-  struct Arguments {
-    std::string name;
-    bool list = false;
-  };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measured ratios, baseline in the same run");
   command->add_option("name", arguments->name, "Which one");
   command->add_flag("--list", arguments->list, "Name them all");
+  command->add_option("--items", arguments->items, "Items in the pool (serving; default 1000000)");
   command->callback([arguments, &invocation] {
-    invocation.action = [arguments, &invocation] {
-      return run_bench(arguments->name, arguments->list, invocation.output);
-    };
+    invocation.action = [arguments, &invocation] { return run_bench(*arguments, invocation.output); };
   });
 }
 

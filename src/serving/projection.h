@@ -1,6 +1,6 @@
 #pragma once
-// Items as the index knows them: the dot products of their vectors with a few public directions (basis vectors
-// or prototypes), computed once when an item enters.
+// Items as the index knows them: the dot products of their vectors with a few public directions (basis
+// vectors or prototypes), computed once when an item enters.
 //
 // Immutable; safe to share between threads.
 
@@ -16,7 +16,7 @@ class Projection {
   // directions: back to back, `dimension` numbers each.
   static Result<Projection> create(std::vector<float> directions, std::size_t dimension);
 
-  std::size_t dimension() const { return dimension_; }                       // of item vectors
+  std::size_t dimension() const { return dimension_; }  // of item vectors
   std::size_t directions() const { return directions_.size() / dimension_; }
   std::span<const float> direction(std::size_t i) const {
     return std::span(directions_).subspan(i * dimension_, dimension_);

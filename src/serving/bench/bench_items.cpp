@@ -15,7 +15,8 @@ constexpr std::size_t topic_count = 256;
 // Near enough to a normal variable, from one word: the sum of its four quarters.
 float roughly_normal(RandomSource& random) {
   const std::uint64_t word = random();
-  const auto sum = static_cast<float>((word & 0xffff) + (word >> 16 & 0xffff) + (word >> 32 & 0xffff) + (word >> 48));
+  const auto sum =
+      static_cast<float>((word & 0xffff) + (word >> 16 & 0xffff) + (word >> 32 & 0xffff) + (word >> 48));
   return (sum - 131070.0F) * (1.7320508F / 65536.0F);
 }
 

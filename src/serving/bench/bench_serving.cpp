@@ -6,12 +6,12 @@
 #include <set>
 
 #include "serving/bench/bench_items.h"
-#include "serving/dot_kernels.h"
 #include "serving/index/live_index.h"
-#include "serving/index/top_items.h"
 #include "serving/prototypes/prototype_index.h"
 #ifdef SOTTO_HAVE_FAISS
 #include "serving/full_vectors/faiss/faiss_index.h"
+#else
+#include "serving/full_vectors/exhaustive_index.h"
 #endif
 #ifdef SOTTO_HAVE_HNSWLIB
 #include "serving/full_vectors/hnswlib/hnswlib_index.h"
@@ -102,51 +102,19 @@ RowBatch project(const RowBatch& vectors, const Projection& projection) {
   return rows;
 }
 
-void append(RowBatch& all, const RowBatch& part) {
-  all.items.insert(all.items.end(), part.items.begin(), part.items.end());
-  all.tags.insert(all.tags.end(), part.tags.begin(), part.tags.end());
-  all.values.insert(all.values.end(), part.values.begin(), part.values.end());
-}
-
 #ifdef SOTTO_HAVE_FAISS
 constexpr const char* flat_name = "faiss IndexFlatIP, 400 dimensions";
+auto create_flat() { return FaissIndex::create_flat(dimension); }
 #else
-// Without faiss: every vector, with this machine's vector instructions.
-class FaissIndex {
- public:
-  static Result<std::unique_ptr<FaissIndex>> create_flat(std::size_t) { return std::make_unique<FaissIndex>(); }
-  Status add(const RowBatch& rows) {
-    rows_.dimension = rows.dimension;
-    append(rows_, rows);
-    return {};
-  }
-  std::size_t bytes() const { return rows_.size() * (dimension * sizeof(float) + sizeof(ItemNumber)); }
-  Result<std::vector<ScoredItem>> search(std::span<const float> query, std::uint32_t count) const {
-    TopItems top(count);
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      top.offer({dot(rows_.row(i).data(), query.data(), dimension), rows_.items[i]});
-    }
-    return std::move(top).take();
-  }
-  Result<Answers> search_batch(std::span<const float> all, std::uint32_t count) const {
-    Answers answers;
-    for (std::size_t i = 0; i < all.size(); i += dimension) {
-      answers.push_back(search(all.subspan(i, dimension), count).value());
-    }
-    return answers;
-  }
-
- private:
-  RowBatch rows_;
-};
 constexpr const char* flat_name = "exhaustive scan, 400 dimensions";
+auto create_flat() { return ExhaustiveIndex::create(dimension); }
 #endif
 
 // One world: its items in our index and, as full vectors, in the baseline's.
 struct Contest {
   std::unique_ptr<LiveIndex> ours;
   std::unique_ptr<PrototypeIndex> lists;
-  std::unique_ptr<FaissIndex> flat;
+  std::unique_ptr<ItemIndex> flat;
   Projection basis, prototype_vectors;
 };
 
@@ -156,15 +124,15 @@ Result<Contest> prepare(BenchWorld world, std::size_t items, bool with_prototype
   SOTTO_TRY(auto centres, Projection::create(source.directions(prototypes), dimension));
   SOTTO_TRY(auto ours, LiveIndex::create(basis_vectors));
   SOTTO_TRY(auto lists, PrototypeIndex::create(prototypes));
-  SOTTO_TRY(auto flat, FaissIndex::create_flat(dimension));
+  SOTTO_TRY(auto flat, create_flat());
   IndexUpdate rows, scores;
   rows.rows.dimension = basis_vectors;
   scores.rows.dimension = prototypes;
   for (std::size_t first = 0; first < items; first += chunk) {
     const RowBatch vectors = source.vectors(first, std::min(chunk, items - first));
     SOTTO_CHECK(flat->add(vectors));
-    append(rows.rows, project(vectors, basis));
-    if (with_prototypes) append(scores.rows, project(vectors, centres));
+    rows.rows.append(project(vectors, basis));
+    if (with_prototypes) scores.rows.append(project(vectors, centres));
   }
   SOTTO_CHECK(ours->update(rows));
   SOTTO_CHECK(lists->update(scores));
@@ -174,27 +142,34 @@ Result<Contest> prepare(BenchWorld world, std::size_t items, bool with_prototype
 Status compare_exact(const Contest& contest, BenchWorld world, std::vector<BenchRow>& rows) {
   const Queries asked = make_queries(contest.basis, std::max(queries, batch_queries));
   Answers ours(queries), theirs(slow_queries);
-  const double one = seconds_per_call(queries, 5, [&](std::size_t i) {
-    ours[i] = contest.ours->search(asked.mixture(i), k).value();
-  });
+  const double one = seconds_per_call(
+      queries, 5, [&](std::size_t i) { ours[i] = contest.ours->search(asked.mixture(i), k).value(); });
   const double flat = seconds_per_call(slow_queries, 2, [&](std::size_t i) {
-    theirs[i] = contest.flat->search(asked.direction(i), k).value();
+    theirs[i] = contest.flat->search(asked.direction(i), k, {}).value();
   });
   SOTTO_CHECK(check_same(ours, theirs));
-  rows.push_back({fmt::format("exact top-10 of {} items, {}", contest.ours->size(), name_of(world)), 1e6 * one,
-                  1e6 * flat, flat / one, "us/query", flat_name});
+  rows.push_back({fmt::format("exact top-10 of {} items, {}", contest.ours->size(), name_of(world)),
+                  1e6 * one, 1e6 * flat, flat / one, "us/query", flat_name});
   const auto batch = [&](const std::vector<float>& all, std::size_t width) {
     return std::span(all).first(batch_queries * width);
   };
-  const double ours_batched = seconds_per_call(1, 5, [&](std::size_t) {
-    ours = contest.ours->search_batch(batch(asked.mixtures, basis_vectors), k).value();
-  }) / batch_queries;
-  const double flat_batched = seconds_per_call(1, 1, [&](std::size_t) {
-    theirs = contest.flat->search_batch(batch(asked.directions, dimension), k).value();
-  }) / batch_queries;
+  const double ours_batched =
+      seconds_per_call(1, 5,
+                       [&](std::size_t) {
+                         ours = contest.ours->search_batch(batch(asked.mixtures, basis_vectors), k).value();
+                       }) /
+      batch_queries;
+  const double flat_batched =
+      seconds_per_call(1, 1,
+                       [&](std::size_t) {
+                         theirs =
+                             contest.flat->search_batch(batch(asked.directions, dimension), k, {}).value();
+                       }) /
+      batch_queries;
   SOTTO_CHECK(check_same(ours, theirs));
-  rows.push_back({fmt::format("the same, batches of {}, {}", batch_queries, name_of(world)), 1e6 * ours_batched,
-                  1e6 * flat_batched, flat_batched / ours_batched, "us/query", flat_name});
+  rows.push_back({fmt::format("the same, batches of {}, {}", batch_queries, name_of(world)),
+                  1e6 * ours_batched, 1e6 * flat_batched, flat_batched / ours_batched, "us/query",
+                  flat_name});
   return {};
 }
 
@@ -204,7 +179,7 @@ Status compare_prototypes(const Contest& contest, std::vector<BenchRow>& rows) {
     ours[i] = contest.lists->best_of({{static_cast<std::uint32_t>(i)}}, k).value();
   });
   const double flat = seconds_per_call(slow_queries, 1, [&](std::size_t i) {
-    theirs[i] = contest.flat->search(contest.prototype_vectors.direction(i), k).value();
+    theirs[i] = contest.flat->search(contest.prototype_vectors.direction(i), k, {}).value();
   });
   SOTTO_CHECK(check_same(ours, theirs));
   rows.push_back({fmt::format("prototype top-10 of {} items", contest.lists->size()), 1e6 * one, 1e6 * flat,
@@ -234,7 +209,7 @@ Status compare_graph(std::size_t items, std::vector<BenchRow>& rows) {
   for (std::size_t effort = 16; effort <= 8192; effort *= 2) {
     graph->set_effort(effort);
     const double theirs = seconds_per_call(
-        queries, 2, [&](std::size_t i) { found[i] = graph->search(asked.direction(i), k).value(); });
+        queries, 2, [&](std::size_t i) { found[i] = graph->search(asked.direction(i), k, {}).value(); });
     const double share = recall(found, exact);
     if (share < good_recall && effort < 8192) continue;
     rows.push_back({fmt::format("exact top-10 of {} clustered items", items), 1e6 * one, 1e6 * theirs,

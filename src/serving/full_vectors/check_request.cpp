@@ -11,13 +11,15 @@ Status check_dimension(std::size_t dimension) {
 
 Status check_graph(int links, int effort) {
   if (links >= 2 && links <= 256 && effort >= 1 && effort <= 1'000'000) return {};
-  return bad_input("a graph of {} links per item with effort {} was asked for: choose 2 to 256 and at least 1",
-                   links, effort);
+  return bad_input(
+      "a graph of {} links per item with effort {} was asked for: choose 2 to 256 and at least 1", links,
+      effort);
 }
 
 Status check_rows(const RowBatch& rows, std::size_t dimension) {
   if (rows.dimension != dimension || rows.values.size() != rows.size() * dimension) {
-    return bad_input("{} rows of {} numbers do not fit vectors of {}", rows.size(), rows.dimension, dimension);
+    return bad_input("{} rows of {} numbers do not fit vectors of {}", rows.size(), rows.dimension,
+                     dimension);
   }
   return check_values(rows.values);
 }

@@ -24,6 +24,11 @@ struct RowBatch {
     tags.push_back(tag);
     values.insert(values.end(), row_values.begin(), row_values.end());
   }
+  void append(const RowBatch& more) {
+    items.insert(items.end(), more.items.begin(), more.items.end());
+    tags.insert(tags.end(), more.tags.begin(), more.tags.end());
+    values.insert(values.end(), more.values.begin(), more.values.end());
+  }
 };
 
 }  // namespace sotto::serving

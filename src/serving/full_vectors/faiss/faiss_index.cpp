@@ -4,6 +4,7 @@
 #include <faiss/IndexHNSW.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 
 #include "serving/full_vectors/check_request.h"
@@ -13,7 +14,7 @@ namespace sotto::serving {
 Result<std::unique_ptr<FaissIndex>> FaissIndex::create_flat(std::size_t dimension) {
   SOTTO_CHECK(check_dimension(dimension));
   return std::unique_ptr<FaissIndex>(
-      new FaissIndex(std::make_unique<faiss::IndexFlatIP>(static_cast<faiss::idx_t>(dimension)), 0));
+      new FaissIndex(std::make_unique<faiss::IndexFlatIP>(static_cast<std::int64_t>(dimension)), 0));
 }
 
 Result<std::unique_ptr<FaissIndex>> FaissIndex::create_graph(std::size_t dimension, int links, int effort) {
@@ -40,7 +41,7 @@ std::size_t FaissIndex::bytes() const {
 Status FaissIndex::add(const RowBatch& rows) {
   SOTTO_CHECK(check_rows(rows, dimension()));
   try {
-    index_->add(static_cast<faiss::idx_t>(rows.size()), rows.values.data());
+    index_->add(static_cast<std::int64_t>(rows.size()), rows.values.data());
   } catch (const std::exception& problem) {  // faiss reports everything by exceptions
     return failed("faiss cannot add {} vectors: {}", rows.size(), problem.what());
   }
@@ -63,9 +64,9 @@ Result<std::vector<std::vector<ScoredItem>>> FaissIndex::search_batch(std::span<
   SOTTO_CHECK(check_request(queries, dimension(), k, filter));
   const std::size_t count = queries.size() / dimension();
   std::vector<float> scores(count * k);
-  std::vector<faiss::idx_t> rows(count * k);
+  std::vector<std::int64_t> rows(count * k);
   try {
-    index_->search(static_cast<faiss::idx_t>(count), queries.data(), k, scores.data(), rows.data());
+    index_->search(static_cast<std::int64_t>(count), queries.data(), k, scores.data(), rows.data());
   } catch (const std::exception& problem) {
     return failed("faiss cannot search: {}", problem.what());
   }
