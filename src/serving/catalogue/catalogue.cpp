@@ -1,0 +1,185 @@
+#include "serving/catalogue/catalogue.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_set>
+
+namespace sotto::serving {
+
+Result<std::unique_ptr<Catalogue>> Catalogue::open(const fs::path& folder, const Settings& settings) {
+  std::unique_ptr<Catalogue> catalogue(new Catalogue(settings));
+  CatalogueChange ignored;  // nobody follows yet
+  const auto replay = [&](CatalogueRecord&& record) -> Status {
+    ignored = {};
+    if (record.kind == CatalogueRecord::Kind::remove) {
+      catalogue->leave(record.item.id, ignored);
+      return {};
+    }
+    SOTTO_TRY(auto item, catalogue->number(std::move(record.item)));
+    catalogue->enter(std::move(item), ignored);
+    return {};
+  };
+  SOTTO_TRY(auto store, CatalogueStore::open(folder, settings.durability, replay));
+  catalogue->log_bytes_ = store.log_bytes();
+  catalogue->store_.emplace(std::move(store));
+  return catalogue;
+}
+
+Result<StoredItemPtr> Catalogue::number(CatalogueItem item) {
+  const auto category = categories_.find_or_add(item.category);
+  const auto language = languages_.find_or_add(item.language);
+  if (!category || !language) {
+    return bad_input("there are already 65536 {}: use fewer", category ? "languages" : "categories");
+  }
+  if (next_number_ > std::numeric_limits<ItemNumber>::max()) {
+    return failed("all item numbers of this process are used up: restart the server");
+  }
+  auto stored = std::make_shared<StoredItem>();
+  stored->item = std::move(item);
+  stored->number = static_cast<ItemNumber>(next_number_++);
+  stored->tag = {static_cast<std::uint32_t>(stored->item.published), *category, *language};
+  return stored;
+}
+
+void Catalogue::enter(StoredItemPtr item, CatalogueChange& change) {
+  leave(item->item.id, change);
+  by_number_.emplace(item->number, item);
+  by_id_.emplace(item->item.id, item);
+  change.added.push_back(std::move(item));
+}
+
+void Catalogue::leave(std::string_view id, CatalogueChange& change) {
+  const auto at = by_id_.find(id);
+  if (at == by_id_.end()) return;
+  const StoredItemPtr item = at->second;  // owns the key until the end
+  by_id_.erase(at);
+  by_number_.erase(item->number);
+  change.removed.push_back(item->number);
+}
+
+Status Catalogue::check(std::span<const CatalogueItem> items) const {
+  std::unordered_set<std::string_view> ids;
+  for (const CatalogueItem& item : items) {
+    if (auto good = check_item(item); !good) {
+      return tl::unexpected(std::move(good).error().in(fmt::format("item {}", ids.size())));
+    }
+    if (!ids.insert(item.id).second) return bad_input("item {} has the id of an earlier one", ids.size());
+  }
+  return {};
+}
+
+Result<CatalogueChange> Catalogue::put(std::vector<CatalogueItem> items) {
+  SOTTO_CHECK(check(items));
+  const std::lock_guard writing(writing_);
+  std::vector<std::string> bodies;
+  for (const CatalogueItem& item : items) bodies.push_back(encode_put(item));
+  std::vector<StoredItemPtr> numbered;
+  {
+    const std::unique_lock state(state_);
+    for (CatalogueItem& item : items) {
+      SOTTO_TRY(auto stored, number(std::move(item)));
+      numbered.push_back(std::move(stored));
+    }
+  }
+  SOTTO_CHECK(store_->append(bodies));
+  CatalogueChange change;
+  const std::unique_lock state(state_);
+  for (StoredItemPtr& item : numbered) enter(std::move(item), change);
+  log_bytes_ = store_->log_bytes();
+  return change;
+}
+
+Result<CatalogueChange> Catalogue::remove(std::span<const std::string> ids) {
+  const std::lock_guard writing(writing_);
+  std::vector<std::string> bodies;
+  for (const std::string& id : ids) {
+    if (find(id)) bodies.push_back(encode_remove(id));
+  }
+  CatalogueChange change;
+  if (bodies.empty()) return change;
+  SOTTO_CHECK(store_->append(bodies));
+  const std::unique_lock state(state_);
+  for (const std::string& id : ids) leave(id, change);
+  log_bytes_ = store_->log_bytes();
+  return change;
+}
+
+Result<CatalogueChange> Catalogue::expire(std::int64_t published_before) {
+  std::vector<std::string> old;
+  {
+    const std::shared_lock state(state_);
+    for (const auto& [id, item] : by_id_) {
+      if (item->item.published < published_before) old.emplace_back(id);
+    }
+  }
+  return remove(old);
+}
+
+bool Catalogue::is_compaction_due() const {
+  const std::shared_lock state(state_);
+  return log_bytes_ > settings_.compact_above;
+}
+
+Status Catalogue::compact() {
+  const std::lock_guard compacting(compacting_);
+  std::uint64_t generation = 0;
+  std::vector<StoredItemPtr> alive;
+  {
+    const std::lock_guard writing(writing_);
+    SOTTO_TRY(generation, store_->begin_generation());
+    alive = all();
+    const std::unique_lock state(state_);
+    log_bytes_ = store_->log_bytes();
+  }
+  std::size_t next = 0;
+  return store_->write_snapshot(generation, [&]() -> const CatalogueItem* {
+    return next < alive.size() ? &alive[next++]->item : nullptr;
+  });
+}
+
+std::size_t Catalogue::size() const {
+  const std::shared_lock state(state_);
+  return by_id_.size();
+}
+
+StoredItemPtr Catalogue::find(std::string_view id) const {
+  const std::shared_lock state(state_);
+  const auto at = by_id_.find(id);
+  return at == by_id_.end() ? nullptr : at->second;
+}
+
+std::vector<StoredItemPtr> Catalogue::find(std::span<const ScoredItem> scored) const {
+  std::vector<StoredItemPtr> found;
+  found.reserve(scored.size());
+  const std::shared_lock state(state_);
+  for (const ScoredItem& wanted : scored) {
+    const auto at = by_number_.find(wanted.item);
+    found.push_back(at == by_number_.end() ? nullptr : at->second);
+  }
+  return found;
+}
+
+std::vector<StoredItemPtr> Catalogue::all() const {
+  std::vector<StoredItemPtr> items;
+  {
+    const std::shared_lock state(state_);
+    items.reserve(by_id_.size());
+    for (const auto& [id, item] : by_id_) items.push_back(item);
+  }
+  std::sort(items.begin(), items.end(), [](const StoredItemPtr& left, const StoredItemPtr& right) {
+    return left->number < right->number;
+  });
+  return items;
+}
+
+std::optional<std::uint16_t> Catalogue::category_code(std::string_view name) const {
+  const std::shared_lock state(state_);
+  return categories_.find(name);
+}
+
+std::optional<std::uint16_t> Catalogue::language_code(std::string_view name) const {
+  const std::shared_lock state(state_);
+  return languages_.find(name);
+}
+
+}  // namespace sotto::serving

@@ -1,0 +1,79 @@
+#pragma once
+// The live items: durable, numbered for the indexes, found by id and by number.
+//
+// Every item gets a number that no other item ever has in this process; an item that is put again under its
+// id gets a new one. A change is acknowledged when the log has it (Durability says how firmly).
+//
+// Safe from any number of threads: changes wait for one another, look-ups wait only while a finished change
+// is entered. Items are immutable and shared.
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "serving/catalogue/catalogue_store.h"
+#include "serving/catalogue/name_codes.h"
+#include "serving/index/item_index.h"
+
+namespace sotto::serving {
+
+struct StoredItem {
+  CatalogueItem item;
+  ItemNumber number = 0;
+  ItemTag tag;
+};
+using StoredItemPtr = std::shared_ptr<const StoredItem>;
+
+// What an index must do to follow.
+struct CatalogueChange {
+  std::vector<ItemNumber> removed;
+  std::vector<StoredItemPtr> added;
+};
+
+class Catalogue {
+ public:
+  struct Settings {
+    Durability durability = Durability::power_loss;
+    std::uint64_t compact_above = std::uint64_t{256} << 20;  // bytes of log
+  };
+  static Result<std::unique_ptr<Catalogue>> open(const fs::path& folder, const Settings& settings);
+
+  // All of them or, after an error, none.
+  Result<CatalogueChange> put(std::vector<CatalogueItem> items);
+  // Ids that are not there are skipped.
+  Result<CatalogueChange> remove(std::span<const std::string> ids);
+  Result<CatalogueChange> expire(std::int64_t published_before);
+
+  bool is_compaction_due() const;
+  // Rewrites the files without what is gone. Changes go on meanwhile.
+  Status compact();
+
+  std::size_t size() const;
+  StoredItemPtr find(std::string_view id) const;                              // null when it is not there
+  std::vector<StoredItemPtr> find(std::span<const ScoredItem> scored) const;  // nulls for those gone
+  std::vector<StoredItemPtr> all() const;                                     // by ascending number
+  // Codes of the tags; no value: no item ever had it.
+  std::optional<std::uint16_t> category_code(std::string_view name) const;
+  std::optional<std::uint16_t> language_code(std::string_view name) const;
+
+ private:
+  explicit Catalogue(const Settings& settings) : settings_(settings) {}
+  Status check(std::span<const CatalogueItem> items) const;
+  Result<StoredItemPtr> number(CatalogueItem item);
+  void enter(StoredItemPtr item, CatalogueChange& change);
+  void leave(std::string_view id, CatalogueChange& change);
+
+  const Settings settings_;
+  std::mutex writing_, compacting_;
+  std::optional<CatalogueStore> store_;
+  mutable std::shared_mutex state_;  // guards what follows; written only by the holder of writing_
+  std::unordered_map<std::string_view, StoredItemPtr> by_id_;  // keys point into the items
+  std::unordered_map<ItemNumber, StoredItemPtr> by_number_;
+  NameCodes categories_, languages_;
+  std::uint64_t next_number_ = 0;
+  std::uint64_t log_bytes_ = 0;
+};
+
+}  // namespace sotto::serving
