@@ -1,11 +1,11 @@
 #include "serving/catalogue/catalogue_item.h"
 
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "base/utf8.h"
 #include "privacy/ledger/byte_codec.h"
-#include "serving/index/scaled_query.h"
 
 namespace sotto::serving {
 
@@ -41,12 +41,21 @@ Status check_item(const CatalogueItem& item) {
   if (item.published < 0 || item.published > std::numeric_limits<std::uint32_t>::max()) {
     return bad_input("the time of publication is {}: give seconds since 1970", item.published);
   }
-  if (item.vector.size() > most_vector_numbers) {
-    return bad_input("the vector has {} numbers: at most {} are taken", item.vector.size(),
-                     most_vector_numbers);
+  if (auto good = check_vector(item.vector); !good) {
+    return tl::unexpected(std::move(good).error().in("the vector"));
   }
-  if (auto finite = check_values(item.vector); !finite) {
-    return tl::unexpected(std::move(finite).error().in("the vector"));
+  return {};
+}
+
+Status check_vector(std::span<const float> vector) {
+  if (vector.size() > most_vector_numbers) {
+    return bad_input("{} numbers are too many: at most {} are taken", vector.size(), most_vector_numbers);
+  }
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    if (!(std::abs(vector[i]) <= largest_vector_number)) {  // also when it is not a number
+      return bad_input("number {} is {}: it must be finite and at most {:g} in size", i, vector[i],
+                       largest_vector_number);
+    }
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // One article of the live pool, as it is told to the server and as it is kept.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,10 @@ constexpr std::size_t most_id_bytes = 128;
 constexpr std::size_t most_title_bytes = 4096;
 constexpr std::size_t most_name_bytes = 128;  // of a category, a language, a version
 constexpr std::size_t most_vector_numbers = 4096;
+// Of item vectors and of the directions they are multiplied with: no sum of products can then leave the range
+// that an index takes.
+constexpr float largest_vector_number = 1e6F;
+Status check_vector(std::span<const float> vector);
 
 // What one record of the log says.
 struct CatalogueRecord {

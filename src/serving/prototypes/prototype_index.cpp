@@ -61,7 +61,8 @@ PrototypeIndex::PrototypeIndex(std::unique_ptr<LiveIndex> index, std::size_t lis
 
 std::size_t PrototypeIndex::bytes() const {
   std::size_t bytes = index_->bytes();
-  for (const auto& list : *lists_.take()) bytes += list->entries().size_bytes();
+  const auto lists = lists_.take();
+  for (const auto& list : *lists) bytes += list->entries().size_bytes();
   return bytes;
 }
 

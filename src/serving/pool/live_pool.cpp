@@ -1,0 +1,125 @@
+#include "serving/pool/live_pool.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace sotto::serving {
+
+namespace {
+
+constexpr std::size_t encoded_at_once = 1024;
+
+// What is in `to` and not in `from`, and the other way round. Both ascend by number.
+CatalogueChange difference(std::span<const StoredItemPtr> from, std::span<const StoredItemPtr> to) {
+  const auto before = [](const StoredItemPtr& left, const StoredItemPtr& right) {
+    return left->number < right->number;
+  };
+  CatalogueChange change;
+  std::set_difference(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(change.added), before);
+  std::vector<StoredItemPtr> gone;
+  std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(gone), before);
+  for (const StoredItemPtr& item : gone) change.removed.push_back(item->number);
+  return change;
+}
+
+// Everything that is added in the change, encoded piece by piece and entered at once.
+Status encode_and_follow(ModelPool& pool, const CatalogueChange& change) {
+  std::vector<std::vector<float>> vectors;
+  for (std::size_t first = 0; first < change.added.size(); first += encoded_at_once) {
+    std::vector<CatalogueItem> piece;
+    const std::size_t end = std::min(first + encoded_at_once, change.added.size());
+    for (std::size_t i = first; i < end; ++i) piece.push_back(change.added[i]->item);
+    SOTTO_TRY(auto encoded, pool.vectors_of(piece));
+    std::move(encoded.begin(), encoded.end(), std::back_inserter(vectors));
+  }
+  return pool.follow(change, std::move(vectors));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LivePool>> LivePool::open(const fs::path& folder,
+                                                 std::shared_ptr<const ServingModel> model,
+                                                 const Settings& settings) {
+  SOTTO_TRY(auto catalogue, Catalogue::open(folder, settings.catalogue));
+  SOTTO_TRY(std::shared_ptr<ModelPool> first, ModelPool::create(std::move(model)));
+  SOTTO_CHECK(encode_and_follow(*first, {{}, catalogue->all()}));
+  return std::unique_ptr<LivePool>(new LivePool(std::move(catalogue), std::move(first), settings));
+}
+
+Status LivePool::follow(const CatalogueChange& change,
+                        std::vector<std::vector<std::vector<float>>> vectors_by_model) {
+  const auto models = models_.take();
+  for (std::size_t i = 0; i < models->size(); ++i) {
+    SOTTO_CHECK((*models)[i]->follow(change, std::move(vectors_by_model[i])));
+  }
+  ++changes_;
+  return {};
+}
+
+Status LivePool::put(std::vector<CatalogueItem> items) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (auto good = check_item(items[i]); !good) {
+      return tl::unexpected(std::move(good).error().in(fmt::format("item {}", i)));
+    }
+  }
+  const std::lock_guard changing(changing_);
+  const auto models = models_.take();
+  std::vector<std::vector<std::vector<float>>> vectors;
+  for (const auto& model : *models) {
+    SOTTO_TRY(auto encoded, model->vectors_of(items));
+    vectors.push_back(std::move(encoded));
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    items[i].vector = vectors.front()[i];
+    items[i].encoded_by = models->front()->model().version();
+  }
+  SOTTO_TRY(const auto change, catalogue_->put(std::move(items)));
+  return follow(change, std::move(vectors));
+}
+
+Result<std::size_t> LivePool::remove(std::span<const std::string> ids) {
+  const std::lock_guard changing(changing_);
+  SOTTO_TRY(const auto change, catalogue_->remove(ids));
+  if (!change.removed.empty()) {
+    SOTTO_CHECK(follow(change, std::vector<std::vector<std::vector<float>>>(models_.take()->size())));
+  }
+  return change.removed.size();
+}
+
+Status LivePool::maintain(std::int64_t now) {
+  if (settings_.max_age_seconds > 0) {
+    const std::lock_guard changing(changing_);
+    SOTTO_TRY(const auto change, catalogue_->expire(now - settings_.max_age_seconds));
+    if (!change.removed.empty()) {
+      SOTTO_CHECK(follow(change, std::vector<std::vector<std::vector<float>>>(models_.take()->size())));
+    }
+  }
+  return catalogue_->is_compaction_due() ? catalogue_->compact() : Status{};
+}
+
+Status LivePool::replace_model(std::shared_ptr<const ServingModel> model) {
+  const std::lock_guard replacing(replacing_);
+  if (of_version(model->version())) return bad_input("model {} is being served already", model->version());
+  SOTTO_TRY(std::shared_ptr<ModelPool> next, ModelPool::create(std::move(model)));
+  const auto first = catalogue_->all();
+  SOTTO_CHECK(encode_and_follow(*next, {{}, first}));
+  // The rest, which is little, with changes held up; then everybody sees the new model at once.
+  const std::lock_guard changing(changing_);
+  SOTTO_CHECK(encode_and_follow(*next, difference(first, catalogue_->all())));
+  auto models = std::make_shared<Models>();
+  models->push_back(std::move(next));
+  models->push_back(models_.take()->front());
+  models_.replace(std::move(models));
+  ++changes_;
+  return {};
+}
+
+std::shared_ptr<const ModelPool> LivePool::of_version(std::string_view version) const {
+  const auto models = models_.take();
+  for (const auto& model : *models) {
+    if (model->model().version() == version) return model;
+  }
+  return nullptr;
+}
+
+}  // namespace sotto::serving
