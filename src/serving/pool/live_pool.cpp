@@ -15,7 +15,8 @@ CatalogueChange difference(std::span<const StoredItemPtr> from, std::span<const 
     return left->number < right->number;
   };
   CatalogueChange change;
-  std::set_difference(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(change.added), before);
+  std::set_difference(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(change.added),
+                      before);
   std::vector<StoredItemPtr> gone;
   std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(gone), before);
   for (const StoredItemPtr& item : gone) change.removed.push_back(item->number);

@@ -1,7 +1,7 @@
 #pragma once
 // Everything the server recommends from: the durable catalogue and the indexes of the current model, kept in
-// step, and those of the model before it, so that devices with an older pack are answered while they fetch the
-// new one.
+// step, and those of the model before it, so that devices with an older pack are answered while they fetch
+// the new one.
 //
 // Safe from any number of threads. Changes (put, remove, expire, replace_model) wait for one another, except
 // that replace_model() encodes the pool beside them; queries wait for none of them.
@@ -43,8 +43,7 @@ class LivePool {
       : settings_(settings),
         catalogue_(std::move(catalogue)),
         models_(std::make_shared<const Models>(1, std::move(first))) {}
-  Status follow(const CatalogueChange& change,
-                std::vector<std::vector<std::vector<float>>> vectors_by_model);
+  Status follow(const CatalogueChange& change, std::vector<std::vector<std::vector<float>>> vectors_by_model);
 
   const Settings settings_;
   std::unique_ptr<Catalogue> catalogue_;

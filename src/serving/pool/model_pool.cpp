@@ -30,7 +30,7 @@ Status check_mixture(std::span<const float> coefficients) {
     }
     sum += coefficients[i];
   }
-  if (std::abs(sum - 1) > 1e-4) return bad_input("the coefficients sum to {:.6g}: they must sum to 1", sum);
+  if (std::abs(sum - 1) > 1e-3) return bad_input("the coefficients sum to {:.6g}: they must sum to 1", sum);
   return {};
 }
 
@@ -87,20 +87,30 @@ Status ModelPool::follow(const CatalogueChange& change, std::vector<std::vector<
   return {};
 }
 
-Result<std::vector<ScoredItem>> ModelPool::search(const PoolQuery& query) const {
-  if (!query.coefficients.empty()) {
-    if (!exact_) return bad_input("model {} has no basis vectors: ask by prototypes", model_->version());
-    SOTTO_CHECK(check_mixture(query.coefficients));
-    return exact_->search(query.coefficients, query.count, query.filter);
+Status ModelPool::check_query(const PoolQuery& query) const {
+  if (query.count < 1 || query.count > most_answers) {
+    return bad_input("{} answers were asked for: ask for 1 to {}", query.count, most_answers);
   }
-  const auto average = static_cast<std::uint32_t>(model_->prototypes());
-  if (query.prototypes.empty()) return lists_->best_of({{average}}, query.count, query.filter);
   for (const std::uint32_t prototype : query.prototypes) {
-    if (prototype < average) continue;
+    if (prototype < model_->prototypes()) continue;
     return bad_input("prototype {} was named where model {} has {}, counted from 0", prototype,
-                     model_->version(), average);
+                     model_->version(), model_->prototypes());
   }
-  return lists_->best_of(query.prototypes, query.count, query.filter);
+  if (query.coefficients.empty()) return {};
+  if (!exact_) return bad_input("model {} has no basis vectors: ask by prototypes", model_->version());
+  if (query.coefficients.size() != exact_->dimension()) {
+    return bad_input("{} coefficients were sent where model {} has {} basis vectors",
+                     query.coefficients.size(), model_->version(), exact_->dimension());
+  }
+  return check_mixture(query.coefficients);
+}
+
+Result<std::vector<ScoredItem>> ModelPool::search(const PoolQuery& query) const {
+  SOTTO_CHECK(check_query(query));
+  if (!query.coefficients.empty()) return exact_->search(query.coefficients, query.count, query.filter);
+  if (!query.prototypes.empty()) return lists_->best_of(query.prototypes, query.count, query.filter);
+  const auto average_user = static_cast<std::uint32_t>(model_->prototypes());
+  return lists_->best_of({{average_user}}, query.count, query.filter);
 }
 
 Result<std::vector<std::vector<ScoredItem>>> ModelPool::search_batch(std::span<const float> coefficients,

@@ -30,8 +30,10 @@ class ModelPool {
   // vectors: one for every item added.
   Status follow(const CatalogueChange& change, std::vector<std::vector<float>> vectors);
 
+  // Everything that search() refuses.
+  Status check_query(const PoolQuery& query) const;
   Result<std::vector<ScoredItem>> search(const PoolQuery& query) const;
-  // Coefficient queries of one count without filter.
+  // Coefficient queries of one count without filter, each checked.
   Result<std::vector<std::vector<ScoredItem>>> search_batch(std::span<const float> coefficients,
                                                             std::uint32_t count) const;
   std::size_t size() const { return lists_->size(); }

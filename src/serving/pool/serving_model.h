@@ -16,11 +16,11 @@ class ServingModel {
  public:
   struct Parts {
     std::string version;
-    std::size_t dimension = 0;       // of item vectors
-    std::vector<float> basis;        // B x dimension; may be empty
-    std::vector<float> prototypes;   // K x dimension; may be empty
+    std::size_t dimension = 0;      // of item vectors
+    std::vector<float> basis;       // B x dimension; may be empty
+    std::vector<float> prototypes;  // K x dimension; may be empty
     std::vector<float> average_user;
-    double average_share = 0;        // of the average user in what a prototype stands for, 0 to 1
+    double average_share = 0;                    // of the average user in what a prototype stands for, 0 to 1
     std::shared_ptr<const ItemEncoder> encoder;  // null: items must bring their vectors
   };
   static Result<std::shared_ptr<const ServingModel>> create(Parts parts);

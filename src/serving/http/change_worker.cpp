@@ -1,0 +1,40 @@
+#include "serving/http/change_worker.h"
+
+namespace sotto::serving {
+
+ChangeWorker::ChangeWorker(std::size_t most_waiting)
+    : most_waiting_(most_waiting), thread_([this] { work(); }) {}
+
+ChangeWorker::~ChangeWorker() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+bool ChangeWorker::submit(std::function<void()> task) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (tasks_.size() >= most_waiting_) return false;
+    tasks_.push_back(std::move(task));
+  }
+  wake_.notify_all();
+  return true;
+}
+
+void ChangeWorker::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return ending_ || !tasks_.empty(); });
+    if (tasks_.empty()) return;
+    const auto task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+    lock.lock();
+  }
+}
+
+}  // namespace sotto::serving

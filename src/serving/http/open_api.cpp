@@ -1,0 +1,73 @@
+#include "serving/http/open_api.h"
+
+namespace sotto::serving {
+
+std::string_view open_api_document() {
+  return R"json({
+"openapi": "3.0.3",
+"info": {"title": "Sotto private serving", "version": "1",
+  "description": "Recommendations from what a device may safely send. Queries are never logged."},
+"paths": {
+  "/v1/recommend": {"post": {"summary": "Rank the live pool", "requestBody": {"required": true, "content": {
+      "application/json": {"schema": {"$ref": "#/components/schemas/RecommendRequest"}},
+      "application/x-flatbuffers": {"schema": {"type": "string", "format": "binary"}}}},
+    "responses": {"200": {"$ref": "#/components/responses/Answer"}, "400": {"$ref": "#/components/responses/Error"},
+      "409": {"$ref": "#/components/responses/Error"}, "415": {"$ref": "#/components/responses/Error"}}}},
+  "/v1/popular": {"get": {"summary": "The public list of the average user", "parameters": [
+      {"name": "count", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 10}},
+      {"name": "category", "in": "query", "schema": {"type": "string"}},
+      {"name": "language", "in": "query", "schema": {"type": "string"}},
+      {"name": "model", "in": "query", "schema": {"type": "string"}}],
+    "responses": {"200": {"$ref": "#/components/responses/Answer"}, "400": {"$ref": "#/components/responses/Error"},
+      "409": {"$ref": "#/components/responses/Error"}}}},
+  "/v1/pack": {"get": {"summary": "The public device pack, or what changed since a version", "parameters": [
+      {"name": "from", "in": "query", "schema": {"type": "string"}},
+      {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}],
+    "responses": {"200": {"description": "The pack, or a delta (then with the header Sotto-Delta-From)",
+        "content": {"application/x-flatbuffers": {"schema": {"type": "string", "format": "binary"}}}},
+      "304": {"description": "Unchanged"}, "503": {"$ref": "#/components/responses/Error"}}}},
+  "/v1/items": {"put": {"summary": "Add or replace articles", "security": [{"operator": []}],
+    "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object",
+      "required": ["items"], "properties": {"items": {"type": "array", "minItems": 1, "maxItems": 1000,
+        "items": {"$ref": "#/components/schemas/Item"}}}}}}},
+    "responses": {"200": {"description": "All are searchable and durable"}, "400": {"$ref": "#/components/responses/Error"},
+      "401": {"$ref": "#/components/responses/Error"}, "403": {"$ref": "#/components/responses/Error"},
+      "503": {"$ref": "#/components/responses/Error"}}}},
+  "/v1/items/{id}": {"delete": {"summary": "Remove an article", "security": [{"operator": []}], "parameters": [
+      {"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
+    "responses": {"200": {"description": "Removed"}, "401": {"$ref": "#/components/responses/Error"},
+      "403": {"$ref": "#/components/responses/Error"}, "404": {"$ref": "#/components/responses/Error"},
+      "503": {"$ref": "#/components/responses/Error"}}}},
+  "/healthz": {"get": {"summary": "Is the server well?", "responses": {"200": {"description": "Yes"}}}},
+  "/metrics": {"get": {"summary": "Prometheus metrics", "responses": {"200": {"description": "Text"}}}}
+},
+"components": {
+  "securitySchemes": {"operator": {"type": "http", "scheme": "bearer"}},
+  "responses": {
+    "Answer": {"description": "Best first", "content": {"application/json": {"schema": {"type": "object",
+      "properties": {"model": {"type": "string"}, "items": {"type": "array", "items": {"type": "object",
+        "properties": {"id": {"type": "string"}, "score": {"type": "number"}}}}}}}}},
+    "Error": {"description": "What is wrong and what to do", "content": {"application/json": {"schema": {
+      "type": "object", "properties": {"error": {"type": "string"}}}}}}},
+  "schemas": {
+    "RecommendRequest": {"type": "object", "required": ["model"],
+      "description": "Exactly one of coefficients, prototypes and popular",
+      "properties": {"model": {"type": "string"},
+        "coefficients": {"type": "array", "items": {"type": "number", "minimum": 0},
+          "description": "One per basis vector, sum 1"},
+        "prototypes": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+        "popular": {"type": "boolean", "enum": [true]},
+        "count": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 10},
+        "categories": {"type": "array", "items": {"type": "string"}},
+        "language": {"type": "string"},
+        "published_after": {"type": "integer", "description": "Seconds since 1970"}}},
+    "Item": {"type": "object", "required": ["id"],
+      "properties": {"id": {"type": "string"}, "title": {"type": "string"}, "category": {"type": "string"},
+        "language": {"type": "string"}, "published": {"type": "integer"},
+        "vector": {"type": "array", "items": {"type": "number"}},
+        "encoded_by": {"type": "string", "description": "The model version that made the vector"}}}}
+}
+})json";
+}
+
+}  // namespace sotto::serving

@@ -1,0 +1,246 @@
+#include "serving/http/serving_api.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include "net/http_text.h"
+#include "net/negotiation.h"
+#include "serving/http/items_json.h"
+#include "serving/http/open_api.h"
+#include "serving/http/recommend_json.h"
+
+namespace sotto::serving {
+
+namespace {
+
+constexpr std::size_t waiting_changes = 64;
+constexpr std::uint64_t most_change_bytes = std::uint64_t{16} << 20;
+constexpr std::array batch_bounds = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0};
+
+int status_of(const Error& error) { return error.kind == ErrorKind::bad_input ? 400 : 500; }
+
+HttpResponse problem(const HttpRequest& request, const Error& error) {
+  return error_response(request, status_of(error), error.message);
+}
+
+HttpResponse unknown_model(BodyForm form, std::string_view current) {
+  return error_response(
+      form, 409,
+      fmt::format("this model version is not served; {} is: fetch /v1/pack and ask again", current));
+}
+
+HttpResponse answer_in(BodyForm form, const RecommendAnswer& answer) {
+  if (form == BodyForm::json) return json_response(encode_recommend_json(answer));
+  HttpResponse response;
+  response.content_type = kFlatBuffersType;
+  response.body = encode(answer);
+  return response;
+}
+
+// Ids for numbers. Items that were removed since the search are left out.
+RecommendAnswer with_ids(const LivePool& pool, const std::string& version,
+                         std::span<const ScoredItem> scored) {
+  RecommendAnswer answer;
+  answer.model = version;
+  const auto items = pool.catalogue().find(scored);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!items[i]) continue;
+    answer.items.push_back(items[i]->item.id);
+    answer.scores.push_back(static_cast<float>(scored[i].score));
+  }
+  return answer;
+}
+
+// No value: nothing can pass, because no item has ever had what is asked for.
+std::optional<ItemFilter> filter_of(const RecommendRequest& request, const Catalogue& catalogue) {
+  ItemFilter filter;
+  for (const std::string& name : request.categories) {
+    if (const auto code = catalogue.category_code(name)) filter.categories.push_back(*code);
+  }
+  if (!request.categories.empty() && filter.categories.empty()) return std::nullopt;
+  if (!request.language.empty()) {
+    const auto code = catalogue.language_code(request.language);
+    if (!code) return std::nullopt;
+    filter.languages.push_back(*code);
+  }
+  if (request.published_after > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  filter.published_from = static_cast<std::uint32_t>(request.published_after);
+  return filter;
+}
+
+// Takes as long for a wrong token as for the right one.
+bool same_token(std::string_view given, std::string_view wanted) {
+  unsigned difference = given.size() == wanted.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char other = wanted.empty() ? '\0' : wanted[i % wanted.size()];
+    difference |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(other);
+  }
+  return difference == 0;
+}
+
+}  // namespace
+
+ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, MetricsRegistry& metrics,
+                       ServingApiSettings settings)
+    : pool_(pool),
+      packs_(packs),
+      metrics_(metrics),
+      settings_(std::move(settings)),
+      by_coefficients_(metrics.counter("sotto_recommendations_total", "Recommendations by kind of query",
+                                       {{"kind", "coefficients"}})),
+      by_prototypes_(metrics.counter("sotto_recommendations_total", "", {{"kind", "prototypes"}})),
+      by_popularity_(metrics.counter("sotto_recommendations_total", "", {{"kind", "popular"}})),
+      batch_sizes_(metrics.histogram("sotto_queries_per_pass", "Queries searched together", batch_bounds)),
+      items_(metrics.gauge("sotto_pool_items", "Live items")),
+      coalescer_([this](std::size_t queries) { batch_sizes_.observe(static_cast<double>(queries)); }),
+      changes_(waiting_changes) {
+  observe_pool();
+}
+
+void ServingApi::add_routes(Router& router) {
+  router.add(HttpMethod::post, "/v1/recommend", [this](HttpRequest&& request, HttpReply reply) {
+    recommend(std::move(request), std::move(reply));
+  });
+  router.add(HttpMethod::get, "/v1/popular", [this](const HttpRequest& request) { return popular(request); });
+  router.add(HttpMethod::get, "/v1/pack", [this](const HttpRequest& request) { return pack(request); });
+  router.add(
+      HttpMethod::put, "/v1/items",
+      [this](HttpRequest&& request, HttpReply reply) {
+        change(std::move(request), std::move(reply), [this](const HttpRequest& r) { return put_items(r); });
+      },
+      most_change_bytes);
+  router.add(HttpMethod::remove, "/v1/items/{id}", [this](HttpRequest&& request, HttpReply reply) {
+    change(std::move(request), std::move(reply), [this](const HttpRequest& r) { return remove_item(r); });
+  });
+  router.add(HttpMethod::get, "/openapi.json",
+             [](const HttpRequest&) { return json_response(std::string(open_api_document())); });
+  add_operator_routes(router, metrics_);
+}
+
+void ServingApi::recommend(HttpRequest&& request, HttpReply reply) {
+  const BodyForm form = wanted_form(request);
+  const auto sent = sent_form(request);
+  if (!sent) return std::move(reply)(error_response(form, 415, sent.error().message));
+  auto decoded =
+      *sent == BodyForm::json ? decode_recommend_json(request.body) : decode_recommend_request(request.body);
+  if (!decoded) return std::move(reply)(error_response(form, 400, decoded.error().message));
+  const auto pool = pool_.of_version(decoded->model);
+  if (!pool) return std::move(reply)(unknown_model(form, pool_.current()->model().version()));
+  const auto filter = filter_of(*decoded, pool_.catalogue());
+  if (!filter) return std::move(reply)(answer_in(form, {decoded->model, {}, {}}));
+
+  PoolQuery query;
+  query.count = decoded->count;
+  query.filter = *filter;
+  auto* coefficients = std::get_if<std::vector<float>>(&decoded->query);
+  if (coefficients != nullptr) query.coefficients = std::move(*coefficients);
+  if (auto* prototypes = std::get_if<std::vector<std::uint32_t>>(&decoded->query)) {
+    query.prototypes = std::move(*prototypes);
+  }
+  (coefficients != nullptr    ? by_coefficients_
+   : query.prototypes.empty() ? by_popularity_
+                              : by_prototypes_)
+      .add();
+  const auto finish = [this, form, version = decoded->model](Result<std::vector<ScoredItem>> found) {
+    if (!found) return error_response(form, status_of(found.error()), found.error().message);
+    return answer_in(form, with_ids(pool_, version, *found));
+  };
+  if (coefficients == nullptr || !query.filter.is_empty())
+    return std::move(reply)(finish(pool->search(query)));
+  // Together with others: a mistake in one must not spoil the rest.
+  if (auto good = pool->check_query(query); !good)
+    return std::move(reply)(finish(tl::unexpected(good.error())));
+  const auto later = std::make_shared<HttpReply>(std::move(reply));
+  coalescer_.submit({pool, std::move(query.coefficients), query.count,
+                     [later, finish](Result<std::vector<ScoredItem>> found) {
+                       std::move (*later)(finish(std::move(found)));
+                     }});
+}
+
+HttpResponse ServingApi::popular(const HttpRequest& request) const {
+  const BodyForm form = wanted_form(request);
+  RecommendRequest asked;
+  asked.query = PopularQuery{};
+  asked.count = default_count;
+  asked.model = query_value(request.query, "model").value_or(pool_.current()->model().version());
+  asked.language = query_value(request.query, "language").value_or("");
+  if (auto category = query_value(request.query, "category"))
+    asked.categories.push_back(std::move(*category));
+  if (const auto count = query_value(request.query, "count")) {
+    const auto [end, wrong] = std::from_chars(count->data(), count->data() + count->size(), asked.count);
+    if (wrong != std::errc() || end != count->data() + count->size()) {
+      return error_response(form, 400, "count must be a whole number");
+    }
+  }
+  const auto pool = pool_.of_version(asked.model);
+  if (!pool) return unknown_model(form, pool_.current()->model().version());
+  const auto filter = filter_of(asked, pool_.catalogue());
+  if (!filter) return answer_in(form, {asked.model, {}, {}});
+  by_popularity_.add();
+  PoolQuery query;
+  query.count = asked.count;
+  query.filter = *filter;
+  const auto found = pool->search(query);
+  if (!found) return problem(request, found.error());
+  return answer_in(form, with_ids(pool_, asked.model, *found));
+}
+
+HttpResponse ServingApi::pack(const HttpRequest& request) const {
+  const auto edition = packs_.latest();
+  if (!edition->bytes) return error_response(request, 503, "the first pack is being made: ask again shortly");
+  if (client_has(request, edition->version)) {
+    return tagged_response(request, edition->version, kFlatBuffersType, edition->bytes);
+  }
+  if (const auto from = query_value(request.query, "from")) {
+    if (const auto delta = edition->deltas.find(*from); delta != edition->deltas.end()) {
+      HttpResponse response;
+      response.content_type = kFlatBuffersType;
+      response.headers = {{"Sotto-Delta-From", *from}, {"Sotto-Pack", edition->version}};
+      response.shared_body = delta->second;
+      return response;
+    }
+  }
+  return tagged_response(request, edition->version, kFlatBuffersType, edition->bytes);
+}
+
+void ServingApi::change(HttpRequest&& request, HttpReply reply,
+                        std::function<HttpResponse(const HttpRequest&)> apply) {
+  constexpr std::string_view scheme = "Bearer ";
+  const BodyForm form = wanted_form(request);
+  const std::string_view given = request.header("Authorization");
+  if (settings_.operator_token.empty()) {
+    return std::move(reply)(
+        error_response(form, 403, "this server takes no changes: start it with an operator token"));
+  }
+  if (!given.starts_with(scheme) || !same_token(given.substr(scheme.size()), settings_.operator_token)) {
+    return std::move(reply)(error_response(form, 401, "changes need the operator's token"));
+  }
+  const auto asked = std::make_shared<HttpRequest>(std::move(request));
+  const auto later = std::make_shared<HttpReply>(std::move(reply));
+  const bool taken = changes_.submit([this, asked, later, apply = std::move(apply)] {
+    HttpResponse response = apply(*asked);
+    observe_pool();
+    std::move (*later)(std::move(response));
+  });
+  if (!taken)
+    std::move (*later)(error_response(form, 503, "too many changes are waiting: send them again later"));
+}
+
+HttpResponse ServingApi::put_items(const HttpRequest& request) {
+  auto items = decode_items_json(request.body);
+  if (!items) return problem(request, items.error());
+  const std::size_t count = items->size();
+  if (auto done = pool_.put(std::move(*items)); !done) return problem(request, done.error());
+  return json_response(fmt::format("{{\"stored\":{}}}", count));
+}
+
+HttpResponse ServingApi::remove_item(const HttpRequest& request) {
+  const std::string id(request.parameter("id"));
+  const auto removed = pool_.remove({&id, 1});
+  if (!removed) return problem(request, removed.error());
+  if (*removed == 0) return error_response(request, 404, "there is no such item");
+  return json_response("{\"removed\":1}");
+}
+
+}  // namespace sotto::serving

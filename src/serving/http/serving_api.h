@@ -1,0 +1,56 @@
+#pragma once
+// The routes of private online serving over a live pool.
+//
+//   POST   /v1/recommend     what a device may safely ask, in JSON or FlatBuffers
+//   GET    /v1/popular       the public list (?count= &category= &language= &model=)
+//   GET    /v1/pack          the device pack, with ETag; ?from=VERSION for the difference
+//   PUT    /v1/items         articles, by the operator
+//   DELETE /v1/items/{id}    the same
+//   GET    /openapi.json, /healthz, /metrics
+//
+// Nothing that a query says is logged, counted by value or kept. The pool, the publisher and the metrics must
+// outlive the object, and the object the server that has its routes. Thread-safe.
+
+#include "net/http_server.h"
+#include "serving/http/change_worker.h"
+#include "serving/http/pack_publisher.h"
+#include "serving/http/query_coalescer.h"
+#include "serving/pool/live_pool.h"
+
+namespace sotto::serving {
+
+struct ServingApiSettings {
+  std::string operator_token;  // "Authorization: Bearer TOKEN" for changes; empty: changes are refused
+};
+
+class ServingApi {
+ public:
+  ServingApi(LivePool& pool, const PackPublisher& packs, MetricsRegistry& metrics,
+             ServingApiSettings settings);
+
+  void add_routes(Router& router);
+  // Brings the metrics of the pool up to date after changes that did not come through the routes.
+  void observe_pool() { items_.set(static_cast<std::int64_t>(pool_.catalogue().size())); }
+
+ private:
+  void recommend(HttpRequest&& request, HttpReply reply);
+  HttpResponse popular(const HttpRequest& request) const;
+  HttpResponse pack(const HttpRequest& request) const;
+  void change(HttpRequest&& request, HttpReply reply, std::function<HttpResponse(const HttpRequest&)> apply);
+  HttpResponse put_items(const HttpRequest& request);
+  HttpResponse remove_item(const HttpRequest& request);
+
+  LivePool& pool_;
+  const PackPublisher& packs_;
+  MetricsRegistry& metrics_;
+  const ServingApiSettings settings_;
+  Counter& by_coefficients_;
+  Counter& by_prototypes_;
+  Counter& by_popularity_;
+  Histogram& batch_sizes_;
+  Gauge& items_;
+  QueryCoalescer coalescer_;
+  ChangeWorker changes_;  // last: its tasks use the rest
+};
+
+}  // namespace sotto::serving

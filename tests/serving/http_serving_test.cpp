@@ -1,0 +1,273 @@
+// Private serving over HTTP: both body forms, refusals with reasons, ingestion, packs, reload.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "device/small_pack.h"
+#include "device/wire/pack_codec.h"
+#include "net/http_client.h"
+#include "net/negotiation.h"
+#include "pool_fixture.h"
+#include "serving/http/items_json.h"
+#include "serving/http/recommend_json.h"
+#include "serving/http/serving_api.h"
+#include "serving/pool/pack_model.h"
+#include "test_paths.h"
+
+namespace sotto::serving {
+namespace {
+
+using namespace pool_test;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class HttpServing : public ::testing::Test {
+ protected:
+  HttpServing() : pool_(open(folder_ / "c")), api_(*pool_, packs_, metrics_, {"secret"}) {
+    EXPECT_TRUE(pool_->put(articles(0, 100)));
+    Router router;
+    api_.add_routes(router);
+    server_.emplace(HttpServer::start({}, std::move(router), metrics_).value());
+  }
+  HttpClient client() const { return HttpClient::create({.url = server_->url()}).value(); }
+  HttpResponse post(const json& body) {
+    return client().post("/v1/recommend", body.dump(), kJsonType).value();
+  }
+  // The status and the reason.
+  std::pair<int, std::string> refused(std::string_view body, std::string_view type = kJsonType) {
+    const auto response = client().post("/v1/recommend", body, type).value();
+    return {response.status, response.body};
+  }
+  HttpResponse change(HttpMethod method, std::string path, const std::string& body,
+                      const std::string& token) {
+    HttpClient::Call call;
+    call.method = method;
+    call.path = std::move(path);
+    call.body = body;
+    call.content_type = kJsonType;
+    if (!token.empty()) call.headers = {{"Authorization", "Bearer " + token}};
+    return client().send(call).value();
+  }
+
+  const TempFolder folder_;
+  MetricsRegistry metrics_;
+  PackPublisher packs_;
+  std::unique_ptr<LivePool> pool_;
+  ServingApi api_;
+  std::optional<HttpServer> server_;  // last: stopped before the rest goes
+};
+
+TEST_F(HttpServing, AnswersMixturesInBothForms) {
+  const auto truth = pool_->current()->search(mixture({0.25F, 0.25F, 0.5F})).value();
+  const auto ids = ids_of(*pool_, truth);
+  const auto response = post({{"model", "v1"}, {"coefficients", {0.25, 0.25, 0.5}}, {"count", 5}});
+  ASSERT_EQ(response.status, 200) << response.body;
+  const json answer = json::parse(response.body);
+  EXPECT_EQ(answer["model"], "v1");
+  ASSERT_EQ(answer["items"].size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(answer["items"][i]["id"], ids[i]);
+    EXPECT_FLOAT_EQ(answer["items"][i]["score"].get<float>(), static_cast<float>(truth[i].score));
+  }
+  RecommendRequest request;
+  request.model = "v1";
+  request.query = std::vector<float>{0.25F, 0.25F, 0.5F};
+  request.count = 5;
+  const auto binary = client().post("/v1/recommend", encode(request), kFlatBuffersType).value();
+  ASSERT_EQ(binary.status, 200);
+  EXPECT_EQ(binary.content_type, kFlatBuffersType);
+  EXPECT_EQ(decode_recommend_answer(binary.body).value().items, ids);
+}
+
+TEST_F(HttpServing, AnswersPrototypesPopularityAndFilters) {
+  PoolQuery by_prototype;
+  by_prototype.prototypes = {1, 3};
+  const auto items = json::parse(post({{"model", "v1"}, {"prototypes", {1, 3}}}).body)["items"];
+  EXPECT_EQ(items[0]["id"], ids_of(*pool_, pool_->current()->search(by_prototype).value())[0]);
+  const auto popular = ids_of(*pool_, pool_->current()->search({}).value());
+  EXPECT_EQ(json::parse(post({{"model", "v1"}, {"popular", true}}).body)["items"][0]["id"], popular[0]);
+  const auto listed = json::parse(client().get("/v1/popular?count=3").value().body)["items"];
+  ASSERT_EQ(listed.size(), 3U);
+  EXPECT_EQ(listed[0]["id"], popular[0]);
+  const auto sports = json::parse(
+      post({{"model", "v1"}, {"coefficients", {1, 0, 0}}, {"categories", {"sports"}}, {"count", 100}})
+          .body)["items"];
+  EXPECT_EQ(sports.size(), 50U);
+  for (const auto& [filter, value] : {std::pair<const char*, json>{"categories", {"unheard of"}},
+                                      {"language", "xx"},
+                                      {"published_after", 5'000'000'000}}) {
+    const auto none = post({{"model", "v1"}, {"coefficients", {1, 0, 0}}, {filter, value}});
+    EXPECT_EQ(none.status, 200);
+    EXPECT_TRUE(json::parse(none.body)["items"].empty()) << filter;
+  }
+}
+
+TEST_F(HttpServing, RefusesMalformedQueriesWithAReason) {
+  const auto body = [](const json& changes) {
+    json object{{"model", "v1"}, {"coefficients", {0.5, 0.5, 0}}};
+    object.merge_patch(changes);
+    return object.dump();
+  };
+  const auto expect = [&](std::string_view sent, int status, const std::string& reason) {
+    const auto [given, text] = refused(sent);
+    EXPECT_EQ(given, status) << sent;
+    EXPECT_THAT(text, HasSubstr(reason)) << sent;
+  };
+  expect(body({{"coefficients", {0.5, 0.6, 0}}}), 400, "sum to 1");
+  expect(body({{"coefficients", {1.5, -0.5, 0}}}), 400, "between 0 and 1");
+  expect(body({{"coefficients", {0.5, 0.5}}}), 400, "2 coefficients were sent where model v1 has 3");
+  expect(body({{"coefficients", {0.5, "x", 0}}}), 400, "list of numbers");
+  expect(body({{"count", 0}}), 400, "ask for 1");
+  expect(body({{"count", 50'000}}), 400, "ask for 1 to 10000");
+  expect(body({{"count", 1e30}}), 400, "whole number");
+  expect(body({{"model", "v0"}}), 409, "fetch /v1/pack");
+  expect(body({{"model", nullptr}}), 400, "model");
+  expect(body({{"prototypes", {1}}}), 400, "exactly one");
+  expect(body({{"history", {"n1"}}}), 400, "not known here");
+  expect(R"({"model":"v1","prototypes":[99]})", 400, "prototype 99");
+  expect(R"({"model":"v1","coefficients":[NaN,0,1]})", 400, "not valid JSON");
+  expect(R"({"model":"v1","coefficients":[1e999,0,1]})", 400, "");
+  expect("[1]", 400, "JSON object");
+  expect("", 400, "not valid JSON");
+  expect(std::string(2000, '['), 400, "levels deep");
+  EXPECT_EQ(refused("x=1", "application/x-www-form-urlencoded").first, 415);
+  EXPECT_EQ(refused("garbage", kFlatBuffersType).first, 400);
+}
+
+TEST_F(HttpServing, IngestsForTheOperatorOnly) {
+  const std::string items =
+      json{{"items", {{{"id", "fresh"}, {"title", "Fresh"}, {"published", 1234}}}}}.dump();
+  EXPECT_EQ(change(HttpMethod::put, "/v1/items", items, "").status, 401);
+  EXPECT_EQ(change(HttpMethod::put, "/v1/items", items, "secreT").status, 401);
+  EXPECT_EQ(change(HttpMethod::put, "/v1/items", items, "secret").body, R"({"stored":1})");
+  EXPECT_NE(pool_->catalogue().find("fresh"), nullptr);
+  const auto all =
+      json::parse(post({{"model", "v1"}, {"coefficients", {0, 0, 1}}, {"count", 200}}).body)["items"];
+  EXPECT_EQ(all.size(), 101U);
+  EXPECT_EQ(change(HttpMethod::remove, "/v1/items/fresh", "", "").status, 401);
+  EXPECT_EQ(change(HttpMethod::remove, "/v1/items/fresh", "", "secret").status, 200);
+  EXPECT_EQ(change(HttpMethod::remove, "/v1/items/fresh", "", "secret").status, 404);
+  const auto wrong = change(HttpMethod::put, "/v1/items", R"({"items":[{"id":"a b"}]})", "secret");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(wrong.body, HasSubstr("item 0: the id contains a space"));
+}
+
+TEST_F(HttpServing, HandsOutPacksAndWhatChanged) {
+  EXPECT_EQ(client().get("/v1/pack").value().status, 503);
+  DevicePack pack = sotto::testing::small_pack(5);
+  ASSERT_TRUE(packs_.publish(pack));
+  const auto whole = client().get("/v1/pack").value();
+  ASSERT_EQ(whole.status, 200);
+  EXPECT_EQ(decode_pack(whole.body).value(), pack);
+  const std::string etag(whole.header("ETag"));
+  EXPECT_EQ(client().get("/v1/pack", {{"If-None-Match", etag}}).value().status, 304);
+  std::mt19937 random(3);
+  const std::string first = packs_.latest()->version;
+  pack.items = sotto::testing::small_pack(6).items;
+  ASSERT_TRUE(packs_.publish(pack));
+  const auto delta = client().get("/v1/pack?from=" + first, {{"If-None-Match", etag}}).value();
+  ASSERT_EQ(delta.status, 200);
+  if (!delta.header("Sotto-Delta-From").empty()) {
+    EXPECT_EQ(decode_pack(apply_delta(whole.body, delta.body).value()).value(), pack);
+  } else {
+    EXPECT_EQ(decode_pack(delta.body).value(), pack);
+  }
+  EXPECT_EQ(decode_pack(client().get("/v1/pack?from=unknown").value().body).value(), pack);
+}
+
+TEST_F(HttpServing, DescribesItselfAndCounts) {
+  const json document = json::parse(client().get("/openapi.json").value().body);
+  for (const char* path :
+       {"/v1/recommend", "/v1/popular", "/v1/pack", "/v1/items", "/v1/items/{id}", "/healthz"}) {
+    EXPECT_TRUE(document["paths"].contains(path)) << path;
+  }
+  post({{"model", "v1"}, {"coefficients", {0, 0, 1}}});
+  api_.observe_pool();
+  EXPECT_EQ(client().get("/healthz").value().status, 200);
+  const std::string text = client().get("/metrics").value().body;
+  EXPECT_THAT(text, HasSubstr("sotto_recommendations_total{kind=\"coefficients\"} 1"));
+  EXPECT_THAT(text, HasSubstr("sotto_pool_items 100"));
+}
+
+TEST_F(HttpServing, AReloadUnderLoadFailsNoRequest) {
+  std::atomic<bool> done{false};
+  std::array<std::atomic<int>, 3> answered{};
+  std::atomic<int> not_answered{0};
+  std::vector<std::thread> devices;
+  for (std::size_t device = 0; device < answered.size(); ++device) {
+    devices.emplace_back([&, device] {
+      auto own = client();
+      std::string version = "v1";
+      while (!done) {
+        const json body{{"model", version}, {"coefficients", {0.5, 0.25, 0.25}}, {"count", 3 + device % 2}};
+        const auto response = own.post("/v1/recommend", body.dump(), kJsonType);
+        if (!response || response->status != 200) ++not_answered;
+        ++answered[device];
+        version = pool_->current()->model().version();  // as a device that fetches the pack would
+      }
+    });
+  }
+  for (int reload = 2; reload < 6; ++reload) {
+    ASSERT_TRUE(pool_->replace_model(model("v" + std::to_string(reload))));
+    // Until every device knows of it: none is two models behind.
+    for (auto& count : answered) {
+      for (const int before = count; count < before + 5;) std::this_thread::yield();
+    }
+  }
+  done = true;
+  for (auto& device : devices) device.join();
+  EXPECT_EQ(not_answered, 0);
+}
+
+TEST(QueryCoalescer, GivesEveryQueryTheAnswerItWouldGetAlone) {
+  const TempFolder folder;
+  const auto pool = open(folder / "c");
+  ASSERT_TRUE(pool->put(articles(0, 300)));
+  std::atomic<std::size_t> passes{0}, queries{0}, wrong{0};
+  QueryCoalescer coalescer([&](std::size_t size) {
+    ++passes;
+    queries += size;
+  });
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 3; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 200; ++i) {
+        const auto share = static_cast<float>(i) / 200;
+        const auto query = mixture({share, 1 - share, 0}, 3 + static_cast<std::uint32_t>(thread));
+        const auto alone = pool->current()->search(query).value();
+        coalescer.submit(
+            {pool->current(), query.coefficients, query.count,
+             [alone, &wrong](const auto& found) { wrong += !found || *found != alone ? 1 : 0; }});
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(queries, 600U) << "all were answered";
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_LE(passes, queries);
+}
+
+TEST(PackModel, AServedPackHoldsTheLiveItems) {
+  const TempFolder folder;
+  const DevicePack pack = sotto::testing::small_pack(0);
+  class ZeroEncoder final : public ItemEncoder {
+    Result<std::vector<std::vector<float>>> encode(std::span<const CatalogueItem> items) const override {
+      return std::vector<std::vector<float>>(items.size(), std::vector<float>(sotto::testing::kSize, 0.5F));
+    }
+  };
+  const auto pool = open(folder / "c", model_of(pack, 0, std::make_shared<ZeroEncoder>()).value());
+  ASSERT_TRUE(pool->put(articles(0, 4)));
+  const DevicePack live = with_live_items(pack, *pool).value();
+  EXPECT_EQ(live.items.size(), 4U);
+  EXPECT_THAT(live.categories, ::testing::ElementsAre("politics", "sports"));
+  EXPECT_TRUE(encode_pack(live));
+  DevicePack other = pack;
+  other.model = "another";
+  EXPECT_THAT(with_live_items(other, *pool).error().message, HasSubstr("not being served"));
+}
+
+}  // namespace
+}  // namespace sotto::serving
