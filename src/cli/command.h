@@ -46,6 +46,9 @@ void add_train_command(CLI::App& app, Invocation& invocation);
 void add_eval_command(CLI::App& app, Invocation& invocation);
 void add_privacy_command(CLI::App& app, Invocation& invocation);
 void add_bench_command(CLI::App& app, Invocation& invocation);
+#ifdef SOTTO_HAVE_NET
+void add_serve_command(CLI::App& app, Invocation& invocation);
+#endif
 
 // The whole program: parses, runs, prints errors; returns the exit code 0, 1 (failed) or 2 (wrong use).
 int run(int argc, char** argv);

@@ -11,9 +11,10 @@
 #include "net/http_client.h"
 #include "net/negotiation.h"
 #include "pool_fixture.h"
+#include "serving/bench/synthetic_pool.h"
 #include "serving/http/items_json.h"
 #include "serving/http/recommend_json.h"
-#include "serving/http/serving_api.h"
+#include "serving/http/serving_server.h"
 #include "serving/pool/pack_model.h"
 #include "test_paths.h"
 
@@ -220,6 +221,52 @@ TEST_F(HttpServing, AReloadUnderLoadFailsNoRequest) {
   done = true;
   for (auto& device : devices) device.join();
   EXPECT_EQ(not_answered, 0);
+}
+
+TEST(ServingServer, TakesOverANewPackFileAndPublishesPacks) {
+  const TempFolder folder;
+  DevicePack pack = synthetic_pack().value();
+  const auto write = [&](const DevicePack& written) {
+    ASSERT_TRUE(write_file_atomically(folder / "pack", encode_pack(written).value()));
+  };
+  write(pack);
+  class Encoder final : public ItemEncoder {
+    Result<std::vector<std::vector<float>>> encode(std::span<const CatalogueItem> items) const override {
+      return std::vector<std::vector<float>>(items.size(), random_vector(items.size(), 64));
+    }
+  };
+  ServeSettings settings;
+  settings.model = folder / "pack";
+  settings.catalogue = folder / "c";
+  settings.durability = Durability::process_end;
+  settings.max_age_seconds = 100'000;
+  const auto server = ServingServer::start(settings, [](const DevicePack&) {
+                        return Result<std::shared_ptr<const ItemEncoder>>(std::make_shared<Encoder>());
+                      }).value();
+  constexpr std::int64_t now = 1'700'000'000;
+  ASSERT_TRUE(fill_with_synthetic_items(server->pool(), 500, now, 1000));
+  ASSERT_TRUE(server->tick(now));
+  auto client = HttpClient::create({.url = server->url()}).value();
+  EXPECT_EQ(decode_pack(client.get("/v1/pack").value().body).value().items.size(), 500U);
+  const auto answer =
+      client.post("/v1/recommend", R"({"model":"synthetic-1","prototypes":[3]})", kJsonType).value();
+  EXPECT_EQ(answer.status, 200) << answer.body;
+
+  pack.model = "synthetic-2";
+  write(pack);
+  // Written within the same second, perhaps: a later time is what tells files apart.
+  fs::last_write_time(folder / "pack", fs::last_write_time(folder / "pack") + std::chrono::seconds(2));
+  ASSERT_TRUE(server->tick(now + 1));
+  EXPECT_EQ(server->pool().current()->model().version(), "synthetic-2");
+  EXPECT_EQ(decode_pack(client.get("/v1/pack").value().body).value().model, "synthetic-2");
+
+  ASSERT_TRUE(write_file_atomically(folder / "pack", "garbage"));
+  fs::last_write_time(folder / "pack", fs::last_write_time(folder / "pack") + std::chrono::seconds(4));
+  EXPECT_FALSE(server->tick(now + 2));
+  EXPECT_TRUE(server->tick(now + 3)) << "and it goes on";
+  EXPECT_EQ(client.get("/v1/popular").value().status, 200);
+  ASSERT_TRUE(server->tick(now + 200'000));
+  EXPECT_EQ(server->pool().catalogue().size(), 0U) << "expired";
 }
 
 TEST(QueryCoalescer, GivesEveryQueryTheAnswerItWouldGetAlone) {

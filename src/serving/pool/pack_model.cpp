@@ -31,6 +31,7 @@ Result<DevicePack> with_live_items(DevicePack pack, const LivePool& pool) {
     position = static_cast<std::uint16_t>(pack.categories.size());
     pack.categories.push_back(name);
   }
+  if (pack.categories.empty()) pack.categories.emplace_back("all");  // a device's ledger needs one
   std::vector<PackItem> live;
   for (const StoredItemPtr& item : items) {
     const auto vector = model->vector_of(item->number);

@@ -1,0 +1,124 @@
+#ifdef SOTTO_HAVE_NET
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "base/interrupt.h"
+#include "cli/command.h"
+#include "device/wire/pack_codec.h"
+#include "serving/bench/synthetic_pool.h"
+#include "serving/http/serving_server.h"
+
+namespace sotto::cli {
+
+namespace {
+
+constexpr std::int64_t week_seconds = 7 * 86'400;
+
+struct Arguments {
+  serving::ServeSettings serve;
+  std::string token_file;
+  std::int64_t max_age_hours = 0;
+  std::size_t synthetic = 0;
+  bool fast_disk_writes = false;
+};
+
+std::int64_t unix_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Result<std::string> read_token(const fs::path& path) {
+  SOTTO_TRY(std::string token, read_file(path, 4096));
+  while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
+  if (token.size() < 16)
+    return bad_input("{} holds fewer than 16 characters: make a longer token", path.string());
+  return token;
+}
+
+// A pack to serve from where there is no trained one.
+Status prepare_synthetic(Arguments& arguments) {
+  if (!arguments.serve.model.empty()) return bad_input("--synthetic brings its own model: leave --model out");
+  std::error_code problem;
+  fs::create_directories(arguments.serve.catalogue, problem);
+  arguments.serve.model = arguments.serve.catalogue / "synthetic.pack";
+  SOTTO_TRY(const auto pack, serving::synthetic_pack());
+  SOTTO_TRY(const std::string bytes, encode_pack(pack));
+  return write_file_atomically(arguments.serve.model, bytes);
+}
+
+Status fill(serving::LivePool& pool, const Arguments& arguments) {
+  if (arguments.synthetic == 0 || pool.catalogue().size() > 0) return {};
+  return serving::fill_with_synthetic_items(pool, arguments.synthetic, unix_now(), week_seconds);
+}
+
+Status serve(Arguments arguments, const Output& output) {
+  serving::ServeSettings& settings = arguments.serve;
+  if (settings.catalogue.empty()) return bad_input("name the folder of the live items: --catalogue DIR");
+  if (arguments.synthetic > 0) {
+    SOTTO_CHECK(prepare_synthetic(arguments));
+  } else if (settings.model.empty()) {
+    return bad_input("name the device pack to serve: --model FILE (or try --synthetic 100000)");
+  }
+  if (!arguments.token_file.empty()) {
+    SOTTO_TRY(settings.operator_token, read_token(arguments.token_file));
+  }
+  settings.max_age_seconds = 3600 * arguments.max_age_hours;
+  if (arguments.fast_disk_writes) settings.durability = serving::Durability::process_end;
+  const auto no_encoder = [](const DevicePack&) -> Result<std::shared_ptr<const serving::ItemEncoder>> {
+    return std::shared_ptr<const serving::ItemEncoder>();
+  };
+  SOTTO_TRY(const auto server, serving::ServingServer::start(settings, no_encoder));
+  SOTTO_CHECK(fill(server->pool(), arguments));
+  output.event({{"event", "serving"},
+                {"url", server->url()},
+                {"model", server->pool().current()->model().version()},
+                {"items", server->pool().catalogue().size()}});
+  output.text(fmt::format("serving {} items of model {} at {}", server->pool().catalogue().size(),
+                          server->pool().current()->model().version(), server->url()));
+  while (!interrupted()) {
+    if (auto done = server->tick(unix_now()); !done) output.text("warning: " + done.error().message);
+    for (int i = 0; i < 10 && !interrupted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  server->stop();
+  set_interrupted(false);  // this is how a server ends
+  return {};
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, Invocation& invocation) {
+  auto arguments = std::make_shared<Arguments>();
+  serving::ServeSettings& settings = arguments->serve;
+  CLI::App* command = app.add_subcommand("serve", "Private online recommendation");
+  command->add_option("--model", settings.model,
+                      "Device pack to serve; replaced while serving, it is reloaded");
+  command->add_option("--catalogue", settings.catalogue, "Folder of the live items; made when missing");
+  command->add_option("--synthetic", arguments->synthetic, "Serve this many made-up items, to try it out");
+  command->add_option("--operator-token-file", arguments->token_file,
+                      "File with the token that changes need; without one nothing can be changed");
+  command
+      ->add_option("--max-age-hours", arguments->max_age_hours, "Items older than this leave; 0: they stay")
+      ->check(CLI::Range(0, 1'000'000));
+  command->add_option("--average-share", settings.average_share, "Share of the average user in a prototype")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--pack-seconds", settings.pack_seconds, "Least time between device packs; 0: none")
+      ->check(CLI::Range(0, 86'400));
+  command->add_flag("--survive-process-only", arguments->fast_disk_writes,
+                    "Do not wait for the disk: changes outlive a kill, not a power failure");
+  command->add_option("--address", settings.http.address, "Address to listen on");
+  command->add_option("--port", settings.http.port, "Port to listen on; 0: any free one")
+      ->check(CLI::Range(0, 65'535));
+  command->add_option("--certificate", settings.http.certificate, "Certificate chain (PEM) for TLS");
+  command->add_option("--private-key", settings.http.private_key, "Its private key (PEM)");
+  command->add_option("--requests-per-second", settings.http.requests_per_second,
+                      "Requests of one address; 0: no limit");
+  command->callback([arguments, &invocation] {
+    invocation.action = [arguments, &invocation] { return serve(*arguments, invocation.output); };
+  });
+}
+
+}  // namespace sotto::cli
+
+#endif

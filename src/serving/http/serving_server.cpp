@@ -1,0 +1,85 @@
+#include "serving/http/serving_server.h"
+
+#include "base/files.h"
+#include "device/wire/pack_codec.h"
+#include "serving/pool/pack_model.h"
+
+namespace sotto::serving {
+
+namespace {
+
+constexpr std::int64_t maintenance_seconds = 10;
+
+}  // namespace
+
+Result<std::shared_ptr<const ServingModel>> ServingServer::load_model() {
+  std::error_code problem;
+  // Before reading: a file that is replaced meanwhile is read again at the next tick.
+  pack_time_ = fs::last_write_time(settings_.model, problem);
+  SOTTO_TRY(const std::string bytes, read_file(settings_.model, kMaxPackBytes));
+  auto pack = decode_pack(bytes);
+  if (!pack) return tl::unexpected(std::move(pack).error().in(settings_.model.string()));
+  SOTTO_TRY(auto encoder, encoder_for_(*pack));
+  SOTTO_TRY(auto model, model_of(*pack, settings_.average_share, std::move(encoder)));
+  pack->items = {};
+  pack_ = std::move(*pack);
+  return model;
+}
+
+Result<std::unique_ptr<ServingServer>> ServingServer::start(const ServeSettings& settings,
+                                                            const EncoderFor& encoder_for) {
+  std::unique_ptr<ServingServer> serving(new ServingServer(settings, encoder_for));
+  SOTTO_TRY(auto model, serving->load_model());
+  LivePool::Settings pool_settings;
+  pool_settings.catalogue.durability = settings.durability;
+  pool_settings.max_age_seconds = settings.max_age_seconds;
+  SOTTO_TRY(serving->pool_, LivePool::open(settings.catalogue, std::move(model), pool_settings));
+  serving->api_ = std::make_unique<ServingApi>(*serving->pool_, serving->packs_, serving->metrics_,
+                                               ServingApiSettings{settings.operator_token});
+  Router router;
+  serving->api_->add_routes(router);
+  SOTTO_TRY(auto server, HttpServer::start(settings.http, std::move(router), serving->metrics_));
+  serving->server_.emplace(std::move(server));
+  return serving;
+}
+
+Status ServingServer::reload_if_changed() {
+  std::error_code problem;
+  const auto time = fs::last_write_time(settings_.model, problem);
+  if (problem || time == pack_time_) return {};  // a missing file is one that is about to be replaced
+  DevicePack before = pack_;
+  SOTTO_TRY(auto model, load_model());
+  if (pool_->of_version(model->version())) {  // the same model, written again: versions name contents
+    pack_ = std::move(before);
+    return {};
+  }
+  if (auto replaced = pool_->replace_model(std::move(model)); !replaced) {
+    pack_ = std::move(before);
+    return replaced;
+  }
+  published_ = 0;
+  return {};
+}
+
+Status ServingServer::publish_if_due(std::int64_t now) {
+  if (settings_.pack_seconds == 0 || now < published_ + settings_.pack_seconds) return {};
+  const std::uint64_t changes = pool_->changes();
+  if (published_ > 0 && changes == published_changes_) return {};
+  SOTTO_TRY(const DevicePack pack, with_live_items(pack_, *pool_));
+  SOTTO_CHECK(packs_.publish(pack));
+  published_ = now;
+  published_changes_ = changes;
+  return {};
+}
+
+Status ServingServer::tick(std::int64_t now) {
+  SOTTO_CHECK(reload_if_changed());
+  if (now >= maintained_ + maintenance_seconds) {
+    maintained_ = now;
+    SOTTO_CHECK(pool_->maintain(now));
+    api_->observe_pool();
+  }
+  return publish_if_due(now);
+}
+
+}  // namespace sotto::serving
