@@ -1,5 +1,6 @@
 #include "base/progress.h"
 #include "cli/command.h"
+#include "eval/baselines.h"
 #include "eval/training_run.h"
 #include "model/blas_check.h"
 
@@ -62,6 +63,25 @@ Status train(Arguments& arguments, const Output& output) {
   return {};
 }
 
+Status show_baselines(const Dataset& dataset, const Output& output) {
+  std::vector<std::uint32_t> test;
+  for (std::uint32_t i = 0; i < dataset.impression_count(); ++i)
+    if (dataset.impression(i).split == Split::test) test.push_back(i);
+  if (test.empty()) return bad_input("{} has no test impressions to rank", dataset.name());
+  const std::pair<const char*, MeanImpressionMetrics> rows[] = {
+      {"popularity", evaluate_popularity(dataset, test)}, {"random", evaluate_random(dataset, test)}};
+  for (const auto& [name, metrics] : rows) {
+    auto event = to_json(metrics.mean);
+    event.update({{"event", "baseline"},
+                  {"name", name},
+                  {"impressions", metrics.counted},
+                  {"left_out", metrics.left_out}});
+    output.event(event);
+    output.text(fmt::format("{:<10}  {}", name, metrics_line(metrics.mean)));
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_train_command(CLI::App& app, Invocation& invocation) {
@@ -92,14 +112,20 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
 void add_eval_command(CLI::App& app, Invocation& invocation) {
   struct EvalArguments {
     std::string run, data;
+    bool baselines = false;
   };
   auto arguments = std::make_shared<EvalArguments>();
-  CLI::App* command = app.add_subcommand("eval", "Test metrics of a trained run");
-  command->add_option("run", arguments->run, "Run folder")->required();
+  CLI::App* command =
+      app.add_subcommand("eval", "Test metrics of a trained run, or of the trivial rankings it must beat");
+  command->add_option("run", arguments->run, "Run folder");
+  command->add_flag("--baselines", arguments->baselines, "Popularity and random order instead of a run");
   command->add_option("--data", arguments->data, "Data set folder")->required();
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
+      if (arguments->run.empty() != arguments->baselines)
+        return bad_input("eval takes a run folder, or --baselines instead of one");
       SOTTO_TRY(const auto dataset, Dataset::open(arguments->data));
+      if (arguments->baselines) return show_baselines(dataset, invocation.output);
       prepare_torch();
       SOTTO_TRY(const auto metrics, evaluate_run(arguments->run, dataset));
       auto event = to_json(metrics.mean);

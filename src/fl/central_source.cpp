@@ -5,14 +5,16 @@
 #include <numeric>
 
 #include "base/distributions.h"
+#include "fl/update_transform.h"
 
 namespace sotto {
 
 CentralSource::CentralSource(const TrainingData& data, NewsTraining& training, std::int64_t batch,
-                             std::uint64_t seed)
+                             double clip, std::uint64_t seed)
     : training_(training),
       ordered_epoch_(std::numeric_limits<std::uint32_t>::max()),
       batch_(static_cast<std::size_t>(batch)),
+      clip_(clip),
       seed_(seed) {
   for (const auto& user : data.samples) samples_.insert(samples_.end(), user.begin(), user.end());
 }
@@ -35,7 +37,9 @@ Result<RoundUpdate> CentralSource::round(std::uint32_t round) {
     batch.push_back(samples_[order_[i]]);
   const LocalGradient total = training_.batch_gradient(round, batch);
   const auto samples = static_cast<double>(total.samples);
-  return RoundUpdate{total.gradient / samples, total.loss / samples, 0, total.samples, 0, 0};
+  torch::Tensor direction = total.gradient / samples;
+  if (clip_ > 0) ClipNorm(clip_).apply(round, unknown_user, direction);
+  return RoundUpdate{std::move(direction), total.loss / samples, 0, total.samples, 0, 0};
 }
 
 }  // namespace sotto

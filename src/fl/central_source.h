@@ -10,8 +10,9 @@ namespace sotto {
 
 class CentralSource final : public UpdateSource {
  public:
-  // batch: clicks per step.
-  CentralSource(const TrainingData& data, NewsTraining& training, std::int64_t batch, std::uint64_t seed);
+  // batch: clicks per step. clip: L2 norm that the mean gradient of a step is scaled down to; 0: never.
+  CentralSource(const TrainingData& data, NewsTraining& training, std::int64_t batch, double clip,
+                std::uint64_t seed);
   Result<RoundUpdate> round(std::uint32_t round) override;
   std::uint32_t rounds_per_epoch() const;
 
@@ -21,6 +22,7 @@ class CentralSource final : public UpdateSource {
   std::vector<std::uint32_t> order_;
   std::uint32_t ordered_epoch_;
   std::size_t batch_;
+  double clip_;
   std::uint64_t seed_;
 };
 

@@ -20,13 +20,14 @@ bool click_and_non_clicks(const Impression& impression, std::uint32_t clicked_po
 
 NewsTraining::NewsTraining(const Dataset& dataset, const TrainingData& data,
                            const TrainingDataSettings& settings, RankingModel& model,
-                           FlatParameters& parameters, std::uint64_t seed)
+                           FlatParameters& parameters, std::uint64_t seed, Precision precision)
     : dataset_(dataset),
       data_(data),
       settings_(settings),
       model_(model),
       parameters_(parameters),
       seed_(seed),
+      precision_(precision),
       choose_(&click_and_non_clicks) {}
 
 RankingBatch NewsTraining::empty_batch() const {
@@ -51,7 +52,11 @@ void NewsTraining::add_user(RankingBatch& batch, std::uint32_t round, UserId use
 
 LocalGradient NewsTraining::backward(const RankingBatch& batch, Pass pass) {
   parameters_.zero_gradients();
-  const torch::Tensor loss = batch.loss(model_, pass);
+  torch::Tensor loss;
+  {
+    const PrecisionRegion region(precision_);
+    loss = batch.loss(model_, pass);
+  }
   loss.backward();
   return {parameters_.gradients(), loss.item<double>(), batch.samples()};
 }

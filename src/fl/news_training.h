@@ -8,6 +8,7 @@
 
 #include "fl/training_data.h"
 #include "model/flat_parameters.h"
+#include "model/precision.h"
 #include "model/ranking_batch.h"
 
 namespace sotto {
@@ -45,7 +46,8 @@ using EachUser = std::function<Status(UserId user, const LocalGradient& own)>;
 class NewsTraining {
  public:
   NewsTraining(const Dataset& dataset, const TrainingData& data, const TrainingDataSettings& settings,
-               RankingModel& model, FlatParameters& parameters, std::uint64_t seed);
+               RankingModel& model, FlatParameters& parameters, std::uint64_t seed,
+               Precision precision = Precision::fp32);
 
   // Instead of the click and items of the same impression that were not clicked.
   void choose_candidates(ChooseCandidates choose) { choose_ = std::move(choose); }
@@ -92,6 +94,7 @@ class NewsTraining {
   RankingModel& model_;
   FlatParameters& parameters_;
   std::uint64_t seed_;
+  Precision precision_;
   ChooseCandidates choose_;
 };
 

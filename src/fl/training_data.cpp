@@ -14,6 +14,9 @@ void TrainingDataSettings::bind(SettingsTable& table) {
            "Most recent clicks of a history that the user model reads")
       .add("validation_impressions", validation_impressions, {0, 100000000},
            "Impressions to choose the best round by; 0: keep the last round")
+      .add_choice("validation", validation, {"random", "latest"},
+                  "Which training impressions choose the best round where the data has no validation split: "
+                  "any, or the latest ones, which resemble the test days")
       .add("user_share", user_share, {1e-6, 1.0}, "Share of the users who train (FedNewsRec's paper: 0.5)");
 }
 
@@ -41,6 +44,16 @@ std::vector<std::uint32_t> seeded_choice(std::vector<std::uint32_t> from, std::s
   return chosen;
 }
 
+// The latest by time; of one time, and where times are unknown, those that stand last.
+std::vector<std::uint32_t> latest(const Dataset& dataset, std::vector<std::uint32_t> from, std::size_t most) {
+  std::stable_sort(from.begin(), from.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return dataset.impression(a).time < dataset.impression(b).time;
+  });
+  from.erase(from.begin(), from.end() - static_cast<std::ptrdiff_t>(std::min(most, from.size())));
+  std::sort(from.begin(), from.end());
+  return from;
+}
+
 // Has something to rank: a click and a non-click.
 bool rankable(const Impression& impression) {
   const auto clicks = std::count(impression.clicked.begin(), impression.clicked.end(), std::uint8_t{1});
@@ -66,9 +79,10 @@ Result<TrainingData> prepare_training_data(const Dataset& dataset, const Trainin
   }
   const auto wanted = static_cast<std::size_t>(settings.validation_impressions);
   const bool own_split = !validation.empty();
-  // Never more than a fifth of the training impressions.
-  data.validation = own_split ? seeded_choice(validation, wanted, seed, 1)
-                              : seeded_choice(train, std::min(wanted, train.size() / 5), seed, 2);
+  const std::size_t spared = std::min(wanted, train.size() / 5);  // never more than a fifth
+  data.validation = own_split                         ? seeded_choice(validation, wanted, seed, 1)
+                    : settings.validation == "latest" ? latest(dataset, train, spared)
+                                                      : seeded_choice(train, spared, seed, 2);
   std::unordered_set<std::uint32_t> held_out;
   if (!own_split) held_out.insert(data.validation.begin(), data.validation.end());
 

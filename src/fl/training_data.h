@@ -2,6 +2,7 @@
 // Which impressions train, validate and test a run, and the click samples of every training user.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +14,7 @@ namespace sotto {
 struct TrainingDataSettings {
   std::int64_t negatives = 4, max_history = 50, validation_impressions = 1000;
   double user_share = 1.0;
+  std::string validation = "random";
   void bind(SettingsTable& table);
 };
 
@@ -27,7 +29,8 @@ struct TrainingData {
 };
 
 // Validation: the data's own validation split (a seeded sample of it when larger than asked), else that many
-// training impressions, held out of training. Training users: a seeded `user_share` of those with samples.
+// training impressions, held out of training: a seeded sample of them, or the latest. Training users: a
+// seeded `user_share` of those with samples.
 Result<TrainingData> prepare_training_data(const Dataset& dataset, const TrainingDataSettings& settings,
                                            std::uint64_t seed);
 

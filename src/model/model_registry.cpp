@@ -34,6 +34,8 @@ std::span<const ModelEntry> models() {
       ModelEntry{"naml", "title, abstract, category and subcategory as views merged by attention", views,
                  true, 0, "word_size filters category_size pooling_size dropout train_words start",
                  &make_naml},
+      ModelEntry{"plm-nr", "BERT over word pieces, self-attention over clicks", title, true, 0,
+                 "heads head_size pooling_size dropout start bert bert_memory", &make_plm_nr},
       ModelEntry{"lstur", "GRU over clicks with a vector of the user's own", codes, true, 0.5,
                  "word_size filters category_size pooling_size recent_clicks user_mask user_start dropout "
                  "train_words start",

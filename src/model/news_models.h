@@ -17,6 +17,7 @@ std::shared_ptr<RankingModel> make_ebnr(const ModelInputs& inputs);
 std::shared_ptr<RankingModel> make_dkn(const ModelInputs& inputs);
 std::shared_ptr<RankingModel> make_dan(const ModelInputs& inputs);
 std::shared_ptr<RankingModel> make_dfm(const ModelInputs& inputs);
+std::shared_ptr<RankingModel> make_plm_nr(const ModelInputs& inputs);
 std::shared_ptr<RankingModel> make_fm(const ModelInputs& inputs);
 
 }  // namespace sotto

@@ -20,6 +20,8 @@ void NewsShape::bind(SettingsTable& table, const std::function<bool(std::string_
   size("category_size", category_size, 4096, "Size of category and subcategory vectors");
   size("entity_size", entity_size, 4096, "Size of learned entity vectors, where the data has none");
   size("user_size", user_size, 4096, "Size of a user's own vector");
+  size("bert_memory", bert_memory, 1 << 20,
+       "MiB that activations of BERT may take; beyond, they are computed again for the backward pass");
   rate("user_mask", user_mask, "Share of training histories read as an unknown user's");
   if (reads("user_start"))
     table.add_choice("user_start", user_start, {"ini", "con"},

@@ -15,10 +15,12 @@
 
 namespace sotto {
 
+class BertModel;
+
 // Defaults are the papers'. A model reads some of these; the registry says which.
 struct NewsShape {
   std::int64_t word_size = 300, heads = 20, head_size = 20, filters = 400, pooling_size = 200,
-               recent_clicks = 20, category_size = 100, entity_size = 100, user_size = 50;
+               recent_clicks = 20, category_size = 100, entity_size = 100, user_size = 50, bert_memory = 1024;
   double dropout = 0.2, word_mask = 0.3, user_mask = 0.1;
   bool train_words = false;
   std::string start = "glorot", user_start = "ini";
@@ -43,6 +45,7 @@ struct ModelInputs {
   torch::Tensor words;
   std::shared_ptr<const ItemFeatures> items;
   KnownUsers known;
+  std::shared_ptr<BertModel> bert = nullptr;  // of models that read titles with one
 };
 
 }  // namespace sotto

@@ -16,9 +16,12 @@ class CentralNews final : public Recipe {
 
   void bind(SettingsTable& table) override {
     engine_.bind(table);
-    table.add("batch", batch_, {1, 1000000}, "Clicks per step");
+    table.add("batch", batch_, {1, 1000000}, "Clicks per step")
+        .add("gradient_clip", gradient_clip_, {0.0, 1e9},
+             "L2 norm that a step's gradient is cut to; 0: not at all");
     optimiser_.optimiser = "adam";
     optimiser_.beta2 = 0.999;
+    if (news_.model == "plm-nr") optimiser_.learning_rate = 1e-4;  // pre-trained weights need small steps
     optimiser_.bind(table);
     news_.shape.train_words = true;
     news_.bind(table);
@@ -26,7 +29,7 @@ class CentralNews final : public Recipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
-    CentralSource source(run.data(), run.training(), batch_, request.seed);
+    CentralSource source(run.data(), run.training(), batch_, gradient_clip_, request.seed);
     return run.train(source, optimiser_, engine_);
   }
 
@@ -37,6 +40,7 @@ class CentralNews final : public Recipe {
 
  private:
   std::int64_t batch_ = 128;
+  double gradient_clip_ = 0;
   EngineSettings engine_;
   OptimiserSettings optimiser_;
   NewsSettings news_;

@@ -11,9 +11,12 @@ namespace {
 
 class FedRec final : public Recipe {
  public:
+  explicit FedRec(std::string model) { news_.model = std::move(model); }
+
   void bind(SettingsTable& table) override {
     engine_.bind(table);
     federated_.bind(table);
+    if (news_.model == "plm-nr") optimiser_.learning_rate = 1e-4;  // pre-trained weights need small steps
     optimiser_.bind(table);
     news_.shape.train_words = true;
     news_.bind_with_choice(table);
@@ -41,6 +44,6 @@ class FedRec final : public Recipe {
 
 }  // namespace
 
-std::unique_ptr<Recipe> make_fedrec() { return std::make_unique<FedRec>(); }
+std::unique_ptr<Recipe> make_fedrec(std::string model) { return std::make_unique<FedRec>(std::move(model)); }
 
 }  // namespace sotto

@@ -1,10 +1,12 @@
 #pragma once
 #include <memory>
+#include <string>
 
 #include "recipes/recipe.h"
 
 namespace sotto {
 
-std::unique_ptr<Recipe> make_fedrec();
+// model: a name of models() that devices can share; a setting changes it.
+std::unique_ptr<Recipe> make_fedrec(std::string model);
 
 }  // namespace sotto

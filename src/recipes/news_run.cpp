@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "recipes/learned_codes.h"
-#include "text/glove.h"
+#include "recipes/news_text.h"
 
 namespace sotto {
 namespace {
@@ -27,13 +27,17 @@ void NewsSettings::bind_for(SettingsTable& table, const std::function<bool(const
     return any([&](const ModelEntry& entry) { return entry.reads_setting(name); });
   });
   data.bind(table);
+  table.add_choice("precision", precision, {"fp32", "bf16"},
+                   "Matrix products in training: 32 bits, or 16 on a GPU (mixed precision)");
   text.bind(table);
   if (any([](const ModelEntry& entry) { return entry.features.abstracts; }))
     table.add("max_abstract_words", max_abstract_words, {1, 100'000}, "Words of an abstract that are read");
-  table
-      .add("glove", glove,
-           "File of GloVe word vectors to start from (.txt, .xz, .gz, .zst); empty: random ones")
-      .add("word_scale", word_scale, {1e-6, 100.0}, "Standard deviation of random word vectors");
+  if (any([](const ModelEntry& entry) { return entry.reads_setting("word_size"); }))
+    table
+        .add("glove", glove,
+             "File of GloVe word vectors to start from (.txt, .xz, .gz, .zst); empty: random ones")
+        .add("word_scale", word_scale, {1e-6, 100.0}, "Standard deviation of random word vectors");
+  if (any([](const ModelEntry& entry) { return entry.reads_setting("bert"); })) bert.bind(table);
 }
 
 void NewsSettings::bind(SettingsTable& table) {
@@ -60,25 +64,6 @@ Status check_federated(const NewsSettings& settings) {
 
 namespace {
 
-Result<Vocabulary> vocabulary_of(const NewsSettings& settings, const RunRequest& request,
-                                 const FeatureUse& use, const WordTokenizer& tokenizer) {
-  const fs::path stored = request.run / "vocabulary.sotto";
-  if (fs::exists(stored)) return Vocabulary::load(stored);
-  const StringColumn titles = request.dataset.catalogue().titles,
-                     abstracts = request.dataset.catalogue().abstracts;
-  const std::size_t items = titles.size();
-  auto vocabulary = Vocabulary::build(
-      count_words(
-          use.abstracts ? items + abstracts.size() : items,
-          [&](std::size_t i) { return i < items ? titles[i] : abstracts[i - items]; }, tokenizer),
-      settings.text.vocabulary);
-  if (vocabulary.size() <= 2)
-    return bad_input("the items of {} have no text, which this recipe reads: use data with titles",
-                     request.dataset.name());
-  SOTTO_CHECK(vocabulary.save(stored));
-  return vocabulary;
-}
-
 Result<torch::Device> device_of(const std::string& name) {
   if (name == "cpu") return torch::Device(torch::kCPU);
   if (name != "cuda") return bad_input("unknown device '{}': cpu or cuda", name);
@@ -89,38 +74,17 @@ Result<torch::Device> device_of(const std::string& name) {
 
 }  // namespace
 
-Result<torch::Tensor> NewsRun::word_vectors(const Vocabulary& vocabulary) const {
-  const auto rows = static_cast<std::int64_t>(vocabulary.size()), columns = settings_.shape.word_size;
-  if (settings_.glove.empty()) {
-    if (!settings_.shape.train_words)
-      return bad_input(
-          "untrained random word vectors mean nothing: give --set glove=FILE or --set train_words=true");
-    return torch::randn({rows, columns}) * settings_.word_scale;
-  }
-  SOTTO_TRY(auto vectors,
-            read_glove(settings_.glove, vocabulary, {request_.seed, static_cast<std::size_t>(columns)}));
-  info("word vectors: {} of {} words found in {}", vectors.coverage.words_found, vectors.coverage.words,
-       settings_.glove);
-  return torch::from_blob(vectors.values.data(), {rows, columns}, torch::kFloat32).clone();
-}
-
 Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest& request) {
   NewsRun run(settings, request);
   SOTTO_TRY(const auto* entry, find_model(settings.model));
   SOTTO_TRY(const auto device, device_of(request.device));
+  SOTTO_TRY(const auto precision, precision_on(settings.precision, request.device));
   SOTTO_TRY(auto data, prepare_training_data(request.dataset, settings.data, request.seed));
   run.data_ = std::make_unique<TrainingData>(std::move(data));
-  const WordTokenizer tokenizer(settings.text.tokenizer);
-  SOTTO_TRY(const auto vocabulary, vocabulary_of(settings, request, entry->features, tokenizer));
-  const WordLimits limits{static_cast<std::size_t>(settings.text.max_words),
-                          static_cast<std::size_t>(settings.max_abstract_words)};
-
   torch::manual_seed(request.seed);
-  SOTTO_TRY(auto words, run.word_vectors(vocabulary));
-  ModelInputs inputs{settings.shape, std::move(words),
-                     std::make_shared<ItemFeatures>(build_item_features(
-                         request.dataset.catalogue(), entry->features, tokenizer, vocabulary, limits)),
-                     entry->user_ids() ? KnownUsers{run.data_->users} : KnownUsers{}};
+  SOTTO_TRY(auto text, read_news_text(settings, request, *entry));
+  ModelInputs inputs{settings.shape, std::move(text.words), std::move(text.items),
+                     entry->user_ids() ? KnownUsers{run.data_->users} : KnownUsers{}, std::move(text.bert)};
   SOTTO_CHECK(check_learned_codes(request.run, request.dataset, *entry, inputs.known));
   if (entry->features.entities && inputs.items->entity_count == 0)
     info("{} names no entities: {} reads the words alone", request.dataset.name(), entry->name);
@@ -129,7 +93,7 @@ Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest&
   run.model_->to(device);
   run.parameters_ = std::make_unique<FlatParameters>(*run.model_);
   run.training_ = std::make_unique<NewsTraining>(request.dataset, *run.data_, settings.data, *run.model_,
-                                                 *run.parameters_, request.seed);
+                                                 *run.parameters_, request.seed, precision);
   return run;
 }
 

@@ -7,6 +7,7 @@
 
 #include "fl/federated_source.h"
 #include "fl/training_data.h"
+#include "model/bert_source.h"
 #include "model/model_registry.h"
 #include "recipes/recipe.h"
 #include "text/text_settings.h"
@@ -18,9 +19,11 @@ struct NewsSettings {
   std::string model = "fednewsrec";
   TextSettings text;
   NewsShape shape;
+  BertSettings bert;
   TrainingDataSettings data;
   std::string glove;
   double word_scale = 0.1;
+  std::string precision = "fp32";
   std::int64_t max_abstract_words = 50;
   // Puts something of a recipe's own around the model; empty: the model as it is.
   std::function<std::shared_ptr<RankingModel>(std::shared_ptr<RankingModel>)> wrap;
@@ -55,7 +58,6 @@ class NewsRun {
 
  private:
   NewsRun(const NewsSettings& settings, const RunRequest& request) : settings_(settings), request_(request) {}
-  Result<torch::Tensor> word_vectors(const Vocabulary& vocabulary) const;
   MeanImpressionMetrics measure(const std::vector<std::uint32_t>& impressions);
 
   const NewsSettings& settings_;

@@ -50,13 +50,20 @@ std::span<const RecipeEntry> recipes() {
                   "server sees the gradient of every user who takes "
                   "part in a round, from which clicked items can be reconstructed. Use it as the non-private "
                   "mark for the private recipes.",
-                  false, &make_fedrec},
+                  false, [] { return make_fedrec("fednewsrec"); }},
+      RecipeEntry{
+          "fedrec-bert", "PLM-NR, with the whole of BERT on every device, by federated rounds without noise",
+          "No differential privacy. As fedrec: the server sees the gradient of every user who takes part. "
+          "Devices hold and send the layers of BERT that learn.",
+          false, [] { return make_fedrec("plm-nr"); }},
       central("central-fednewsrec", "FedNewsRec's model trained on everybody's clicks in one place",
               [] { return make_central_news("fednewsrec"); }),
       central("central-nrms", "NRMS trained on everybody's clicks in one place",
               [] { return make_central_news("nrms"); }),
       central("central-naml", "NAML trained on everybody's clicks in one place",
               [] { return make_central_news("naml"); }),
+      central("central-plm-nr", "PLM-NR, BERT as news model, trained on everybody's clicks in one place",
+              [] { return make_central_news("plm-nr"); }),
       central("central-lstur", "LSTUR trained on everybody's clicks in one place",
               [] { return make_central_news("lstur"); }),
       central("central-npa", "NPA trained on everybody's clicks in one place",

@@ -75,6 +75,13 @@ TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "cohort=1000"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "train_words=false"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "glove=/nowhere.txt"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "precision=bf16"},
+      {"train", "fedrec-bert", "--data", data.path(), "--out", runs / "x", "--set", "bert=/nowhere"},
+      {"train", "fedrec-bert", "--data", data.path(), "--out", runs / "x", "--set",
+       "bert=" + data.path().string()},
+      {"train", "central-plm-nr", "--data", data.path(), "--out", runs / "x", "--set", "bert_size=huge"},
+      {"train", "central-plm-nr", "--data", data.path(), "--out", runs / "x", "--set",
+       "trainable_layers=last 9"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--epsilon", "3"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--mode", "best"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--device", "tpu"},
@@ -84,6 +91,8 @@ TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--config", "/nowhere.toml"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--resume"},
       {"eval", runs / "x", "--data", data.path()},
+      {"eval", "--data", data.path()},
+      {"eval", runs / "x", "--baselines", "--data", data.path()},
       {"data", "info", "/nowhere"},
       {"data", "import", "mindd", data.path(), "--out", runs / "x"},
       {"data", "import", "mind", data.path(), "--out", runs / "x"},
@@ -150,6 +159,22 @@ TEST(CommandLine, PaperModePrintsTheClaimBesideTheTruth) {
   const auto done = trained.last_line();
   EXPECT_NEAR(done.at("epsilon_claimed").get<double>(), 2.0 / 3, 1e-6);
   EXPECT_GT(done.at("epsilon").get<double>(), 100);
+}
+
+TEST(CommandLine, EvalShowsTheTrivialRankingsOfADataSet) {
+  const TempFolder data;
+  testing::tiny_news(data);
+  const Reply reply = sotto({"--json", "eval", "--baselines", "--data", data.path()});
+  ASSERT_EQ(reply.code, 0) << reply.err;
+  std::istringstream lines(reply.out);
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(nlohmann::json::parse(line).at("name"), "popularity");
+  ASSERT_TRUE(std::getline(lines, line));
+  const auto random = nlohmann::json::parse(line);
+  EXPECT_EQ(random.at("name"), "random");
+  EXPECT_DOUBLE_EQ(random.at("auc").get<double>(), 0.5);
+  EXPECT_FALSE(std::getline(lines, line));
 }
 
 TEST(CommandLine, TrainResumeAndEvalTellTheSameStory) {

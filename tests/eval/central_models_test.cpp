@@ -9,8 +9,8 @@
 namespace sotto {
 namespace {
 
-const std::vector<std::string> narrow = {"word_size=12", "word_scale=0.3",     "negatives=2",
-                                         "batch=16",     "learning_rate=0.02", "validation_impressions=0"};
+const std::vector<std::string> narrow = {"negatives=2", "batch=16", "learning_rate=0.02",
+                                         "validation_impressions=0"};
 
 TrainJob job_of(const std::string& recipe, const fs::path& out, std::int64_t rounds) {
   TrainJob job;
@@ -24,10 +24,13 @@ TrainJob job_of(const std::string& recipe, const fs::path& out, std::int64_t rou
 // Sizes that only some models have.
 void shrink(TrainJob& job, const ModelEntry& entry) {
   const std::pair<const char*, const char*> sizes[] = {
-      {"heads", "2"},         {"head_size", "6"},   {"filters", "12"},  {"pooling_size", "8"},
-      {"category_size", "4"}, {"entity_size", "4"}, {"user_size", "4"}, {"dropout", "0.1"}};
+      {"word_size", "12"},  {"heads", "2"},        {"head_size", "6"},
+      {"filters", "12"},    {"pooling_size", "8"}, {"category_size", "4"},
+      {"entity_size", "4"}, {"user_size", "4"},    {"dropout", "0.1"}};
   for (const auto& [name, value] : sizes)
     if (entry.reads_setting(name)) job.assignments.push_back(std::string(name) + "=" + value);
+  if (entry.reads_setting("word_size")) job.assignments.emplace_back("word_scale=0.3");
+  if (entry.reads_setting("bert")) job.assignments.emplace_back("learning_rate=0.001");
 }
 
 class CentralModel : public ::testing::TestWithParam<std::string_view> {
@@ -98,8 +101,9 @@ TEST(CentralModels, EveryModelHasItsRecipe) {
 TrainJob federated_job(const fs::path& out, const std::string& model) {
   TrainJob job = job_of("fedrec", out, 2);
   std::erase(job.assignments, "batch=16");
-  job.assignments.insert(job.assignments.end(), {"model=" + model, "cohort=4", "heads=2", "head_size=6",
-                                                 "filters=12", "pooling_size=8", "category_size=4"});
+  job.assignments.insert(job.assignments.end(),
+                         {"model=" + model, "cohort=4", "word_size=12", "heads=2", "head_size=6",
+                          "filters=12", "pooling_size=8", "category_size=4"});
   return job;
 }
 

@@ -74,7 +74,7 @@ TEST(FederatedSource, SmallCohortIsDiscarded) {
 
 TEST(CentralSource, VisitsEverySampleOncePerEpoch) {
   Tiny tiny;
-  CentralSource source(tiny.data, *tiny.training, 4, 5);
+  CentralSource source(tiny.data, *tiny.training, 4, 0, 5);
   std::uint64_t samples = 0;
   for (std::uint32_t round = 0; round < source.rounds_per_epoch(); ++round)
     samples += source.round(round).value().samples;

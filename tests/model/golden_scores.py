@@ -6,6 +6,8 @@ Python, without tensors: what golden_scores_test.cpp compares with. Weights are 
 """
 from math import exp, sin, sqrt, tanh
 
+from plain_bert import bert
+
 # ---- small_news.h
 TITLES = [[2, 3, 4], [5, 2], [], [6, 7, 8, 9], [3, 4], []]
 ABSTRACTS = [[4, 4, 7], [], [], [8], [2, 9], []]
@@ -18,6 +20,9 @@ ENTITY_VECTORS = [[0.5, -1.0, 0.25], [-0.75, 0.5, 1.0]]
 HISTORIES = [([0, 3, 1], 0), ([], 1), ([4], 2), ([5, 2], 2)]  # clicks, row of the user's own vector
 CANDIDATES = [5, 0, 2, 3]
 WORD, HEADS, HEAD, FILTERS, POOL, RECENT, CATEGORY, USER = 4, 2, 3, 6, 5, 2, 3, 3
+# small_bert()
+BERT_SIZE, BERT_INNER, BERT_LAYERS, BERT_HEADS, BERT_EPS = 4, 6, 2, 2, 1e-12
+BERT_ROWS = {"words": 10, "positions": 4, "token_types": 2, "qkv.weight": 12, "out.weight": 4, "up.weight": 6, "down.weight": 4}
 
 
 # ---- weights: matrix(name, rows, columns)[r][c]
@@ -190,6 +195,26 @@ def nrms():
                   lambda rows, own: pooling("user.pooling", attention("user.attention", rows), size))
 
 
+def bert_weights(name):
+    rows = next((rows for ending, rows in BERT_ROWS.items() if name.endswith(ending)), 0)
+    columns = BERT_INNER if name.endswith("down.weight") else BERT_SIZE
+    if rows:
+        return matrix("text.bert." + name, rows, columns)
+    return vector("text.bert." + name, {"qkv.bias": 12, "up.bias": 6}.get(name.split(".", 1)[-1], 4))
+
+
+def plm_nr():
+    size = HEADS * HEAD
+
+    def item(i):
+        if not TITLES[i]:
+            return [0.0] * size
+        states = bert(TITLES[i], bert_weights, BERT_LAYERS, BERT_HEADS, BERT_EPS)
+        return dense("projection", pooling("text.pooling", states, BERT_SIZE), size)
+
+    return towers(item, lambda rows, own: pooling("user.pooling", attention("user.attention", rows), size))
+
+
 def text_cnn(name, text):
     return pooling(name + ".pooling", convolution(name + ".convolution", words(text), FILTERS), FILTERS)
 
@@ -326,7 +351,7 @@ def fm():
 
 
 if __name__ == "__main__":
-    for model in (fednewsrec, nrms, naml, lstur, npa, ebnr, dkn, dan, dfm, fm):
+    for model in (fednewsrec, nrms, naml, plm_nr, lstur, npa, ebnr, dkn, dan, dfm, fm):
         score = model()
         values = [score(history, own, candidate) for history, own in HISTORIES for candidate in CANDIDATES]
-        print(f'    {{"{model.__name__}", {{{", ".join(f"{value:.12g}" for value in values)}}}}},')
+        print(f'    {{"{model.__name__.replace("_", "-")}", {{{", ".join(f"{value:.12g}" for value in values)}}}}},')

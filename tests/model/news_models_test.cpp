@@ -159,6 +159,27 @@ TEST(NewsModels, HaveThePapersSizesWithFrozenWords) {
   EXPECT_EQ(trainable("ebnr"), 300 * 400 + 400 + 3 * (400 * 400 + 400 * 400 + 400));
 }
 
+// x W + b.
+constexpr std::int64_t dense(std::int64_t in, std::int64_t out) { return in * out + out; }
+
+TEST(NewsModels, ThatScorePairsHaveThePapersSizesWithFrozenWords) {
+  constexpr std::int64_t attention = dense(400, 200) + dense(400, 200) + 200,
+                         entity = 3;  // size of an entity vector of small_items()
+  // 400 filters over windows of 1, 2 and 3 words: 134, 133, 133; 200 filters: 67, 67, 66.
+  EXPECT_EQ(trainable("dkn"), dense(entity, 300) + (dense(600, 134) + dense(1200, 133) + dense(1800, 133)) +
+                                  attention + dense(800, 200) + dense(200, 1));
+  EXPECT_EQ(trainable("dan"), (dense(300, 67) + dense(600, 67) + dense(900, 66)) +
+                                  (dense(entity, 67) + dense(2 * entity, 67) + dense(3 * entity, 66)) +
+                                  4 * (400 * 400 + dense(400, 400)) + 2 * attention + dense(800, 400));
+  constexpr std::int64_t item = 300 + 2 * 100, own = 3 * 50;
+  EXPECT_EQ(trainable("dfm"), (2 + 3) * 100 + own + (2 * dense(item, 200) + 200) +
+                                  (3 * dense(50 + 3 * item, 400) + 3 * dense(400, 400)) +
+                                  (3 * dense(3 * 400, 400) + 3 * dense(400, 400)) + (dense(400, 200) + 200) +
+                                  dense(400, 1));
+  constexpr std::int64_t words = 10, codes = 2 + 3;
+  EXPECT_EQ(trainable("fm"), words + codes * (300 + 1) + codes * 300 + 3 * 300);
+}
+
 TEST(Naml, IgnoresTheViewsAnItemDoesNotHave) {
   const auto model = std::dynamic_pointer_cast<NewsRecommender>(small_model("naml"));
   Pass pass;

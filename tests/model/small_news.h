@@ -1,6 +1,7 @@
 #pragma once
 // Six items with all features, some missing, and narrow models over them.
 
+#include "model/bert_model.h"
 #include "model/model_registry.h"
 #include "model/ranking_batch.h"
 
@@ -43,6 +44,16 @@ inline NewsShape narrow_shape() {
   return shape;
 }
 
+// A BERT that reads the words of small_items().
+inline std::shared_ptr<BertModel> small_bert() {
+  BertConfig config;
+  config.vocabulary = 10, config.hidden = 4, config.layers = 2, config.heads = 2, config.intermediate = 6,
+  config.positions = 4;
+  auto bert = std::make_shared<BertModel>(config);
+  bert->random_start();
+  return bert;
+}
+
 // Users 1 and 4 are known.
 inline ModelInputs small_inputs(const NewsShape& shape = narrow_shape()) {
   return {shape, torch::randn({10, shape.word_size}), small_items(), KnownUsers{{1, 4}}};
@@ -54,7 +65,9 @@ inline std::shared_ptr<RankingModel> small_model(std::string_view name,
                                                  torch::ScalarType type = torch::kFloat32,
                                                  const NewsShape& shape = narrow_shape()) {
   torch::manual_seed(11);
-  auto model = find_model(name).value()->make(small_inputs(shape));
+  ModelInputs inputs = small_inputs(shape);
+  if (find_model(name).value()->reads_setting("bert")) inputs.bert = small_bert();
+  auto model = find_model(name).value()->make(inputs);
   torch::NoGradGuard no_grad;
   for (auto& parameter : model->parameters()) parameter.add_(torch::randn_like(parameter) * 0.1);
   model->to(type);

@@ -1,0 +1,67 @@
+#include "model/recompute.h"
+
+#include <algorithm>
+
+#include "model/precision.h"
+
+namespace sotto {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+using Part = std::function<Tensor(const Tensor&)>;
+
+namespace {
+
+// Lets a function travel with the graph.
+struct KeptPart : torch::CustomClassHolder {
+  KeptPart(Part kept, Precision of_forward) : part(std::move(kept)), precision(of_forward) {}
+  Part part;
+  Precision precision;
+};
+
+struct RecomputedFunction : torch::autograd::Function<RecomputedFunction> {
+  static Tensor forward(AutogradContext* context, const Tensor& input, const variable_list& parameters,
+                        const c10::intrusive_ptr<KeptPart>& kept) {
+    variable_list saved = parameters;
+    saved.push_back(input);
+    context->save_for_backward(saved);
+    context->saved_data["part"] = torch::IValue::make_capsule(kept);
+    return kept->part(input);  // no graph: gradients are off inside a Function
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    variable_list leaves = context->get_saved_variables();
+    const auto kept = c10::static_intrusive_pointer_cast<KeptPart>(context->saved_data["part"].toCapsule());
+    const bool input_learns = leaves.back().requires_grad();
+    Tensor result;
+    {
+      torch::AutoGradMode with_graph(true);
+      const PrecisionRegion region(kept->precision);
+      leaves.back() = leaves.back().detach().set_requires_grad(input_learns);
+      result = kept->part(leaves.back());
+    }
+    variable_list wanted;
+    for (const Tensor& leaf : leaves)
+      if (leaf.requires_grad()) wanted.push_back(leaf);
+    // A leaf that this part happens not to read (an unused table) has no gradient.
+    const variable_list found =
+        torch::autograd::grad({result}, wanted, {grads[0]}, {}, false, /*allow_unused=*/true);
+    variable_list all;
+    std::size_t next = 0;
+    for (const Tensor& leaf : leaves) all.push_back(leaf.requires_grad() ? found[next++] : Tensor());
+    // In the order of forward's arguments: the input comes first.
+    std::rotate(all.begin(), all.end() - 1, all.end());
+    all.emplace_back();
+    return all;
+  }
+};
+
+}  // namespace
+
+Tensor recomputed(Part part, const Tensor& input, variable_list parameters) {
+  return RecomputedFunction::apply(
+      input, parameters, c10::make_intrusive<KeptPart>(std::move(part), PrecisionRegion::current()));
+}
+
+}  // namespace sotto

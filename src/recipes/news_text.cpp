@@ -1,0 +1,95 @@
+#include "recipes/news_text.h"
+
+#include "base/log.h"
+#include "model/bert_checkpoint.h"
+#include "text/glove.h"
+
+namespace sotto {
+namespace {
+
+Result<Vocabulary> vocabulary_of(const NewsSettings& settings, const RunRequest& request,
+                                 const FeatureUse& use, const WordTokenizer& tokenizer) {
+  const fs::path stored = request.run / "vocabulary.sotto";
+  if (fs::exists(stored)) return Vocabulary::load(stored);
+  const StringColumn titles = request.dataset.catalogue().titles,
+                     abstracts = request.dataset.catalogue().abstracts;
+  const std::size_t items = titles.size();
+  auto vocabulary = Vocabulary::build(
+      count_words(
+          use.abstracts ? items + abstracts.size() : items,
+          [&](std::size_t i) { return i < items ? titles[i] : abstracts[i - items]; }, tokenizer),
+      settings.text.vocabulary);
+  if (vocabulary.size() <= 2)
+    return bad_input("the items of {} have no text, which this recipe reads: use data with titles",
+                     request.dataset.name());
+  SOTTO_CHECK(vocabulary.save(stored));
+  return vocabulary;
+}
+
+Result<torch::Tensor> word_vectors(const NewsSettings& settings, const RunRequest& request,
+                                   const Vocabulary& vocabulary) {
+  const auto rows = static_cast<std::int64_t>(vocabulary.size()), columns = settings.shape.word_size;
+  if (settings.glove.empty()) {
+    if (!settings.shape.train_words)
+      return bad_input(
+          "untrained random word vectors mean nothing: give --set glove=FILE or --set train_words=true");
+    return torch::randn({rows, columns}) * settings.word_scale;
+  }
+  SOTTO_TRY(auto vectors,
+            read_glove(settings.glove, vocabulary, {request.seed, static_cast<std::size_t>(columns)}));
+  info("word vectors: {} of {} words found in {}", vectors.coverage.words_found, vectors.coverage.words,
+       settings.glove);
+  return torch::from_blob(vectors.values.data(), {rows, columns}, torch::kFloat32).clone();
+}
+
+// A run keeps only the layers that learn: the others must be found again as they were.
+Status check_same_checkpoint(const fs::path& run, const std::string& folder) {
+  SOTTO_TRY(const auto fingerprint, bert_fingerprint(folder));
+  const fs::path stored = run / "bert.txt";
+  if (!fs::exists(stored)) return write_file_atomically(stored, fingerprint);
+  SOTTO_TRY(const auto text, read_file(stored, 256));
+  if (text == fingerprint) return {};
+  return bad_input("{} was trained with another BERT than the one in {}: put that one back", run.string(),
+                   folder);
+}
+
+Result<NewsText> read_with_checkpoint(const NewsSettings& settings, const RunRequest& request) {
+  SOTTO_TRY(auto pretrained, open_pretrained_bert(settings.bert, request.dataset.catalogue().titles));
+  if (pretrained.titles.tokens.empty())
+    return bad_input("the items of {} have no text, which this recipe reads: use data with titles",
+                     request.dataset.name());
+  SOTTO_CHECK(check_same_checkpoint(request.run, settings.bert.folder));
+  NewsText text;
+  text.bert = std::move(pretrained.model);
+  text.items = std::make_shared<ItemFeatures>();
+  text.items->titles = std::move(pretrained.titles);
+  return text;
+}
+
+}  // namespace
+
+Result<NewsText> read_news_text(const NewsSettings& settings, const RunRequest& request,
+                                const ModelEntry& entry) {
+  const bool language_model = entry.reads_setting("bert");
+  if (language_model && settings.bert.pretrained()) return read_with_checkpoint(settings, request);
+  const WordTokenizer tokenizer(settings.text.tokenizer);
+  SOTTO_TRY(const auto vocabulary, vocabulary_of(settings, request, entry.features, tokenizer));
+  const WordLimits limits{static_cast<std::size_t>(settings.text.max_words),
+                          static_cast<std::size_t>(settings.max_abstract_words)};
+  NewsText text;
+  if (language_model) {
+    info(
+        "no checkpoint (--set bert=DIR): {} BERT starts from random weights and reads the {} words of the "
+        "titles, not word pieces",
+        settings.bert.size, vocabulary.size());
+    SOTTO_TRY(text.bert, make_random_bert(settings.bert, static_cast<std::int64_t>(vocabulary.size()),
+                                          settings.text.max_words));
+  } else {
+    SOTTO_TRY(text.words, word_vectors(settings, request, vocabulary));
+  }
+  text.items = std::make_shared<ItemFeatures>(
+      build_item_features(request.dataset.catalogue(), entry.features, tokenizer, vocabulary, limits));
+  return text;
+}
+
+}  // namespace sotto

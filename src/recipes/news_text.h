@@ -1,0 +1,20 @@
+#pragma once
+// What a news model reads of the items, and what reads it: words with their vectors, or word pieces with a
+// language model. A finished or resumed run reads exactly as it did when it trained.
+
+#include "recipes/news_run.h"
+
+namespace sotto {
+
+struct NewsText {
+  torch::Tensor words;              // [vocabulary, word size]; undefined for models without word vectors
+  std::shared_ptr<BertModel> bert;  // null for models without a language model
+  std::shared_ptr<ItemFeatures> items;
+};
+
+// Builds and stores the vocabulary, or loads the one of the run. Random vectors and weights come from torch's
+// default generator.
+Result<NewsText> read_news_text(const NewsSettings& settings, const RunRequest& request,
+                                const ModelEntry& entry);
+
+}  // namespace sotto
