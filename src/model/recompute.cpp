@@ -21,9 +21,9 @@ struct KeptPart : torch::CustomClassHolder {
 };
 
 struct RecomputedFunction : torch::autograd::Function<RecomputedFunction> {
-  static Tensor forward(AutogradContext* context, const Tensor& input, const variable_list& parameters,
+  static Tensor forward(AutogradContext* context, const Tensor& input, at::TensorList parameters,
                         const c10::intrusive_ptr<KeptPart>& kept) {
-    variable_list saved = parameters;
+    variable_list saved = parameters.vec();
     saved.push_back(input);
     context->save_for_backward(saved);
     context->saved_data["part"] = torch::IValue::make_capsule(kept);
@@ -61,7 +61,8 @@ struct RecomputedFunction : torch::autograd::Function<RecomputedFunction> {
 
 Tensor recomputed(Part part, const Tensor& input, variable_list parameters) {
   return RecomputedFunction::apply(
-      input, parameters, c10::make_intrusive<KeptPart>(std::move(part), PrecisionRegion::current()));
+      input, at::TensorList(parameters),
+      c10::make_intrusive<KeptPart>(std::move(part), PrecisionRegion::current()));
 }
 
 }  // namespace sotto

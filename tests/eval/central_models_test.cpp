@@ -76,7 +76,11 @@ INSTANTIATE_TEST_SUITE_P(Models, CentralModel, ::testing::ValuesIn([] {
                            for (const auto& entry : models()) names.push_back(entry.name);
                            return names;
                          }()),
-                         [](const auto& test) { return std::string(test.param); });
+                         [](const auto& test) {
+                           std::string name(test.param);
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST(CentralModels, OtherDataIsRefusedWhereItsUsersWouldBeReadAsOthers) {
   const TempFolder data, other, runs;

@@ -47,7 +47,7 @@ TEST(ChunksOf, HoldWholeSegmentsAndAtLeastOne) {
   EXPECT_EQ(chunks_of(texts, 100), (Numbers{0, 5}));
   EXPECT_EQ(chunks_of(texts, 6), (Numbers{0, 3, 4, 5}));
   EXPECT_EQ(chunks_of(texts, 8), (Numbers{0, 3, 5}));
-  EXPECT_EQ(chunks_of(texts, 0), (Numbers{0, 1, 3, 4, 5}));
+  EXPECT_EQ(chunks_of(texts, 0), (Numbers{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(chunks_of(Segments({0}), 5), (Numbers{0, 0}));
 }
 

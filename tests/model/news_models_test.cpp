@@ -121,7 +121,11 @@ INSTANTIATE_TEST_SUITE_P(Models, EveryModel, ::testing::ValuesIn([] {
                            for (const auto& entry : models()) names.push_back(entry.name);
                            return names;
                          }()),
-                         [](const auto& test) { return std::string(test.param); });
+                         [](const auto& test) {
+                           std::string name(test.param);
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST(ModelRegistry, UnknownModelNamesTheNearest) {
   const auto found = find_model("nmrs");
