@@ -89,14 +89,15 @@ Status copy_into(const std::string& name, const TensorView& view, Tensor target)
 std::vector<std::pair<std::string, Tensor>> bert_tensors(BertModel& model) {
   std::vector<Tensor> tensors = {model.words, model.positions, model.token_types};
   const auto add = [&](const auto& part) {
-    tensors.push_back(part.weight);
+    // Checkpoints store matrices as [out, in].
+    tensors.push_back(part.weight.dim() == 2 ? part.weight.t() : part.weight);
     tensors.push_back(part.bias);
   };
   add(*model.embedding_norm);
   const std::int64_t size = model.config().hidden;
   for (const auto& layer : model.layers) {
     for (std::int64_t part = 0; part < 3; ++part)
-      for (const Tensor& both : {layer->qkv->weight, layer->qkv->bias})
+      for (const Tensor& both : {layer->qkv->weight.t(), layer->qkv->bias})
         tensors.push_back(both.narrow(0, part * size, size));
     add(*layer->out);
     add(*layer->attention_norm);

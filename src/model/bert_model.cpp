@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/row_functions.h"
+#include "model/weighted_rows.h"
 
 namespace sotto {
 
@@ -13,38 +13,6 @@ namespace {
 constexpr double start_deviation = 0.02;
 
 }  // namespace
-
-BertLinear::BertLinear(std::int64_t in, std::int64_t out)
-    : weight(register_parameter("weight", torch::empty({out, in}))),
-      bias(register_parameter("bias", torch::zeros({out}))) {}
-
-BertNorm::BertNorm(std::int64_t size, double eps)
-    : weight(register_parameter("weight", torch::ones({size}))),
-      bias(register_parameter("bias", torch::zeros({size}))),
-      eps_(eps) {}
-
-Tensor BertNorm::forward(const Tensor& rows) {
-  return torch::layer_norm(rows, {weight.size(0)}, weight, bias, eps_);
-}
-
-BertLayer::BertLayer(const BertConfig& config)
-    : qkv(register_module("qkv", std::make_shared<BertLinear>(config.hidden, 3 * config.hidden))),
-      out(register_module("out", std::make_shared<BertLinear>(config.hidden, config.hidden))),
-      up(register_module("up", std::make_shared<BertLinear>(config.hidden, config.intermediate))),
-      down(register_module("down", std::make_shared<BertLinear>(config.intermediate, config.hidden))),
-      attention_norm(register_module("attention_norm",
-                                     std::make_shared<BertNorm>(config.hidden, config.layer_norm_eps))),
-      output_norm(
-          register_module("output_norm", std::make_shared<BertNorm>(config.hidden, config.layer_norm_eps))),
-      heads_(config.heads),
-      activation_(config.activation) {}
-
-Tensor BertLayer::forward(const Tensor& rows, const Segments& texts) {
-  const Tensor mixed = ragged_attention(qkv->forward(rows), texts, heads_);
-  const Tensor x = attention_norm->forward(rows + out->forward(mixed));
-  const Tensor wide = torch::gelu(up->forward(x), activation_ == Gelu::exact ? "none" : "tanh");
-  return output_norm->forward(x + down->forward(wide));
-}
 
 BertModel::BertModel(const BertConfig& config)
     : words(register_parameter("words", torch::empty({config.vocabulary, config.hidden}))),
@@ -76,8 +44,11 @@ Tensor BertModel::embed(const std::vector<std::int64_t>& pieces, const Segments&
   for (std::size_t n = 0; n + 1 < offsets.size(); ++n)
     for (std::int64_t i = offsets[n]; i < offsets[n + 1]; ++i)
       places[static_cast<std::size_t>(i)] = i - offsets[n];
-  return embedding_norm->forward(gather_rows(words, pieces) + gather_rows(positions, std::move(places)) +
-                                 token_types[0]);
+  const Owners& owners = texts.row_owners();
+  return embedding_norm->forward(lookup(words, pieces, owners) +
+                                     lookup(positions, std::move(places), owners) +
+                                     lookup(token_types, std::vector<std::int64_t>(pieces.size(), 0), owners),
+                                 owners);
 }
 
 Tensor BertModel::encode(Tensor states, const Segments& texts, std::int64_t first, std::int64_t last) {

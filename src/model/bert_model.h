@@ -1,49 +1,16 @@
 #pragma once
 // BERT's encoder (Devlin et al. 2018) of any size, on ragged rows: texts back to back, nothing padded on the
 // CPU.
-//   embeddings: word + position + token type 0 -> layer norm
-//   layer:      x = norm(x + out(attention(qkv(x)))), x = norm(x + down(gelu(up(x))))
+// Embeddings are the layer norm of word + position + token type 0; layers follow.
 //
-// Letters: W pieces, N texts, D hidden size, F intermediate size.
+// Letters: W pieces, N texts, D hidden size.
 
 #include <memory>
 #include <vector>
 
-#include "model/bert_config.h"
-#include "model/ragged.h"
+#include "model/bert_layers.h"
 
 namespace sotto {
-
-// y = x weight' + bias; weight is [out, in], as checkpoints store it.
-class BertLinear : public torch::nn::Module {
- public:
-  BertLinear(std::int64_t in, std::int64_t out);
-  torch::Tensor forward(const torch::Tensor& rows) { return torch::linear(rows, weight, bias); }
-  torch::Tensor weight, bias;
-};
-
-class BertNorm : public torch::nn::Module {
- public:
-  BertNorm(std::int64_t size, double eps);
-  torch::Tensor forward(const torch::Tensor& rows);
-  torch::Tensor weight, bias;
-
- private:
-  double eps_;
-};
-
-class BertLayer : public torch::nn::Module {
- public:
-  explicit BertLayer(const BertConfig& config);
-  torch::Tensor forward(const torch::Tensor& rows, const Segments& texts);  // [W, D] -> [W, D]
-
-  std::shared_ptr<BertLinear> qkv, out, up, down;  // qkv: queries | keys | values, [3 D, D]
-  std::shared_ptr<BertNorm> attention_norm, output_norm;
-
- private:
-  std::int64_t heads_;
-  Gelu activation_;
-};
 
 // Owns its weights; not thread-safe. No dropout: the papers that put BERT on a server leave it out, so that
 // gradients through news vectors are exact.

@@ -30,6 +30,7 @@ std::vector<std::int64_t> chunks_of(const Segments& segments, std::int64_t rows)
 namespace {
 
 Segments part_of(const Segments& segments, std::int64_t first, std::int64_t last) {
+  if (first == 0 && last == segments.count()) return segments;
   const auto begin = segments.offsets().begin() + first;
   std::vector<std::int64_t> offsets(begin, begin + (last - first) + 1);
   const std::int64_t start = offsets.front();
@@ -68,7 +69,8 @@ Tensor BertTextEncoder::forward(const std::vector<std::int64_t>& pieces, const S
   // Without a backward pass, and below the first trained layer, only the layer at work takes memory.
   const std::int64_t kept = learns ? std::max<std::int64_t>(layers - first_trained, 1) : 1;
   const std::int64_t rows = memory_ / (kept * activation_bytes(bert_->config(), texts.longest()));
-  const auto boundaries = chunks_of(texts, rows);
+  const auto boundaries =
+      texts.owners() ? std::vector<std::int64_t>{0, texts.count()} : chunks_of(texts, rows);
   const bool again = learns && boundaries.size() > 2;
   std::vector<Tensor> vectors;
   for (std::size_t c = 0; c + 1 < boundaries.size(); ++c) {

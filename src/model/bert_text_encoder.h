@@ -19,7 +19,8 @@ class BertTextEncoder : public torch::nn::Module {
   // memory: bytes that the activations of trained layers may take.
   BertTextEncoder(std::shared_ptr<BertModel> bert, std::int64_t pooling_size, std::int64_t memory);
 
-  // [N, D]; a text without pieces gives zeros. Result and gradients do not depend on `memory`.
+  // [N, D]; a text without pieces gives zeros. Result and gradients do not depend on `memory`. Where users
+  // are told apart the caller bounds the batch instead.
   torch::Tensor forward(const std::vector<std::int64_t>& pieces, const Segments& texts);
 
   const BertConfig& config() const { return bert_->config(); }

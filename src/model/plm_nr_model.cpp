@@ -24,7 +24,7 @@ class PlmNrModel final : public NewsRecommender {
     user_ = register_module("user", std::make_shared<AttentionEncoder>(inputs.shape, size_));
   }
 
-  Tensor encode_items(std::span<const ItemId> items, Pass&) override {
+  Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
     std::vector<std::int64_t> pieces, offsets = {0};
     std::vector<float> worded;  // 0 for an item without words: its vector is zero, whatever the bias
     for (const ItemId item : items) {
@@ -33,16 +33,22 @@ class PlmNrModel final : public NewsRecommender {
       worded.push_back(own.empty() ? 0.0F : 1.0F);
       offsets.push_back(static_cast<std::int64_t>(pieces.size()));
     }
-    const Tensor vectors = projection_->forward(text_->forward(pieces, Segments(std::move(offsets))));
+    const Segments texts(std::move(offsets), pass.item_owners());
+    const Tensor vectors = projection_->forward(text_->forward(pieces, texts), pass.item_owners());
     return vectors * torch::tensor(worded).to(vectors).unsqueeze(1);
   }
 
   Tensor encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) override {
-    const auto [vectors, clicks] = clicks_of(item_vectors, histories);
+    const auto [vectors, clicks] = clicks_of(item_vectors, histories, pass);
     return user_->forward(vectors, clicks, pass);
   }
 
   std::int64_t vector_size() const override { return size_; }
+  std::string_view first_user_parameter() const override { return "user.attention.weight"; }
+  std::int64_t bytes_per_item() const override {
+    constexpr std::int64_t pieces = 20;
+    return pieces * text_->config().layers * activation_bytes(text_->config(), pieces);
+  }
 
  private:
   std::shared_ptr<const ItemFeatures> items_;

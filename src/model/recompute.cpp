@@ -1,5 +1,7 @@
 #include "model/recompute.h"
 
+#include <torch/csrc/autograd/autograd.h>
+
 #include <algorithm>
 
 #include "model/precision.h"
@@ -26,7 +28,7 @@ struct RecomputedFunction : torch::autograd::Function<RecomputedFunction> {
     variable_list saved = parameters.vec();
     saved.push_back(input);
     context->save_for_backward(saved);
-    context->saved_data["part"] = torch::IValue::make_capsule(kept);
+    context->saved_data["part"] = c10::IValue::make_capsule(kept);
     return kept->part(input);  // no graph: gradients are off inside a Function
   }
 

@@ -2,10 +2,10 @@
 // Memory for time: a part of a model whose inner results are not kept for the backward pass, but computed
 // once more when its gradient is asked for.
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <vector>
+
+#include "model/tensor.h"
 
 namespace sotto {
 

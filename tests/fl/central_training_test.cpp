@@ -26,12 +26,12 @@ TEST(CentralSource, GradientIsCutToTheNormAskedFor) {
   EXPECT_TRUE(torch::allclose(direction(norm / 4), whole / 4, 1e-5, 1e-9)) << "same direction, shorter";
 }
 
-struct Run {
+struct Trained {
   Tensor parameters;
   RunSummary summary;
 };
 
-Run train(EngineSettings settings, const Validate& validate, double learning_rate = 0.02) {
+Trained train(EngineSettings settings, const Validate& validate, double learning_rate = 0.02) {
   const TempFolder folder;
   Tiny tiny(0.2);
   CentralSource source(tiny.data, *tiny.training, 8, 1, 5);
@@ -46,7 +46,7 @@ Run train(EngineSettings settings, const Validate& validate, double learning_rat
 TEST(CentralTraining, TwoRunsOfOneSeedAreBitEqual) {
   EngineSettings settings;
   settings.rounds = 12;
-  const Run first = train(settings, {}), second = train(settings, {});
+  const Trained first = train(settings, {}), second = train(settings, {});
   EXPECT_TRUE(first.parameters.equal(second.parameters));
   for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(first.summary.rounds[i].loss, second.summary.rounds[i].loss);
 }
@@ -56,7 +56,7 @@ TEST(CentralTraining, StopsWhenValidationGetsNoBetter) {
   settings.rounds = 100, settings.evaluate_every = 2, settings.patience = 3;
   int looks = 0;
   const auto validate = [&] { return ImpressionMetrics{++looks <= 2 ? 0.1 * looks : 0.1, 0, 0, 0}; };
-  const Run run = train(settings, validate);
+  const Trained run = train(settings, validate);
   EXPECT_EQ(run.summary.best_round, 4U);
   EXPECT_EQ(run.summary.rounds.size(), 10U);  // three looks later
 }

@@ -3,6 +3,7 @@
 
 #include "fl/federated_source.h"
 #include "fl/tiny_news.h"
+#include "model/bert_model.h"
 #include "model/model_registry.h"
 
 namespace sotto::testing {
@@ -22,6 +23,19 @@ inline std::shared_ptr<ItemFeatures> tiny_items() {
   return items;
 }
 
+// Reads the words of tiny_items(); all of it learns. Larger weights than BERT starts with: gradients must not
+// vanish in rounding.
+inline std::shared_ptr<BertModel> random_bert() {
+  BertConfig config;
+  config.vocabulary = 16, config.hidden = 6, config.layers = 2, config.heads = 2, config.intermediate = 10,
+  config.positions = 3;
+  auto bert = std::make_shared<BertModel>(config);
+  bert->random_start();
+  torch::NoGradGuard no_grad;
+  for (auto& parameter : bert->parameters()) parameter.add_(torch::randn_like(parameter) * 0.3);
+  return bert;
+}
+
 // A fresh model and its training on the tiny data set.
 struct Tiny {
   explicit Tiny(double dropout = 0, std::uint64_t seed = 5, const char* name = "fednewsrec")
@@ -35,8 +49,10 @@ struct Tiny {
     shape.dropout = shape.word_mask = dropout, shape.train_words = true, shape.filters = 8,
     shape.category_size = 4;
     shape.recent_clicks = 2;
-    const ModelInputs inputs{shape, torch::randn({16, 6}) * 0.3, tiny_items(), {}};
-    model = find_model(name).value()->make(inputs);
+    ModelInputs inputs{shape, torch::randn({16, 6}) * 0.3, tiny_items(), {}};
+    const ModelEntry& entry = *find_model(name).value();
+    if (entry.reads_setting("bert")) inputs.bert = random_bert();
+    model = entry.make(inputs);
     parameters = std::make_unique<FlatParameters>(*model);
     training = std::make_unique<NewsTraining>(dataset, data, settings, *model, *parameters, seed);
   }

@@ -21,8 +21,9 @@ HISTORIES = [([0, 3, 1], 0), ([], 1), ([4], 2), ([5, 2], 2)]  # clicks, row of t
 CANDIDATES = [5, 0, 2, 3]
 WORD, HEADS, HEAD, FILTERS, POOL, RECENT, CATEGORY, USER = 4, 2, 3, 6, 5, 2, 3, 3
 # small_bert()
-BERT_SIZE, BERT_INNER, BERT_LAYERS, BERT_HEADS, BERT_EPS = 4, 6, 2, 2, 1e-12
-BERT_ROWS = {"words": 10, "positions": 4, "token_types": 2, "qkv.weight": 12, "out.weight": 4, "up.weight": 6, "down.weight": 4}
+BERT_SIZE, BERT_LAYERS, BERT_HEADS, BERT_EPS = 4, 2, 2, 1e-12
+BERT_TABLES = {"words": 10, "positions": 4, "token_types": 2}
+BERT_LINEAR = {"qkv.weight": (4, 12), "out.weight": (4, 4), "up.weight": (4, 6), "down.weight": (6, 4)}  # in, out
 
 
 # ---- weights: matrix(name, rows, columns)[r][c]
@@ -196,11 +197,12 @@ def nrms():
 
 
 def bert_weights(name):
-    rows = next((rows for ending, rows in BERT_ROWS.items() if name.endswith(ending)), 0)
-    columns = BERT_INNER if name.endswith("down.weight") else BERT_SIZE
-    if rows:
-        return matrix("text.bert." + name, rows, columns)
-    return vector("text.bert." + name, {"qkv.bias": 12, "up.bias": 6}.get(name.split(".", 1)[-1], 4))
+    full, part = "text.bert." + name, name.split(".", 1)[-1]
+    if name in BERT_TABLES:
+        return matrix(full, BERT_TABLES[name], BERT_SIZE)
+    if part in BERT_LINEAR:
+        return [list(column) for column in zip(*matrix(full, *BERT_LINEAR[part]))]
+    return vector(full, {"qkv.bias": 12, "up.bias": 6}.get(part, BERT_SIZE))
 
 
 def plm_nr():
