@@ -31,7 +31,7 @@ set(SOTTO_COMMON_HEADERS <algorithm> <array> <cmath> <filesystem> <functional> <
 # it, so that every file still names what it uses.
 function(sotto_use_plain_pch target)
   if(NOT TARGET sotto_plain_pch)
-    file(WRITE ${CMAKE_BINARY_DIR}/plain_pch.cpp "")
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/plain_pch.cpp CONTENT "")
     add_library(sotto_plain_pch STATIC ${CMAKE_BINARY_DIR}/plain_pch.cpp)
     target_link_libraries(sotto_plain_pch PUBLIC ${SOTTO_BASE_LIBRARIES})
     target_precompile_headers(sotto_plain_pch PRIVATE ${SOTTO_COMMON_HEADERS})
@@ -45,7 +45,7 @@ function(sotto_use_torch target)
   # Before torch's headers, which bring an fmt of their own.
   target_include_directories(${target} SYSTEM BEFORE PUBLIC ${SOTTO_EXTRA_INCLUDE})
   if(NOT TARGET sotto_torch_pch)
-    file(WRITE ${CMAKE_BINARY_DIR}/torch_pch.cpp "")
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/torch_pch.cpp CONTENT "")
     add_library(sotto_torch_pch STATIC ${CMAKE_BINARY_DIR}/torch_pch.cpp)
     target_link_libraries(sotto_torch_pch PUBLIC sotto_flags ${TORCH_LIBRARIES})
     target_include_directories(sotto_torch_pch SYSTEM PUBLIC ${TORCH_INCLUDE_DIRS})

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "fl/bench/bench_training.h"
+#include "fl/bench_copies.h"
 #include "model/blas_check.h"
 #include "privacy/accounting/bench_pld.h"
 #include "privacy/noise/bench_noise.h"
@@ -65,6 +66,9 @@ Status cohort(const Output& output, const Arguments&) {
 Status memory(const Output& output, const Arguments&) {
   return prepare_torch(), report(output, bench_memory());
 }
+Status copies(const Output& output, const Arguments&) {
+  return prepare_torch(), report(output, bench_copies());
+}
 Status item_union(const Output& output, const Arguments&) { return report(output, bench_union()); }
 Status serving_pool(const Output& output, const Arguments& arguments) {
   serving::ServingBench settings;
@@ -89,6 +93,7 @@ constexpr std::array benches = {
     Bench{"secagg", "rounds of secure aggregation against a textbook implementation", &secagg},
 #endif
     Bench{"serving", "search of the live pool against searches over full vectors", &serving_pool},
+    Bench{"copies", "local training of many users' copies at once against one user after another", &copies},
     Bench{"union", "unions over a million items against one entry per item", &item_union},
     Bench{"noise", "integer-grid noise against straightforward samplers", &noise},
     Bench{"pld", "privacy loss distributions of 1,000 rounds against round-by-round convolution", &pld}};

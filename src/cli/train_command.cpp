@@ -19,6 +19,30 @@ std::string metrics_line(const ImpressionMetrics& m) {
                      100 * m.ndcg5, 100 * m.ndcg10);
 }
 
+std::string metrics_line(const HeldOutMetrics& m) {
+  std::string line;
+  for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c)
+    line += fmt::format("Hits@{} {:.3f}  ", HeldOutMetrics::cutoffs[c], m.hits[c]);
+  for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c)
+    line += fmt::format("nDCG@{} {:.3f}{}", HeldOutMetrics::cutoffs[c], m.ndcg[c], c < 3 ? "  " : "");
+  return line;
+}
+
+std::string metrics_text(const HeldOutReport& report) {
+  std::string text = fmt::format("{} test users, {} held-out rows\n{:<28}{}", report.users, report.rows,
+                                 "model", metrics_line(report.mean));
+  for (const auto& row : report.beside)
+    text += fmt::format("\n{:<28}{}", row.name, metrics_line(row.metrics));
+  constexpr std::string_view parts[] = {"least active third", "middle third", "most active third"};
+  for (std::size_t part = 0; part < report.by_activity.size(); ++part)
+    text += fmt::format("\n{:<28}{}", parts[part], metrics_line(report.by_activity[part]));
+  return text;
+}
+
+std::string metrics_text(const MeanImpressionMetrics& metrics) {
+  return fmt::format("{} test impressions\n{}", metrics.counted, metrics_line(metrics.mean));
+}
+
 Status train(Arguments& arguments, const Output& output) {
   TrainJob& job = arguments.job;
   job.data = arguments.data;
@@ -51,9 +75,10 @@ Status train(Arguments& arguments, const Output& output) {
   }
   output.event(to_json(outcome));
   output.text(fmt::format(
-      "{} on {}, {} test impressions\n{}\nbest of {} rounds: {}; {:.1f} s; per client and round {} bytes "
+      "{} on {}, {}\nbest of {} rounds: {}; {:.1f} s; per client and round {} bytes "
       "down, {} bytes up\n{}run: {}",
-      job.recipe, dataset.name(), outcome.test.counted, metrics_line(outcome.test.mean),
+      job.recipe, dataset.name(),
+      outcome.held_out ? metrics_text(*outcome.held_out) : metrics_text(outcome.test),
       outcome.summary.rounds.size(), outcome.summary.best_round, outcome.summary.seconds, outcome.bytes_down,
       outcome.bytes_up,
       outcome.privacy
@@ -128,11 +153,20 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
       if (arguments->baselines) return show_baselines(dataset, invocation.output);
       prepare_torch();
       SOTTO_TRY(const auto metrics, evaluate_run(arguments->run, dataset));
-      auto event = to_json(metrics.mean);
-      event.update({{"event", "done"}, {"impressions", metrics.counted}, {"left_out", metrics.left_out}});
+      nlohmann::json event;
+      std::string text;
+      if (const auto* held_out = std::get_if<HeldOutReport>(&metrics)) {
+        event = to_json(*held_out);
+        text = metrics_text(*held_out);
+      } else {
+        const auto& impressions = std::get<MeanImpressionMetrics>(metrics);
+        event = to_json(impressions.mean);
+        event.update({{"impressions", impressions.counted}, {"left_out", impressions.left_out}});
+        text = metrics_text(impressions);
+      }
+      event["event"] = "done";
       invocation.output.event(event);
-      invocation.output.text(fmt::format("{} test impressions of {}\n{}", metrics.counted, dataset.name(),
-                                         metrics_line(metrics.mean)));
+      invocation.output.text(fmt::format("{}: {}", dataset.name(), text));
       return {};
     };
   });

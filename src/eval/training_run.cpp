@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eval/interaction_evaluator.h"
 #include "eval/recommender_evaluator.h"
 
 namespace sotto {
@@ -112,8 +113,10 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
   SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
   SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
 
-  const RunRequest request{dataset, job.out, prepared.seed, prepared.device, job.resume, evaluate_recommender,
-                           observe};
+  const RunRequest request{dataset,       job.out,
+                           prepared.seed, prepared.device,
+                           job.resume,    evaluate_recommender,
+                           observe,       evaluate_interactions};
   auto outcome = prepared.recipe->train(request);
   if (!outcome) {
     // A run that could not start leaves nothing behind; one with a checkpoint can be resumed.
@@ -129,25 +132,51 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
   return outcome;
 }
 
-Result<MeanImpressionMetrics> evaluate_run(const fs::path& run, const Dataset& dataset) {
+Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset) {
   SOTTO_TRY(auto prepared, load_stored(run));
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
   return prepared.recipe->evaluate(
-      {dataset, run, prepared.seed, prepared.device, false, evaluate_recommender, {}});
+      {dataset, run, prepared.seed, prepared.device, false, evaluate_recommender, {}, evaluate_interactions});
 }
 
 json to_json(const ImpressionMetrics& metrics) {
   return {{"auc", metrics.auc}, {"mrr", metrics.mrr}, {"ndcg5", metrics.ndcg5}, {"ndcg10", metrics.ndcg10}};
 }
 
+namespace {
+
+// "hits5": 0.1, ..., "ndcg30": 0.2
+json cutoffs_json(const HeldOutMetrics& metrics) {
+  json line;
+  for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c) {
+    line[fmt::format("hits{}", HeldOutMetrics::cutoffs[c])] = metrics.hits[c];
+    line[fmt::format("ndcg{}", HeldOutMetrics::cutoffs[c])] = metrics.ndcg[c];
+  }
+  return line;
+}
+
+}  // namespace
+
+json to_json(const HeldOutReport& report) {
+  json line = cutoffs_json(report.mean), beside, activity = json::array();
+  for (const auto& row : report.beside) beside[row.name] = cutoffs_json(row.metrics);
+  for (const auto& part : report.by_activity) activity.push_back(cutoffs_json(part));
+  line.update({{"tested_users", report.users},
+               {"tested_rows", report.rows},
+               {"left_out", report.left_out},
+               {"beside", beside},
+               {"by_activity", activity}});
+  return line;
+}
+
 json to_json(const TrainOutcome& outcome) {
-  json line = to_json(outcome.test.mean);
+  json line = outcome.held_out ? to_json(*outcome.held_out) : to_json(outcome.test.mean);
+  if (!outcome.held_out) line["impressions"] = outcome.test.counted;
   const json sheet = outcome.privacy ? json::parse(to_json(*outcome.privacy)) : json::object();
   for (const char* key : {"epsilon", "epsilon_published", "epsilon_claimed", "delta", "unit"})
     line[key] = sheet.contains(key) ? sheet.at(key) : json(nullptr);
   line.update({{"event", "done"},
-               {"impressions", outcome.test.counted},
                {"bytes_up", outcome.bytes_up},
                {"bytes_down", outcome.bytes_down},
                {"seconds", outcome.summary.seconds},

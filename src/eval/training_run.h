@@ -39,12 +39,13 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
 Result<const RecipeEntry*> recipe_of_run(const fs::path& run);
 
 // Test metrics of the best parameters of a run.
-Result<MeanImpressionMetrics> evaluate_run(const fs::path& run, const Dataset& dataset);
+Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset);
 
 // Rounds that the job will run in all, for progress bars; settings are checked as by train_run.
 Result<std::int64_t> planned_rounds(const TrainJob& job);
 
 nlohmann::json to_json(const TrainOutcome& outcome);
 nlohmann::json to_json(const ImpressionMetrics& metrics);
+nlohmann::json to_json(const HeldOutReport& report);
 
 }  // namespace sotto

@@ -141,6 +141,13 @@ Status NewsTraining::user_gradients(std::uint32_t round, std::span<const UserId>
   return {};
 }
 
+Status NewsTraining::each_update(std::uint32_t round, std::span<const UserId> users,
+                                 const std::function<Status(const UserUpdate&)>& take) {
+  return user_gradients(round, users, [&](UserId user, const LocalGradient& own) {
+    return take({user, own.gradient, own.loss, own.samples});
+  });
+}
+
 LocalGradient NewsTraining::batch_gradient(std::uint32_t round, std::span<const TrainingSample> samples) {
   RankingBatch batch = empty_batch();
   SeededRandom random(seed_, Purpose::negative_sampling, round);

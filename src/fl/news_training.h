@@ -7,6 +7,7 @@
 #include <span>
 
 #include "fl/training_data.h"
+#include "fl/user_updates.h"
 #include "model/flat_parameters.h"
 #include "model/precision.h"
 #include "model/ranking_batch.h"
@@ -43,7 +44,7 @@ using ChooseCandidates =
 using EachUser = std::function<Status(UserId user, const LocalGradient& own)>;
 
 // Refers to everything it is given; not thread-safe (it computes on the model itself).
-class NewsTraining {
+class NewsTraining final : public UserUpdates {
  public:
   NewsTraining(const Dataset& dataset, const TrainingData& data, const TrainingDataSettings& settings,
                RankingModel& model, FlatParameters& parameters, std::uint64_t seed,
@@ -61,6 +62,10 @@ class NewsTraining {
                       const EachUser& each);
   // One user's own gradient.
   LocalGradient user_gradient(std::uint32_t round, UserId user);
+  // The same for many, one after another.
+  Status each_update(std::uint32_t round, std::span<const UserId> users,
+                     const std::function<Status(const UserUpdate&)>& take) override;
+  const torch::Tensor& values() const override { return parameters_.values(); }
   // One user trains its own copy: gradient holds (start - end) weights. The model is left as it was.
   LocalGradient user_epochs(std::uint32_t round, UserId user, const LocalEpochs& local);
   // Gradient of samples chosen by the caller (central training).

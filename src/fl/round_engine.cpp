@@ -27,19 +27,25 @@ RoundEngine::RoundEngine(const EngineSettings& settings, fs::path run, FlatParam
       source_(source),
       optimiser_(optimiser) {}
 
+std::vector<torch::Tensor*> RoundEngine::state() const {
+  auto tensors = optimiser_.state();
+  for (torch::Tensor* tensor : source_.state()) tensors.push_back(tensor);
+  return tensors;
+}
+
 Status RoundEngine::save(const char* name, const Checkpoint& progress) const {
   Checkpoint full = progress;
   full.layout = parameters_.layout();
   full.parameters = parameters_.values();
   full.threads = at::get_num_threads();
   full.optimiser.clear();
-  for (const torch::Tensor* tensor : optimiser_.state()) full.optimiser.push_back(*tensor);
+  for (const torch::Tensor* tensor : state()) full.optimiser.push_back(*tensor);
   return save_checkpoint(run_ / name, full);
 }
 
 Status RoundEngine::restore(Checkpoint& progress) {
   SOTTO_TRY(progress, load_checkpoint(run_ / "last.sotto", parameters_.layout()));
-  const auto state = optimiser_.state();
+  const auto state = this->state();
   if (state.size() != progress.optimiser.size() || progress.parameters.numel() != parameters_.size())
     return bad_input("{} was written by another optimiser: resume with the settings of the run",
                      (run_ / "last.sotto").string());

@@ -42,6 +42,7 @@ class RoundEngine {
   Result<RunSummary> run(bool resume, const Validate& validate, const Observe& observe);
 
  private:
+  std::vector<torch::Tensor*> state() const;  // of the optimiser, then of the source
   Status save(const char* name, const Checkpoint& progress) const;
   Status restore(Checkpoint& progress);
   bool out_of_patience(const Checkpoint& progress) const;

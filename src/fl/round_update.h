@@ -3,6 +3,7 @@
 // real devices over the network.
 
 #include <cstdint>
+#include <vector>
 
 #include "base/result.h"
 #include "model/tensor.h"
@@ -17,12 +18,14 @@ struct RoundUpdate {
   std::uint64_t bytes_down = 0, bytes_up = 0;  // per client, exact encoded sizes
 };
 
-// Pure in (current parameters, round): asking twice for the same round gives the same update, which is what
-// makes a resumed run continue bit for bit.
+// Pure in (current parameters, state, round): asking twice for the same round gives the same update, which is
+// what makes a resumed run continue bit for bit.
 class UpdateSource {
  public:
   virtual ~UpdateSource() = default;
   virtual Result<RoundUpdate> round(std::uint32_t round) = 0;
+  // What a checkpoint must keep beside the parameters, such as an adaptive bound. Most have none.
+  virtual std::vector<torch::Tensor*> state() { return {}; }
 };
 
 }  // namespace sotto

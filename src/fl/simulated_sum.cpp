@@ -23,6 +23,7 @@ Result<torch::Tensor> SimulatedSum::mean() {
   SumDecoder server(device_.plan());
   SOTTO_CHECK(server.add_group(sum_));
   SOTTO_TRY(const DecodedMean decoded, server.decode());
+  fraction_within_ = decoded.fraction_within;
   return torch::tensor(decoded.update, torch::kFloat32);
 }
 

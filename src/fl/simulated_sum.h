@@ -5,6 +5,7 @@
 // Draws are addressed by (seed, round, user), so a round can be asked for again. Not thread-safe.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,8 @@ class SimulatedSum {
   Status add(UserId user, const torch::Tensor& update);  // [dimension], on any device
   // The sum divided by the plan's public denominator: [dimension], float. Once.
   Result<torch::Tensor> mean();
+  // With a clip bit, after mean(): the noisy share of devices within the bound.
+  std::optional<double> fraction_within() const { return fraction_within_; }
   std::uint64_t bytes_up() const;  // per device
 
  private:
@@ -28,6 +31,7 @@ class SimulatedSum {
   std::uint64_t seed_;
   std::uint32_t round_;
   std::vector<std::uint32_t> sum_;
+  std::optional<double> fraction_within_;
 };
 
 }  // namespace sotto

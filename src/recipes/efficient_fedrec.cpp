@@ -57,7 +57,7 @@ class EfficientFedRec final : public Recipe {
     return outcome;
   }
 
-  Result<MeanImpressionMetrics> evaluate(const RunRequest& request) override {
+  Result<TestMetrics> evaluate(const RunRequest& request) override {
     SOTTO_TRY(auto run, NewsRun::prepare(model_, request));
     return run.evaluate_best();
   }

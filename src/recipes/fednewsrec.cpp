@@ -35,7 +35,7 @@ class FedNewsRec final : public Recipe {
                                       : soundly(run, std::move(sampler), request);
   }
 
-  Result<MeanImpressionMetrics> evaluate(const RunRequest& request) override {
+  Result<TestMetrics> evaluate(const RunRequest& request) override {
     SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
     return run.evaluate_best();
   }

@@ -30,7 +30,7 @@ class FedRec final : public Recipe {
     return run.train(source, optimiser_, engine_);
   }
 
-  Result<MeanImpressionMetrics> evaluate(const RunRequest& request) override {
+  Result<TestMetrics> evaluate(const RunRequest& request) override {
     SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
     return run.evaluate_best();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "recipes/compute_device.h"
 #include "recipes/learned_codes.h"
 #include "recipes/news_text.h"
 
@@ -62,22 +63,10 @@ Status check_federated(const NewsSettings& settings) {
       federated_models(), entry->name);
 }
 
-namespace {
-
-Result<torch::Device> device_of(const std::string& name) {
-  if (name == "cpu") return torch::Device(torch::kCPU);
-  if (name != "cuda") return bad_input("unknown device '{}': cpu or cuda", name);
-  if (!torch::cuda::is_available())
-    return bad_input("this build of libtorch sees no CUDA device: use --device cpu");
-  return torch::Device(torch::kCUDA);
-}
-
-}  // namespace
-
 Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest& request) {
   NewsRun run(settings, request);
   SOTTO_TRY(const auto* entry, find_model(settings.model));
-  SOTTO_TRY(const auto device, device_of(request.device));
+  SOTTO_TRY(const auto device, compute_device(request.device));
   SOTTO_TRY(const auto precision, precision_on(settings.precision, request.device));
   SOTTO_TRY(auto data, prepare_training_data(request.dataset, settings.data, request.seed));
   run.data_ = std::make_unique<TrainingData>(std::move(data));

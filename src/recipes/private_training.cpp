@@ -16,7 +16,11 @@ void PrivateTrainingSettings::bind(SettingsTable& table) {
           "Whose view the budget bounds: of the published models, or of the server, which sees the cohorts")
       .add("participations", participations, {0, 1000000000},
            "Rounds one user may take part in at most; 0: so many that hardly anybody reaches them")
-      .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to")
+      .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to, at first")
+      .add("clip_quantile", clip_quantile, {0.0, 0.999},
+           "Share of users that the clipping bound shall leave whole; 0: the bound stays where it is")
+      .add("clip_rate", clip_rate, {1e-9, 1e9}, "How fast the bound follows that share (alpha4)")
+      .add("clip_floor", clip_floor, {1e-12, 1e12}, "The bound never falls below this")
       .add("bits", bits, {8, 32}, "Bits per coordinate of an upload")
       .add("dropping", dropping, {0.0, 0.9}, "Share of a cohort that may vanish after it chose its noise")
       .add("corrupted", corrupted, {0.0, 0.9}, "Share of a cohort that may tell the server its noise");
@@ -49,6 +53,7 @@ Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const Trai
   EncodingPlan::Settings encoding;
   encoding.dimension = shape.dimension;
   encoding.clip = settings.clip;
+  if (settings.clip_quantile > 0) encoding.clip = 1, encoding.clip_bit_weight = clip_bit_weight;
   encoding.denominator = static_cast<double>(shape.cohort);
   encoding.devices = shape.cohort;
   encoding.dropped = share_of_cohort(settings.dropping);
@@ -144,10 +149,11 @@ PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recip
   sheet.recipe = std::move(recipe);
   sheet.mode = "sound";
   sheet.mechanism = fmt::format(
-      "sum of updates clipped to {:g}, Skellam shares of {} surely honest devices, noise multiplier {:.4g} "
+      "sum of updates clipped to {}, Skellam shares of {} surely honest devices, noise multiplier {:.4g} "
       "of the sensitivity, {} bits",
-      plan.settings().clip, plan.noise_share()->surely_present(), plan.settings().noise_multiplier,
-      plan.modulus().bits());
+      plan.clip_bit() ? "a bound that follows a quantile (clip bit in the same sum)"
+                      : fmt::format("{:g}", plan.settings().clip),
+      plan.noise_share()->surely_present(), plan.settings().noise_multiplier, plan.modulus().bits());
   sheet.sampling = fmt::format("{} of {} users per round, without replacement", training.accounted.cohort,
                                training.accounted.population);
   sheet.composition =

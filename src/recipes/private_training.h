@@ -18,6 +18,7 @@ struct PrivateTrainingSettings {
   std::string against = "published";
   std::int64_t participations = 0, bits = 18;
   double dropping = 0.1, corrupted = 0.1;
+  double clip_quantile = 0, clip_rate = 0.2, clip_floor = 1e-6;
   void bind(SettingsTable& table);
 };
 
@@ -29,6 +30,10 @@ struct TrainingShape {
     return {dimension, population, static_cast<std::uint64_t>(cohort), static_cast<std::uint64_t>(rounds)};
   }
 };
+
+// What private training adds to a bound that follows a quantile: half of it is the bit's largest value, in
+// units of the bound. Costs √(1 + c²/4) in noise.
+inline constexpr double clip_bit_weight = 0.5;
 
 struct PrivateTraining {
   EncodingPlan plan;

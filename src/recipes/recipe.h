@@ -8,10 +8,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "base/settings.h"
 #include "data/dataset.h"
+#include "fl/interaction_data.h"
 #include "fl/round_engine.h"
+#include "metrics/held_out_report.h"
 #include "metrics/ranking.h"
 #include "model/ranking_model.h"
 #include "privacy/accounting/datasheet.h"
@@ -24,6 +27,14 @@ using Evaluate =
     std::function<MeanImpressionMetrics(RankingModel& model, const Dataset& dataset,
                                         std::span<const std::uint32_t> impressions, std::size_t max_history)>;
 
+// The same for interaction data: `score` calls back with the scores of all items for every test user.
+using ScoreTestUsers = std::function<void(const TakeScores& take)>;
+using EvaluateHeldOut = std::function<HeldOutReport(const Dataset& dataset, const InteractionData& data,
+                                                    const ScoreTestUsers& score)>;
+
+// Impressions or interactions, by the data a recipe trains on.
+using TestMetrics = std::variant<MeanImpressionMetrics, HeldOutReport>;
+
 struct RunRequest {
   const Dataset& dataset;
   fs::path run;  // an existing folder; the recipe writes its files here
@@ -32,11 +43,13 @@ struct RunRequest {
   bool resume = false;
   Evaluate evaluate;
   Observe observe;
+  EvaluateHeldOut evaluate_held_out;
 };
 
 struct TrainOutcome {
   RunSummary summary;
-  MeanImpressionMetrics test;
+  MeanImpressionMetrics test;             // of recipes that train on impressions
+  std::optional<HeldOutReport> held_out;  // of recipes that train on interactions
   std::int64_t parameters = 0;
   std::uint64_t training_users = 0, training_samples = 0;
   std::uint64_t bytes_down = 0, bytes_up = 0;  // per client and round
@@ -49,7 +62,7 @@ class Recipe {
   virtual void bind(SettingsTable& table) = 0;
   virtual Result<TrainOutcome> train(const RunRequest& request) = 0;
   // Test metrics of the best parameters of a finished (or interrupted) run, possibly on other data.
-  virtual Result<MeanImpressionMetrics> evaluate(const RunRequest& request) = 0;
+  virtual Result<TestMetrics> evaluate(const RunRequest& request) = 0;
 };
 
 struct RecipeEntry {

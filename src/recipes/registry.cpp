@@ -2,10 +2,16 @@
 #include <vector>
 
 #include "recipes/central_news.h"
+#include "recipes/dp_privrec.h"
 #include "recipes/efficient_fedrec.h"
+#include "recipes/fcf.h"
 #include "recipes/fednewsrec.h"
 #include "recipes/fedrec.h"
+#include "recipes/fofl_self.h"
+#include "recipes/nn_self.h"
 #include "recipes/private_rec.h"
+#include "recipes/privrec.h"
+#include "recipes/privrec_cen.h"
 #include "recipes/recipe.h"
 
 namespace sotto {
@@ -15,6 +21,15 @@ namespace {
 constexpr RecipeEntry central(std::string_view name, std::string_view summary,
                               std::unique_ptr<Recipe> (*make)()) {
   return {name, summary, "None. All behaviour is collected by the server.", false, make};
+}
+
+constexpr RecipeEntry without_dp(std::string_view name, std::string_view summary,
+                                 std::unique_ptr<Recipe> (*make)()) {
+  return {
+      name, summary,
+      "No differential privacy. Rows stay on the devices; the server sees the update of every user who takes "
+      "part in a round, from which items can be read off.",
+      false, make};
 }
 
 }  // namespace
@@ -50,12 +65,26 @@ std::span<const RecipeEntry> recipes() {
                   "server sees the gradient of every user who takes "
                   "part in a round, from which clicked items can be reconstructed. Use it as the non-private "
                   "mark for the private recipes.",
-                  false, [] { return make_fedrec("fednewsrec"); }},
+                  false, &make_fedrec},
       RecipeEntry{
-          "fedrec-bert", "PLM-NR, with the whole of BERT on every device, by federated rounds without noise",
-          "No differential privacy. As fedrec: the server sees the gradient of every user who takes part. "
-          "Devices hold and send the layers of BERT that learn.",
-          false, [] { return make_fedrec("plm-nr"); }},
+          "privrec", "PrivRec: federated meta-learning on interactions, tuned on the user's device",
+          "No differential privacy. Rows, history and the tuned model stay on the devices; the server "
+          "sees the difference of weights of every user who takes part in a round, from which items "
+          "can be read off. Use it as the non-private mark for dp-privrec.",
+          false, &make_privrec},
+      RecipeEntry{
+          "dp-privrec", "DP-PrivRec: PrivRec with user-level differential privacy",
+          "sound (default): user-level (epsilon, delta)-DP of the whole training, one user replaced, by "
+          "distributed Skellam noise inside a secure sum, the clipping bound included; two numbers are "
+          "printed, against the server, which sees the cohorts, and for what is published. paper: the "
+          "server clips and adds noise as printed; claimed epsilon and the one that holds for what is "
+          "published are printed, and nothing holds against the server.",
+          true, &make_dp_privrec},
+      without_dp("nn-self", "NN-SELF: second-order meta-learning (MAML) with PrivRec's model", &make_nn_self),
+      without_dp("fofl-self", "FOFL-SELF: REPTILE on item vectors, without side information",
+                 &make_fofl_self),
+      without_dp("fcf", "FCF: federated matrix factorisation of implicit feedback", &make_fcf),
+      central("privrec-cen", "PrivRec's model trained on everybody's rows in one place", &make_privrec_cen),
       central("central-fednewsrec", "FedNewsRec's model trained on everybody's clicks in one place",
               [] { return make_central_news("fednewsrec"); }),
       central("central-nrms", "NRMS trained on everybody's clicks in one place",

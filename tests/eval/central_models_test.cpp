@@ -52,7 +52,7 @@ TEST_P(CentralModel, LearnsWhatReadersLike) {
   EXPECT_GT(outcome->test.mean.auc, 0.75);
   const auto again = evaluate_run(runs / "run", dataset);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_DOUBLE_EQ(again->mean.auc, outcome->test.mean.auc);
+  EXPECT_DOUBLE_EQ(std::get<MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
 }
 
 TEST_P(CentralModel, ResumedRunEqualsAnUninterruptedOneBitForBit) {

@@ -44,8 +44,9 @@ constexpr std::array<PrintedTable, 2> kPrinted = {{
 }};
 
 // The paper's accountant: the without-replacement bound at integer orders 2 to 256, classical conversion.
-double classical_epsilon(double fraction, double compositions, double delta) {
-  const auto unsampled = [](double order) { return order / (2 * kNoiseMultiplier * kNoiseMultiplier); };
+double classical_epsilon(double fraction, double compositions, double delta,
+                         double noise_multiplier = kNoiseMultiplier) {
+  const auto unsampled = [&](double order) { return order / (2 * noise_multiplier * noise_multiplier); };
   double best = kInfinity;
   for (std::uint64_t alpha = 2; alpha <= 256; ++alpha) {
     const double curve = compositions * rdp_without_replacement(fraction, unsampled, kInfinity, alpha);
@@ -84,6 +85,13 @@ Result<std::vector<PaperCell>> privrec_tables() {
     }
   }
   return cells;
+}
+
+double privrec_claimed_epsilon(double noise_multiplier, std::uint64_t cohort, std::uint64_t population,
+                               std::uint64_t rounds, double delta) {
+  return classical_epsilon(static_cast<double>(cohort) / static_cast<double>(population),
+                           static_cast<double>(rounds) * static_cast<double>(cohort), delta,
+                           noise_multiplier);
 }
 
 Result<PaperCell> privrec_cell(int table, std::uint64_t cohort, double delta) {

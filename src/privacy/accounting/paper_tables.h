@@ -27,6 +27,10 @@ struct PaperCell {
 // replacement, replace_one, unit user, against everyone but the server.
 Result<std::vector<PaperCell>> privrec_tables();
 
+// The ε that the paper's computation claims for other settings: composed once per client and round.
+double privrec_claimed_epsilon(double noise_multiplier, std::uint64_t cohort, std::uint64_t population,
+                               std::uint64_t rounds, double delta);
+
 // One of them; an error when the paper prints no such cell.
 Result<PaperCell> privrec_cell(int table, std::uint64_t cohort, double delta);
 

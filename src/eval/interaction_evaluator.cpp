@@ -1,0 +1,95 @@
+#include "eval/interaction_evaluator.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "metrics/mean.h"
+
+namespace sotto {
+
+namespace {
+
+class Ranking {
+ public:
+  Ranking(const Dataset& dataset, const InteractionData& data)
+      : dataset_(dataset), data_(data), users_(data.test.size()) {}
+
+  void take(std::size_t test_user, std::span<const std::uint64_t> rows, const float* scores) {
+    const Interactions& log = dataset_.interactions();
+    const UserId user = data_.test[test_user].support.user;
+    touched_.assign(dataset_.item_count(), 0);
+    for (std::uint64_t row = log.user_offsets[user]; row < log.user_offsets[user + std::size_t{1}]; ++row)
+      touched_[log.items[row]] = 1;
+    held_out_.clear();
+    for (const std::uint64_t row : rows) held_out_.push_back(log.items[row]);
+    const HeldOutMetrics part = held_out_metrics({scores, dataset_.item_count()}, touched_, held_out_);
+    // A user's rows may come in several situations: weighted by their number.
+    const double share =
+        static_cast<double>(rows.size()) / static_cast<double>(data_.test[test_user].query.size());
+    for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c) {
+      users_[test_user].hits[c] += share * part.hits[c];
+      users_[test_user].ndcg[c] += share * part.ndcg[c];
+    }
+  }
+
+  HeldOutMetrics mean_of(std::span<const std::size_t> users) const {
+    HeldOutMetricsSum sum;
+    for (const std::size_t user : users) sum.add(users_[user]);
+    return sum.mean();
+  }
+
+ private:
+  const Dataset& dataset_;
+  const InteractionData& data_;
+  std::vector<HeldOutMetrics> users_;
+  std::vector<std::uint8_t> touched_;
+  std::vector<ItemId> held_out_;
+};
+
+// Items on the user's device come first; among them, and behind them, the most popular.
+void put_own_first(const Dataset& dataset, const UserRows& support, std::vector<float>& scores) {
+  const float above_all = 1 + *std::max_element(scores.begin(), scores.end());
+  std::vector<std::uint8_t> own(scores.size(), 0);
+  for (const std::uint64_t row : support.positive) own[dataset.interactions().items[row]] = 1;
+  for (std::size_t item = 0; item < scores.size(); ++item)
+    if (own[item] != 0) scores[item] += above_all;
+}
+
+}  // namespace
+
+HeldOutReport evaluate_interactions(const Dataset& dataset, const InteractionData& data,
+                                    const ScoreTestUsers& score) {
+  HeldOutReport report;
+  report.users = data.test.size();
+  report.left_out = data.untested;
+  for (const auto& user : data.test) report.rows += user.query.size();
+
+  std::vector<std::size_t> users(data.test.size());
+  std::iota(users.begin(), users.end(), std::size_t{0});
+  Ranking model(dataset, data), popular(dataset, data), own_first(dataset, data);
+  score([&](std::size_t user, std::span<const std::uint64_t> rows, const float* scores) {
+    model.take(user, rows, scores);
+  });
+  const std::vector<float> popularity = training_popularity(dataset, data);
+  for (const std::size_t user : users) {
+    popular.take(user, data.test[user].query, popularity.data());
+    std::vector<float> scores = popularity;
+    put_own_first(dataset, data.test[user].support, scores);
+    own_first.take(user, data.test[user].query, scores.data());
+  }
+  report.mean = model.mean_of(users);
+  report.beside = {{"popularity", popular.mean_of(users)},
+                   {"own items, then popularity", own_first.mean_of(users)}};
+
+  std::stable_sort(users.begin(), users.end(), [&](std::size_t a, std::size_t b) {
+    return data.test[a].support.positive.size() < data.test[b].support.positive.size();
+  });
+  for (std::size_t part = 0; part < report.by_activity.size(); ++part) {
+    const std::size_t begin = part * users.size() / report.by_activity.size(),
+                      end = (part + 1) * users.size() / report.by_activity.size();
+    report.by_activity[part] = model.mean_of(std::span(users).subspan(begin, end - begin));
+  }
+  return report;
+}
+
+}  // namespace sotto

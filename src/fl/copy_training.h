@@ -1,0 +1,34 @@
+#pragma once
+// Many users train their own copies of one model at once (U copies, one batched product per layer). The loop
+// over users one by one that this must equal is in the tests.
+
+#include <string>
+
+#include "base/settings.h"
+#include "model/tabular_model.h"
+
+namespace sotto {
+
+struct CopySettings {
+  double local_learning_rate = 1.0, proximal = 0;
+  std::string proximal_norm = "squared";
+  std::int64_t copies_mb = 256;
+  void bind(SettingsTable& table);
+};
+
+struct TrainedCopies {
+  TabularParts differences;  // [U, R, columns]: end - start
+  torch::Tensor losses;      // [U], of the first step, before anything was learned
+};
+
+// Every copy descends its own loss L + (μ/2)‖θ − θ0‖² (proximal_norm = squared), or + (μ/2)‖θ − θ0‖ with
+// gradient 0 at θ0 (PrivRec as printed), one step per step of the chunk.
+TrainedCopies train_copies(const TabularModel& model, const TabularChunk& chunk,
+                           const CopySettings& settings);
+
+// MAML (Finn et al. 2017): −∇_θ L(θ − α∇L(θ; first step); second step) per copy, with the second-order term,
+// as a difference to add. A chunk has exactly two steps.
+TrainedCopies meta_gradients(const TabularModel& model, const TabularChunk& chunk,
+                             double local_learning_rate);
+
+}  // namespace sotto

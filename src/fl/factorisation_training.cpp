@@ -1,0 +1,97 @@
+#include "fl/factorisation_training.h"
+
+#include <algorithm>
+
+namespace sotto {
+
+using torch::Tensor;
+
+void FactorisationSettings::bind(SettingsTable& table) {
+  table.add("factors", factors, {1, 4096}, "Numbers per item and user")
+      .add("confidence", confidence, {0.0, 1e6}, "How much more an own item counts than an unknown one")
+      .add("regularisation", regularisation, {1e-9, 1e6}, "lambda, on item and user factors")
+      .add("factor_scale", factor_scale, {1e-6, 10.0}, "Standard deviation that item factors start with");
+}
+
+FactorModel::FactorModel(std::int64_t items, const FactorisationSettings& settings)
+    : factors(
+          register_parameter("factors", torch::randn({items, settings.factors}) * settings.factor_scale)) {}
+
+OwnItems own_items(const Dataset& dataset, const std::vector<std::uint64_t>& rows) {
+  OwnItems items;
+  for (const std::uint64_t row : rows) items.push_back(dataset.interactions().items[row]);
+  std::sort(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+  return items;
+}
+
+namespace {
+
+// [U, I]: 1 at the devices' items.
+Tensor preferences(const std::vector<OwnItems>& users, const Tensor& factors) {
+  Tensor own = torch::zeros({static_cast<std::int64_t>(users.size()), factors.size(0)}, torch::kFloat32);
+  auto cells = own.accessor<float, 2>();
+  for (std::size_t u = 0; u < users.size(); ++u)
+    for (const std::int64_t item : users[u]) cells[static_cast<std::int64_t>(u)][item] = 1;
+  return own.to(factors.device());
+}
+
+}  // namespace
+
+// (YᵀY + confidence · Σ_own y yᵀ + λ) x = (1 + confidence) Σ_own y
+Tensor solve_users(const Tensor& factors, const std::vector<OwnItems>& users,
+                   const FactorisationSettings& settings) {
+  torch::NoGradGuard no_grad;
+  const std::int64_t size = factors.size(1);
+  const Tensor shared =
+      torch::mm(factors.t(), factors) + settings.regularisation * torch::eye(size, factors.options());
+  std::vector<Tensor> systems, sides;
+  for (const auto& own : users) {
+    const Tensor mine = factors.index_select(0, torch::tensor(own, torch::kInt64).to(factors.device()));
+    systems.push_back(shared + settings.confidence * torch::mm(mine.t(), mine));
+    sides.push_back((1 + settings.confidence) * mine.sum(0));
+  }
+  return torch::linalg_solve(torch::stack(systems), torch::stack(sides).unsqueeze(2)).squeeze(2);
+}
+
+// ∂/∂y_i Σ_u c_ui (p_ui − x_u·y_i)² = 2 Σ_u c_ui (x_u·y_i − p_ui) x_u, with x_u held fixed.
+FactorGradient factor_gradient(const Tensor& factors, const std::vector<OwnItems>& users,
+                               const FactorisationSettings& settings) {
+  torch::NoGradGuard no_grad;
+  const Tensor readers = solve_users(factors, users, settings), own = preferences(users, factors);
+  const Tensor error = torch::mm(readers, factors.t()) - own;
+  const Tensor weighted = error * (1 + settings.confidence * own);
+  const double share = 1 / static_cast<double>(users.size());
+  return {torch::mm(weighted.t(), readers) * (2 * share), share * (weighted * error).sum().item<double>()};
+}
+
+void score_test_users(const Dataset& dataset, const InteractionData& data, const FactorModel& model,
+                      const FactorisationSettings& settings, const TakeScores& take) {
+  torch::NoGradGuard no_grad;
+  for (std::size_t user = 0; user < data.test.size(); ++user) {
+    const Tensor own =
+        solve_users(model.factors, {own_items(dataset, data.test[user].support.positive)}, settings);
+    const Tensor scores = torch::mm(own, model.factors.t()).to(torch::kCPU).contiguous();
+    take(user, data.test[user].query, scores.data_ptr<float>());
+  }
+}
+
+Result<RoundUpdate> FactorisationSource::round(std::uint32_t round) {
+  torch::NoGradGuard no_grad;
+  RoundUpdate update;
+  std::vector<OwnItems> users;
+  for (const UserId user : sampler_.sample(round)) {
+    users.push_back(own_items(dataset_, data_.of(user).positive));
+    update.samples += users.back().size();
+  }
+  const FactorGradient mean = factor_gradient(model_.factors, users, settings_);
+  // Every user of the population brings its share of λ‖Y‖².
+  const double decay = 2 * settings_.regularisation / static_cast<double>(sampler_.population());
+  update.direction = (mean.gradient + decay * model_.factors).reshape(-1);
+  update.loss = mean.loss;
+  update.clients = users.size();
+  update.bytes_down = update.bytes_up = sizeof(float) * static_cast<std::uint64_t>(update.direction.numel());
+  return update;
+}
+
+}  // namespace sotto

@@ -1,0 +1,26 @@
+#pragma once
+// Held-out metrics of one ranking over all tested users, and of the rankings without a model beside it. Plain
+// values.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "metrics/ranking.h"
+
+namespace sotto {
+
+struct HeldOutReport {
+  struct Row {
+    std::string name;
+    HeldOutMetrics metrics;
+  };
+  HeldOutMetrics mean;                        // over users, each the mean of its held-out rows
+  std::uint64_t users = 0, rows = 0;          // tested
+  std::uint64_t left_out = 0;                 // test users with nothing to test
+  std::array<HeldOutMetrics, 3> by_activity;  // users in three parts by rows on their device, fewest first
+  std::vector<Row> beside;                    // what needs no model, same users and rows
+};
+
+}  // namespace sotto

@@ -1,0 +1,10 @@
+#pragma once
+#include <memory>
+
+#include "recipes/recipe.h"
+
+namespace sotto {
+
+std::unique_ptr<Recipe> make_dp_privrec();
+
+}  // namespace sotto

@@ -1,0 +1,89 @@
+#include "recipes/interaction_run.h"
+
+#include "recipes/compute_device.h"
+
+namespace sotto {
+
+void InteractionRunSettings::bind(SettingsTable& table) {
+  table
+      .add_choice("inputs", inputs, {"rich", "ids", "paper", "leaking"},
+                  "What the model reads: rich: what the device remembers, item vectors and features; ids: "
+                  "without features; paper: features alone; leaking: also cnt, the answer (Frappe)")
+      .add("cohort", cohort, {1, 10000000}, "Users per round (M)")
+      .add("tuning_epochs", tuning_epochs, {0, 10000},
+           "Epochs of fine-tuning on a test user's device before it is evaluated")
+      .add("tuning_rate", tuning_rate, {1e-9, 1e6}, "Step size of fine-tuning");
+  data.bind(table);
+  shape.bind(table);
+  tasks.bind(table);
+  copies.bind(table);
+}
+
+Result<InteractionRun> InteractionRun::prepare(const InteractionRunSettings& settings,
+                                               const RunRequest& request, MetaLearning method) {
+  InteractionRun run(settings, request);
+  SOTTO_TRY(const auto device, compute_device(request.device));
+  SOTTO_TRY(auto data, prepare_interactions(request.dataset, settings.data, request.seed));
+  run.data_ = std::make_unique<InteractionData>(std::move(data));
+  SOTTO_TRY(auto inputs, build_tabular_inputs(request.dataset, input_choice(settings.inputs)));
+  run.inputs_ = std::make_unique<TabularInputs>(std::move(inputs));
+  SOTTO_TRY(auto tasks, InteractionTasks::create(request.dataset, *run.data_, *run.inputs_, settings.tasks,
+                                                 request.seed));
+  torch::manual_seed(request.seed);
+  run.model_ = std::make_shared<TabularModel>(settings.shape, *run.inputs_);
+  run.model_->to(device);
+  run.parameters_ = std::make_unique<FlatParameters>(*run.model_);
+  run.training_ = std::make_unique<InteractionTraining>(
+      *run.data_, *run.inputs_, std::move(tasks), *run.model_, *run.parameters_, settings.copies, method);
+  return run;
+}
+
+Result<CohortSampler> InteractionRun::sampler() const {
+  return CohortSampler::create(data_->users, settings_.cohort, request_.seed);
+}
+
+ScoreTestUsers InteractionRun::scoring() const {
+  return [this](const TakeScores& take) {
+    training_->score_test_users(settings_.tuning_epochs, settings_.tuning_rate, take);
+  };
+}
+
+Result<TrainOutcome> InteractionRun::train(UpdateSource& source, const OptimiserSettings& optimiser,
+                                           const EngineSettings& engine) {
+  return train_on_interactions(request_, *data_, *parameters_, source, optimiser, engine, scoring());
+}
+
+Result<TestMetrics> InteractionRun::evaluate_best() {
+  return evaluate_on_interactions(request_, *data_, *parameters_, scoring());
+}
+
+Result<TrainOutcome> train_on_interactions(const RunRequest& request, const InteractionData& data,
+                                           FlatParameters& parameters, UpdateSource& source,
+                                           const OptimiserSettings& optimiser_settings,
+                                           const EngineSettings& engine_settings,
+                                           const ScoreTestUsers& score) {
+  SOTTO_TRY(const auto optimiser, make_optimiser(optimiser_settings, parameters.values()));
+  RoundEngine engine(engine_settings, request.run, parameters, source, *optimiser);
+  TrainOutcome outcome;
+  SOTTO_TRY(outcome.summary, engine.run(request.resume, {}, request.observe));
+  if (!outcome.summary.interrupted)
+    outcome.held_out = request.evaluate_held_out(request.dataset, data, score);
+  outcome.parameters = parameters.size();
+  outcome.training_users = data.users.size();
+  outcome.training_samples = data.row_count();
+  if (!outcome.summary.rounds.empty()) {
+    outcome.bytes_down = outcome.summary.rounds.back().bytes_down;
+    outcome.bytes_up = outcome.summary.rounds.back().bytes_up;
+  }
+  return outcome;
+}
+
+Result<TestMetrics> evaluate_on_interactions(const RunRequest& request, const InteractionData& data,
+                                             FlatParameters& parameters, const ScoreTestUsers& score) {
+  SOTTO_TRY(const auto best, load_checkpoint(request.run / "best.sotto", parameters.layout()));
+  torch::NoGradGuard no_grad;
+  parameters.values().copy_(best.parameters);
+  return request.evaluate_held_out(request.dataset, data, score);
+}
+
+}  // namespace sotto

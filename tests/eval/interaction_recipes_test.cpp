@@ -1,0 +1,158 @@
+// Every recipe on interactions from the command's point of view: it trains, learns, resumes, is measured, and
+// says what it guarantees.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "eval/training_run.h"
+#include "fl/tiny_interactions.h"
+
+namespace sotto {
+namespace {
+
+const std::vector<std::string> small = {"cohort=12",
+                                        "embedding=6",
+                                        "hidden=6",
+                                        "layers=2",
+                                        "negatives=3",
+                                        "embedding_scale=0.3",
+                                        "local_learning_rate=0.5"};
+
+TrainJob job_of(const std::string& recipe, const fs::path& out, std::int64_t rounds,
+                std::vector<std::string> more = {}) {
+  TrainJob job;
+  job.recipe = recipe;
+  job.out = out;
+  job.rounds = rounds;
+  if (recipe == "fcf") {
+    job.assignments = {"cohort=12", "factors=6"};
+  } else {
+    job.assignments = small;
+  }
+  job.assignments.insert(job.assignments.end(), more.begin(), more.end());
+  return job;
+}
+
+struct Golden {
+  std::string recipe;
+  double hits5;
+};
+
+class InteractionRecipe : public ::testing::TestWithParam<Golden> {};
+
+TEST_P(InteractionRecipe, LearnsWhatUsersLikeAndGivesItsGoldenMetrics) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data, 60);
+  TrainJob job = job_of(GetParam().recipe, runs / "run", 60, {"learning_rate=0.05"});
+  const auto outcome = train_run(job, dataset, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome->held_out);
+  EXPECT_LT(outcome->summary.rounds.back().loss, outcome->summary.rounds.front().loss);
+  EXPECT_GT(outcome->held_out->mean.hits[0], outcome->held_out->beside[0].metrics.hits[0])
+      << "popularity does not know the two tastes";
+  EXPECT_NEAR(outcome->held_out->mean.hits[0], GetParam().hits5, 0.02);
+  const auto again = evaluate_run(runs / "run", dataset);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_DOUBLE_EQ(std::get<HeldOutReport>(*again).mean.hits[0], outcome->held_out->mean.hits[0]);
+}
+
+TEST_P(InteractionRecipe, ResumedRunEqualsAnUninterruptedOneBitForBit) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data);
+  const auto straight = train_run(job_of(GetParam().recipe, runs / "whole", 4), dataset, {});
+  ASSERT_TRUE(straight) << straight.error().message;
+  ASSERT_TRUE(train_run(job_of(GetParam().recipe, runs / "parts", 2), dataset, {}));
+  TrainJob rest = job_of(GetParam().recipe, runs / "parts", 4);
+  rest.resume = true;
+  rest.assignments.clear();
+  const auto resumed = train_run(rest, dataset, {});
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_EQ(resumed->summary.rounds.back().loss, straight->summary.rounds.back().loss);
+  EXPECT_EQ(resumed->held_out->mean.hits[0], straight->held_out->mean.hits[0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, InteractionRecipe,
+                         ::testing::Values(Golden{"privrec", 0}, Golden{"nn-self", 0}, Golden{"fofl-self", 0},
+                                           Golden{"fcf", 0}, Golden{"privrec-cen", 0}),
+                         [](const auto& test) {
+                           std::string name = test.param.recipe;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(InteractionRecipes, TheLastLineHasHitsAndTheRowsBesideTheModel) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data);
+  const auto outcome = train_run(job_of("privrec", runs / "run", 2), dataset, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const auto line = to_json(*outcome);
+  for (const char* key : {"hits5", "hits10", "hits20", "hits30", "ndcg5", "ndcg30", "epsilon", "bytes_up"})
+    EXPECT_TRUE(line.contains(key)) << key;
+  EXPECT_FALSE(line.contains("auc"));
+  EXPECT_TRUE(line.at("beside").contains("popularity"));
+  EXPECT_EQ(line.at("by_activity").size(), 3U);
+}
+
+TEST(InteractionRecipes, NewsDataIsRefusedWithAdvice) {
+  const TempFolder data, runs;
+  DatasetBuilder builder("news", "test");
+  builder.add_item({.id = "a", .title = "a"});
+  ASSERT_TRUE(builder.write(data.path()));
+  const auto refused = train_run(job_of("privrec", runs / "run", 2), Dataset::open(data.path()).value(), {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("no interactions"), std::string::npos) << refused.error().message;
+  EXPECT_FALSE(fs::exists(runs / "run"));
+}
+
+TEST(DpPrivRec, SoundModeNeedsABudget) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data);
+  const auto refused = train_run(job_of("dp-privrec", runs / "run", 2), dataset, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("--epsilon"), std::string::npos) << refused.error().message;
+}
+
+TEST(DpPrivRec, SoundModePrintsWhatItSpentAndResumesBitForBit) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data, 60);
+  const auto job = [&](const char* name, std::int64_t rounds) {
+    TrainJob made = job_of("dp-privrec", runs / name, rounds);
+    made.epsilon = "20";
+    return made;
+  };
+  const auto straight = train_run(job("whole", 4), dataset, {});
+  ASSERT_TRUE(straight) << straight.error().message;
+  ASSERT_TRUE(straight->privacy);
+  EXPECT_LE(*straight->privacy->epsilon_published, 20);
+  EXPECT_GT(*straight->privacy->epsilon_published, 19);
+  EXPECT_EQ(straight->privacy->unit, Unit::user);
+  EXPECT_TRUE(fs::exists(runs / "whole" / "privacy.toml"));
+}
+
+TEST(DpPrivRec, PaperModePrintsTheClaimAndWhatHolds) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data, 60);
+  TrainJob job = job_of("dp-privrec", runs / "run", 3, {"learning_rate=0.5", "printed_bound=1"});
+  job.mode = "paper";
+  const auto outcome = train_run(job, dataset, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome->privacy);
+  EXPECT_FALSE(outcome->privacy->epsilon_server) << "the server adds the noise: it sees every difference";
+  ASSERT_TRUE(outcome->privacy->epsilon_claimed);
+  ASSERT_TRUE(outcome->privacy->epsilon_published);
+  EXPECT_GT(*outcome->privacy->epsilon_claimed, *outcome->privacy->epsilon_published);
+}
+
+TEST(DpPrivRec, PaperModeRefusesOptimisersThatItsNoiseDoesNotFit) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data);
+  TrainJob job = job_of("dp-privrec", runs / "run", 2, {"optimiser=adam"});
+  job.mode = "paper";
+  const auto refused = train_run(job, dataset, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("optimiser=sgd"), std::string::npos) << refused.error().message;
+}
+
+}  // namespace
+}  // namespace sotto

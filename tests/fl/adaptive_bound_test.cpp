@@ -1,0 +1,128 @@
+// Bounds that follow a quantile of the users' norms, in the secure sum and as DP-PrivRec prints it; and the
+// noise that must be there.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fl/printed_private_source.h"
+#include "fl/private_source.h"
+
+namespace sotto {
+namespace {
+
+constexpr std::uint64_t population = 400;
+constexpr std::int64_t cohort = 100;
+
+// User u always sends an update of norm (u + 1) / 100, along the first axis: norms are uniform on (0, 4].
+class KnownNorms final : public UserUpdates {
+ public:
+  explicit KnownNorms(std::int64_t dimension) : values_(torch::zeros({dimension})) {}
+  Status each_update(std::uint32_t, std::span<const UserId> users,
+                     const std::function<Status(const UserUpdate&)>& take) override {
+    for (const UserId user : users) {
+      UserUpdate own{user, torch::zeros_like(values_), 0, 1};
+      own.direction[0] = (user + 1) / 100.0;
+      SOTTO_CHECK(take(own));
+    }
+    return {};
+  }
+  const torch::Tensor& values() const override { return values_; }
+
+ private:
+  torch::Tensor values_;
+};
+
+CohortSampler sampler() {
+  std::vector<UserId> users(population);
+  for (UserId user = 0; user < population; ++user) users[user] = user;
+  return CohortSampler::create(users, cohort, 1).value();
+}
+
+EncodingPlan plan_with_bit(std::uint64_t dimension, double noise_multiplier) {
+  EncodingPlan::Settings settings;
+  settings.dimension = dimension;
+  settings.clip = 1;
+  settings.clip_bit_weight = 0.5;
+  settings.denominator = cohort;
+  settings.devices = cohort;
+  settings.noise_multiplier = noise_multiplier;
+  settings.adjacency = Adjacency::replace_one;
+  settings.step = finest_step(settings, 20).value();
+  return EncodingPlan::create(settings).value();
+}
+
+AdaptiveClip::Settings printed(double noise) {
+  AdaptiveClip::Settings settings;
+  settings.mode = GuaranteeMode::paper;
+  settings.initial_bound = 0.5, settings.smallest_bound = 0.01, settings.rate = 0.1;
+  settings.quantile = 0.7, settings.budget_share = 0.7;
+  settings.noise_multiplier = noise, settings.cohort = cohort, settings.server_rate = 0.5;
+  return settings;
+}
+
+double mean_of_last(UpdateSource& source, const std::function<double()>& bound) {
+  double sum = 0;
+  for (std::uint32_t round = 0; round < 300; ++round) {
+    EXPECT_TRUE(source.round(round));
+    if (round >= 200) sum += bound();
+  }
+  return sum / 100;
+}
+
+TEST(AdaptiveBound, ConvergesToTheQuantileInsideTheSecureSum) {
+  KnownNorms norms(4);
+  PrivateSource source(plan_with_bit(4, 0.5), sampler(), 1000, norms, 1);
+  source.follow({0.5, 0.01, 0.7, 0.1});
+  EXPECT_NEAR(mean_of_last(source, [&] { return source.bound(); }), 0.7 * 4, 0.1);
+}
+
+TEST(AdaptiveBound, ConvergesToTheQuantileAsPrinted) {
+  KnownNorms norms(4);
+  PrintedPrivateSource source(printed(0.5), sampler(), norms, 1);
+  EXPECT_NEAR(mean_of_last(source, [&] { return source.bound(); }), 0.7 * 4, 0.1);
+}
+
+TEST(AdaptiveBound, StaysAboveItsFloor) {
+  KnownNorms norms(4);
+  PrivateSource source(plan_with_bit(4, 0.5), sampler(), 1000, norms, 1);
+  source.follow({1, 0.8, 0.01, 0.5});
+  for (std::uint32_t round = 0; round < 20; ++round) ASSERT_TRUE(source.round(round));
+  EXPECT_NEAR(source.bound(), 0.8, 0.05);
+}
+
+// Root mean square of coordinates that no user touches.
+double spread(const torch::Tensor& direction) {
+  const torch::Tensor rest = direction.narrow(0, 1, direction.numel() - 1);
+  return std::sqrt(rest.square().mean().item<double>());
+}
+
+TEST(AdaptiveBound, TheNoiseInTheSecureSumIsThePromisedOneTimesTheBound) {
+  constexpr std::int64_t dimension = 4000;
+  KnownNorms norms(dimension);
+  const EncodingPlan plan = plan_with_bit(dimension, 1);
+  PrivateSource source(plan, sampler(), 1000, norms, 1);
+  source.follow({2, 0.01, 0.7, 0.1});
+  EXPECT_NEAR(spread(source.round(0).value().direction) / (2 * plan.sigma_of_mean()), 1, 0.05);
+}
+
+TEST(AdaptiveBound, ThePrintedNoiseIsNotScaledByTheServersStep) {
+  // theta += alpha3 * mean + N(0, (2Sz/M)^2 / (1 - h)); the direction is multiplied by alpha3 later.
+  KnownNorms norms(4000);
+  PrintedPrivateSource source(printed(1), sampler(), norms, 1);
+  const double expected = 2 * 0.5 * 1 / static_cast<double>(cohort) / std::sqrt(0.3) / 0.5;
+  EXPECT_NEAR(spread(source.round(0).value().direction) / expected, 1, 0.05);
+}
+
+TEST(AdaptiveBound, ARoundAskedAgainFromTheSameStateIsTheSame) {
+  KnownNorms norms(4);
+  PrivateSource source(plan_with_bit(4, 0.5), sampler(), 1000, norms, 1);
+  source.follow({1, 0.01, 0.7, 0.1});
+  const torch::Tensor before = source.state().front()->clone();
+  const torch::Tensor first = source.round(5).value().direction;
+  source.state().front()->copy_(before);
+  EXPECT_TRUE(torch::equal(first, source.round(5).value().direction));
+}
+
+}  // namespace
+}  // namespace sotto

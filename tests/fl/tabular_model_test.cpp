@@ -1,0 +1,123 @@
+// The batched network gives the logits of its formula, computed here number by number.
+
+#include "model/tabular_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fl/tiny_interactions.h"
+
+namespace sotto {
+namespace {
+
+std::vector<double> row_of(const torch::Tensor& table, std::int64_t row) {
+  std::vector<double> values;
+  for (std::int64_t c = 0; c < table.size(1); ++c) values.push_back(table[row][c].item<double>());
+  return values;
+}
+
+std::vector<double> mean_of(const torch::Tensor& table, std::span<const std::uint32_t> codes) {
+  std::vector<double> mean(static_cast<std::size_t>(table.size(1)), 0);
+  for (const std::uint32_t code : codes)
+    for (std::size_t c = 0; c < mean.size(); ++c)
+      mean[c] += row_of(table, code)[c] / static_cast<double>(codes.size());
+  return mean;
+}
+
+double logit_by_hand(const testing::TinyInteractions& tiny, UserId user, ItemId item,
+                     const std::vector<ItemId>& history) {
+  const auto& parts = tiny.model->parts();
+  const auto& inputs = tiny.inputs;
+  std::vector<double> x;
+  std::size_t part = 0;
+  for (const auto& field : inputs.user) {
+    const auto mean = mean_of(parts[part++], field.of(user));
+    x.insert(x.end(), mean.begin(), mean.end());
+  }
+  for (const auto& field : inputs.item) {
+    const auto mean = mean_of(parts[part++], field.of(item));
+    x.insert(x.end(), mean.begin(), mean.end());
+  }
+  double direct = 0;
+  if (reads_history(inputs.choice)) {
+    const double times = static_cast<double>(std::count(history.begin(), history.end(), item));
+    const std::set<ItemId> distinct(history.begin(), history.end());
+    std::vector<double> reader(4, 0), product;
+    for (const ItemId own : distinct)
+      for (std::size_t c = 0; c < 4; ++c)
+        reader[c] += row_of(parts[part], own)[c] / std::sqrt(static_cast<double>(distinct.size()));
+    const auto scored = row_of(parts[part + 1], item);
+    for (std::size_t c = 0; c < 4; ++c) product.push_back(reader[c] * scored[c]);
+    direct = product[0] + product[1] + product[2] + product[3] + parts[part + 2][item][0].item<double>() +
+             parts[part + 3][0][0].item<double>() * std::log1p(times);
+    x.push_back(std::log1p(times));
+    x.insert(x.end(), product.begin(), product.end());
+    part += 4;
+  }
+  for (; part + 2 < parts.size(); part += 2) {
+    std::vector<double> next = row_of(parts[part + 1], 0);
+    for (std::size_t in = 0; in < x.size(); ++in)
+      for (std::size_t out = 0; out < next.size(); ++out)
+        next[out] +=
+            x[in] * parts[part][static_cast<std::int64_t>(in)][static_cast<std::int64_t>(out)].item<double>();
+    for (double& value : next) value = std::max(value, 0.0);
+    x = next;
+  }
+  double out = parts[part + 1][0][0].item<double>();
+  for (std::size_t in = 0; in < x.size(); ++in)
+    out += x[in] * parts[part][static_cast<std::int64_t>(in)][0].item<double>();
+  return out + direct;
+}
+
+TEST(TabularModel, ScoresTheCatalogueByItsFormula) {
+  for (const InputChoice choice : {InputChoice::paper, InputChoice::ids, InputChoice::rich}) {
+    const testing::TinyInteractions tiny(choice);
+    const std::vector<ItemId> history = {3, 5, 3, 8};
+    const TabularBatch batch = catalogue_batch(tiny.inputs, 2, 0, history, torch::kCPU);
+    TabularParts whole;
+    for (const auto& part : tiny.model->parts()) whole.push_back(part.unsqueeze(0));
+    const torch::Tensor scores = tiny.model->logits(whole, batch);
+    ASSERT_EQ(scores.size(1), 12);
+    for (ItemId item = 0; item < 12; ++item)
+      EXPECT_NEAR(scores[0][item].item<double>(), logit_by_hand(tiny, 2, item, history), 1e-5)
+          << "item " << item;
+  }
+}
+
+TEST(TabularModel, APersonalModelDiffersWhereItsUserTrained) {
+  const testing::TinyInteractions tiny;
+  TabularTask task;
+  task.history = {1, 2};
+  task.steps = {{{0, 4, 1, 1}, {0, 7, 0, 1}}};
+  const TabularChunk chunk = make_chunk(tiny.inputs, {&task, 1}, torch::kCPU);
+  TabularParts copies = tiny.model->copies(chunk);
+  for (auto& copy : copies) copy = copy + 1;
+  const TabularParts personal = tiny.model->personal(chunk, copies, 0);
+  const std::size_t scored = tiny.inputs.field_count() + 1;
+  const torch::Tensor moved = (personal[scored][0] - tiny.model->parts()[scored]).sum(1);
+  for (ItemId item = 0; item < 12; ++item)
+    EXPECT_NEAR(moved[item].item<double>(), item == 4 || item == 7 ? 4 : 0, 1e-5);
+}
+
+TEST(TabularInputs, LeakingCountsAreRefusedWhereThereAreNone) {
+  const TempFolder folder;
+  const Dataset dataset = testing::tiny_ratings(folder);
+  const auto refused = build_tabular_inputs(dataset, InputChoice::leaking);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("cnt"), std::string::npos);
+}
+
+TEST(TabularInputs, RichReadsWhatTheCatalogueSays) {
+  const TempFolder folder;
+  const auto inputs = build_tabular_inputs(testing::tiny_ratings(folder), InputChoice::rich).value();
+  std::vector<std::string> names;
+  for (const auto& field : inputs.item) names.push_back(field.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"genres", "decade", "words"}));
+  EXPECT_EQ(inputs.item[0].of(0).size(), 2U);
+  ASSERT_EQ(inputs.user.size(), 1U);
+  EXPECT_EQ(inputs.user[0].name, "gender");
+}
+
+}  // namespace
+}  // namespace sotto
