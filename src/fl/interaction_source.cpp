@@ -4,7 +4,7 @@ namespace sotto {
 
 Result<RoundUpdate> InteractionSource::round(std::uint32_t round) {
   const auto cohort = sampler_.sample(round);
-  const UserUpdate mean = training_.mean_update(round, cohort);
+  const MeanUpdate mean = training_.mean_update(round, cohort);
   RoundUpdate update;
   update.direction = mean.direction;
   update.loss = mean.loss;

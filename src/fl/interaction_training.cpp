@@ -86,10 +86,10 @@ Status InteractionTraining::in_chunks(std::span<const TabularTask> tasks, const 
   return {};
 }
 
-UserUpdate InteractionTraining::mean_update(std::uint32_t round, std::span<const UserId> users) {
+MeanUpdate InteractionTraining::mean_update(std::uint32_t round, std::span<const UserId> users) {
   std::vector<TabularTask> tasks;
   for (const UserId user : users) tasks.push_back(task_of(round, user));
-  UserUpdate mean;
+  MeanUpdate mean;
   mean.direction = torch::zeros_like(parameters_.values());
   const double share = -1 / static_cast<double>(users.size());
   const auto add = [&](std::span<const TabularTask> part, const TabularChunk& chunk,
@@ -120,7 +120,9 @@ Status InteractionTraining::each_update(std::uint32_t round, std::span<const Use
                        model_.add_differences(chunk, trained.differences, only, update.direction);
                        update.user = part[u].user;
                        update.samples = examples_of(part[u]);
-                       update.loss = trained.losses[static_cast<std::int64_t>(u)].item<double>();
+                       // A device's loss is a mean; what is handed out is summed over its samples.
+                       update.loss = trained.losses[static_cast<std::int64_t>(u)].item<double>() *
+                                     static_cast<double>(update.samples);
                        SOTTO_CHECK(take(update));
                      }
                      return {};

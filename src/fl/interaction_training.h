@@ -11,6 +11,12 @@ namespace sotto {
 
 enum class MetaLearning { reptile, maml };
 
+struct MeanUpdate {
+  torch::Tensor direction;  // [P]
+  double loss = 0;          // mean over users
+  std::uint64_t samples = 0;
+};
+
 // Refers to everything it is given.
 class InteractionTraining final : public UserUpdates {
  public:
@@ -19,7 +25,7 @@ class InteractionTraining final : public UserUpdates {
                       MetaLearning method);
 
   // Mean over the users of what each_update() hands out, without ever laying out a single user's.
-  UserUpdate mean_update(std::uint32_t round, std::span<const UserId> users);
+  MeanUpdate mean_update(std::uint32_t round, std::span<const UserId> users);
   Status each_update(std::uint32_t round, std::span<const UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
   const torch::Tensor& values() const override { return parameters_.values(); }

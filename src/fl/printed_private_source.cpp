@@ -1,5 +1,7 @@
 #include "fl/printed_private_source.h"
 
+#include <algorithm>
+
 #include "privacy/noise/simulated_noise.h"
 
 namespace sotto {
@@ -32,7 +34,7 @@ Result<RoundUpdate> PrintedPrivateSource::round(std::uint32_t round) {
     const double norm = own.direction.norm().item<double>();
     if (norm <= clip.bound()) ++within;
     mean.add_(own.direction, std::min(1.0, clip.bound() / norm) / users);
-    update.loss += own.loss / users;
+    update.loss += own.loss / static_cast<double>(std::max<std::uint64_t>(own.samples, 1)) / users;
     update.samples += own.samples;
     return {};
   });

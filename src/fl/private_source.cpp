@@ -11,6 +11,12 @@ void PrivateSource::follow(const BoundRule& rule) {
   bound_.fill_(rule.initial);
 }
 
+// A bound that never moves is a setting, not state.
+std::vector<torch::Tensor*> PrivateSource::state() {
+  if (!plan_.clip_bit()) return {};
+  return {&bound_};
+}
+
 Result<RoundUpdate> PrivateSource::round(std::uint32_t round) {
   SOTTO_TRY(const auto cohort, cohorts_.sample(round, plan_.settings().dropped));
   SimulatedSum sum(plan_, seed_, round);

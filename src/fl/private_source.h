@@ -33,7 +33,7 @@ class PrivateSource final : public UpdateSource {
   void follow(const BoundRule& rule);
   // Fails when more devices stay away than the noise allows for.
   Result<RoundUpdate> round(std::uint32_t round) override;
-  std::vector<torch::Tensor*> state() override { return {&bound_}; }
+  std::vector<torch::Tensor*> state() override;
   double bound() const { return bound_.item<double>(); }
 
  private:
