@@ -51,8 +51,8 @@ std::span<const std::uint32_t> values_of(const TabularInputs& inputs, std::size_
 }
 
 // One user of a chunk while it is being written.
-struct UserRows {
-  UserRows(const TabularInputs& inputs, bool whole_tables)
+struct ChunkUser {
+  ChunkUser(const TabularInputs& inputs, bool whole_tables)
       : spaces(inputs.field_count() + 2, TouchedRows(whole_tables)) {}
   std::vector<TouchedRows> spaces;
   std::unordered_map<ItemId, std::uint32_t> remembered;
@@ -65,7 +65,7 @@ class ChunkWriter {
       : inputs_(inputs), whole_tables_(whole_tables), device_(device) {}
 
   void remember(std::span<const ItemId> history) {
-    UserRows user(inputs_, whole_tables_);
+    ChunkUser user(inputs_, whole_tables_);
     if (reads_history(inputs_.choice)) {
       user.remembered = times_of(history);
       // In the order of the history: the result must not depend on how a hash map is laid out.
@@ -90,7 +90,7 @@ class ChunkWriter {
   const TabularInputs& inputs_;
   bool whole_tables_;
   torch::Device device_;
-  std::vector<UserRows> users_;
+  std::vector<ChunkUser> users_;
 };
 
 TabularBatch::Field ChunkWriter::field(std::size_t number, std::span<const UserId> users,
