@@ -6,13 +6,12 @@
 //
 // and returns the gradient of its error in Y. The server adds λY and takes a step.
 
-#include <torch/torch.h>
-
 #include "base/settings.h"
 #include "fl/cohort_sampler.h"
 #include "fl/interaction_data.h"
 #include "fl/round_update.h"
 #include "model/flat_parameters.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

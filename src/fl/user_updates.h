@@ -2,13 +2,12 @@
 // Whoever computes what single users would send: gradients or differences of weights. Per-user clipping and
 // noise stand behind this seam and need to know nothing about models.
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <span>
 
 #include "base/result.h"
 #include "data/dataset.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

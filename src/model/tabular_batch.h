@@ -6,11 +6,10 @@
 // Letters: U copies (users), B rows of a step (padded with weight 0), K values of a feature, R rows of a
 // copy's table (padded with rows nobody reads), L items of a history.
 
-#include <torch/torch.h>
-
 #include <vector>
 
 #include "model/tabular_inputs.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

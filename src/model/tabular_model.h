@@ -11,13 +11,12 @@
 //
 // Letters: U copies, B rows, R rows of a copy's table, D embedding size, H hidden size, N numbers.
 
-#include <torch/torch.h>
-
 #include <string>
 #include <vector>
 
 #include "base/settings.h"
 #include "model/tabular_batch.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

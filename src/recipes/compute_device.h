@@ -1,11 +1,10 @@
 #pragma once
 // The device that --device names.
 
-#include <torch/torch.h>
-
 #include <string>
 
 #include "base/result.h"
+#include "model/tensor.h"
 
 namespace sotto {
 
