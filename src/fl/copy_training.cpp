@@ -1,5 +1,7 @@
 #include "fl/copy_training.h"
 
+#include <torch/csrc/autograd/autograd.h>
+
 namespace sotto {
 
 using torch::Tensor;

@@ -52,7 +52,7 @@ class PrivateRec final : public Recipe {
     return outcome;
   }
 
-  Result<MeanImpressionMetrics> evaluate(const RunRequest& request) override {
+  Result<TestMetrics> evaluate(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
     return run.evaluate_best();
   }

@@ -65,7 +65,12 @@ std::span<const RecipeEntry> recipes() {
                   "server sees the gradient of every user who takes "
                   "part in a round, from which clicked items can be reconstructed. Use it as the non-private "
                   "mark for the private recipes.",
-                  false, &make_fedrec},
+                  false, [] { return make_fedrec("fednewsrec"); }},
+      RecipeEntry{
+          "fedrec-bert", "PLM-NR, with the whole of BERT on every device, by federated rounds without noise",
+          "No differential privacy. As fedrec: the server sees the gradient of every user who takes part. "
+          "Devices hold and send the layers of BERT that learn.",
+          false, [] { return make_fedrec("plm-nr"); }},
       RecipeEntry{
           "privrec", "PrivRec: federated meta-learning on interactions, tuned on the user's device",
           "No differential privacy. Rows, history and the tuned model stay on the devices; the server "
