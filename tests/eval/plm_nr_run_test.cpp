@@ -41,7 +41,7 @@ TEST_F(PlmNrRun, LearnsAndIsMeasuredAgainAsItWas) {
   EXPECT_FALSE(fs::exists(job_.out / "vocabulary.sotto")) << "the checkpoint has its own";
   const auto again = evaluate_run(job_.out, dataset_);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_DOUBLE_EQ(again->mean.auc, outcome->test.mean.auc);
+  EXPECT_DOUBLE_EQ(std::get<MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
 }
 
 TEST_F(PlmNrRun, AnotherCheckpointInItsPlaceIsRefused) {
