@@ -218,9 +218,9 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     co_return come;
   }
 
-  static void refuse(Incoming& incoming, int status, std::string why) {
+  static void refuse(Incoming& incoming, int status, std::string_view why) {
     incoming.refusal = status;
-    incoming.why = std::move(why);
+    incoming.why = why;
   }
 
   static void refuse_malformed(Incoming& incoming, const error_code& wrong) {
