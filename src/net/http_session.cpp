@@ -34,6 +34,7 @@ using asio::ip::tcp;
 using TlsStream = asio::ssl::stream<tcp::socket>;
 using Parser = http::request_parser<http::string_body>;
 
+constexpr std::size_t kFirstReadBytes = 2 << 10;  // what an idle connection holds
 constexpr std::size_t kReadBytes = 16 << 10;
 constexpr std::size_t kJoinedBytes = 16 << 10;  // smaller bodies travel in one write with their head
 constexpr std::size_t kLingerBytes = 4 << 20;
@@ -198,9 +199,9 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   }
 
   // Reads once. False at the end of the stream, after a timeout or when cut.
-  awaitable<bool> read_more(error_code& wrong) {
+  awaitable<bool> read_more(error_code& wrong, std::size_t most = kReadBytes) {
     const std::size_t read = co_await stream_.async_read_some(
-        buffer_.prepare(kReadBytes), asio::redirect_error(asio::use_awaitable, wrong));
+        buffer_.prepare(most), asio::redirect_error(asio::use_awaitable, wrong));
     buffer_.commit(read);
     shared_.metrics.bytes_in.add(read);
     co_return !wrong;
@@ -211,9 +212,10 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     if (buffer_.size() > 0) co_return true;
     if (shared_.draining) co_return false;
     allow(shared_.settings.idle_seconds);
+    if (buffer_.capacity() > kReadBytes) buffer_.shrink_to_fit();
     error_code wrong;
     idle_ = true;
-    const bool come = co_await read_more(wrong);
+    const bool come = co_await read_more(wrong, kFirstReadBytes);
     idle_ = false;
     co_return come;
   }
@@ -407,6 +409,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
       head += response.bytes();
       has_body = false;
     }
+    answered_last_ = !keep_alive;
     const bool written =
         co_await write(head, has_body ? std::string_view(response.bytes()) : std::string_view{});
     co_return written&& keep_alive;
@@ -423,8 +426,8 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
       ignored = {};
     }
     socket().shutdown(tcp::socket::shutdown_send, ignored);
-    std::size_t left = kLingerBytes;
-    while (!ignored && left > 0 && !cut_ && !shared_.draining) {
+    std::size_t left = answered_last_ ? kLingerBytes : 0;
+    while (!ignored && left > 0 && !cut_) {
       buffer_.clear();
       const std::size_t read = co_await socket().async_read_some(
           buffer_.prepare(kReadBytes), asio::redirect_error(asio::use_awaitable, ignored));
@@ -443,9 +446,10 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   Clock::time_point deadline_ = Clock::time_point::max();
   Clock::time_point watching_until_ = Clock::time_point::max();
   bool timed_out_ = false;
-  bool idle_ = false;   // between requests
-  bool cut_ = false;    // nobody is there any more
-  bool ended_ = false;  // the watchdog may rest
+  bool idle_ = false;           // between requests
+  bool answered_last_ = false;  // the answer said that the connection ends
+  bool cut_ = false;            // nobody is there any more
+  bool ended_ = false;          // the watchdog may rest
 };
 
 template <class S>

@@ -60,6 +60,7 @@ struct Device::State {
     SOTTO_TRY(auto user_model, make_user_model(pack));
     SOTTO_CHECK(follow(ledger, settings, pack.categories, now()));
     if (store) SOTTO_CHECK(write_file_atomically(pack_path(), bytes));
+    mechanism.reset();
     installed = std::make_unique<Installed>(std::move(pack), std::move(version), std::move(user_model));
     return {};
   }
@@ -72,14 +73,16 @@ struct Device::State {
 
   // None: the budget is spent.
   Result<std::optional<PaidQuery>> ask(const ReadableHistory& readable) {
-    SOTTO_TRY(const auto mechanism, QueryMechanism::create(settings.query, installed->pack));
+    if (!mechanism) {
+      SOTTO_TRY(mechanism, QueryMechanism::create(settings.query, installed->pack));
+    }
     if (!query) {
       const std::chrono::seconds period(std::llround(settings.query.refresh_hours * 3600));
       SOTTO_TRY(auto opened, PrivateQuery::open(folder / "answers.sotto", ledger, settings.query,
                                                 phase_of(ledger, period), random));
       query.emplace(std::move(opened));
     }
-    return query->ask(mechanism, readable, now());
+    return query->ask(*mechanism, readable, now());
   }
 
   fs::path folder;
@@ -91,6 +94,7 @@ struct Device::State {
   HistoryStore history;
   std::optional<PrivateQuery> query;
   std::unique_ptr<const Installed> installed;
+  std::optional<QueryMechanism> mechanism;  // of the installed pack, made when first needed
 };
 
 Result<Device> Device::open(const fs::path& folder, const DeviceSettings& settings,
