@@ -11,14 +11,11 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <optional>
 #include <type_traits>
 
 #include "base/log.h"
-#include "net/http_text.h"
-#include "net/negotiation.h"
+#include "net/incoming_request.h"
+#include "net/waiting_reply.h"
 
 namespace sotto {
 
@@ -32,7 +29,6 @@ using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 using asio::ip::tcp;
 using TlsStream = asio::ssl::stream<tcp::socket>;
-using Parser = http::request_parser<http::string_body>;
 
 constexpr std::size_t kFirstReadBytes = 2 << 10;  // what an idle connection holds
 constexpr std::size_t kReadBytes = 16 << 10;
@@ -43,61 +39,6 @@ constexpr double kLingerSeconds = 2;
 Clock::duration seconds(double value) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
 }
-
-std::optional<HttpMethod> method_of(http::verb verb) {
-  switch (verb) {
-    case http::verb::get:
-      return HttpMethod::get;
-    case http::verb::head:
-      return HttpMethod::head;
-    case http::verb::post:
-      return HttpMethod::post;
-    case http::verb::put:
-      return HttpMethod::put;
-    case http::verb::patch:
-      return HttpMethod::patch;
-    case http::verb::delete_:
-      return HttpMethod::remove;
-    case http::verb::options:
-      return HttpMethod::options;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
-
-// A reply that a handler holds while the session waits for it.
-class WaitingReply final : public HttpReply::Slot {
- public:
-  explicit WaitingReply(std::function<void()> wake) : wake_(std::move(wake)) {}
-
-  void answer(HttpResponse response) override {
-    const std::lock_guard lock(mutex_);
-    if (!wake_ || response_) return;
-    response_ = std::move(response);
-    if (waiting_) wake_();
-  }
-  // True when there is nothing to wait for.
-  bool answered_or_wait() {
-    const std::lock_guard lock(mutex_);
-    waiting_ = true;
-    return response_.has_value();
-  }
-  // The answer, if there is one; later ones are dropped, and the session is no longer referred to.
-  std::optional<HttpResponse> take() {
-    std::function<void()> dropped;
-    const std::lock_guard lock(mutex_);
-    dropped.swap(wake_);
-    return std::exchange(response_, std::nullopt);
-  }
-
- private:
-  std::mutex mutex_;
-  std::function<void()> wake_;
-  std::optional<HttpResponse> response_;
-  bool waiting_ = false;
-};
 
 template <class Stream>
 class Session final : public HttpSession, public std::enable_shared_from_this<Session<Stream>> {
@@ -117,8 +58,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   auto executor() { return stream_.get_executor(); }
 
   awaitable<void> run(std::shared_ptr<Session> self) {
-    (void)self;  // keeps the session while its coroutine runs
-    sessions_.insert(this);
+    const Running running(*self);
     allow(shared_.settings.read_seconds);
     watch();
     if (co_await handshake()) {
@@ -126,9 +66,6 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
       while (more) more = co_await one_request();
     }
     co_await finish();
-    ended_ = true;
-    watchdog_.cancel();
-    sessions_.erase(this);
   }
 
   void drain() override {
@@ -144,14 +81,17 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
  private:
   static constexpr bool is_tls = std::is_same_v<Stream, TlsStream>;
 
-  enum class Read { all, nothing, refused };
-  struct Incoming {
-    Parser parser;
-    std::optional<std::size_t> route;
-    HttpRequest request;
-    std::string allowed;  // methods of the path, when the route does not exist
-    int refusal = 0;      // the status to answer with instead of calling a handler
-    std::string why;
+  // In the set of sessions as long as the coroutine runs, however it ends.
+  struct Running {
+    explicit Running(Session& session) : running(session) { running.sessions_.insert(&running); }
+    ~Running() {
+      running.ended_ = true;
+      running.watchdog_.cancel();
+      running.sessions_.erase(&running);
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    Session& running;
   };
 
   tcp::socket& socket() {
@@ -220,26 +160,9 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     co_return come;
   }
 
-  static void refuse(Incoming& incoming, int status, std::string_view why) {
-    incoming.refusal = status;
-    incoming.why = why;
-  }
-
-  static void refuse_malformed(Incoming& incoming, const error_code& wrong) {
-    if (wrong == http::error::header_limit || wrong == http::error::buffer_overflow) {
-      refuse(incoming, 431, "the request head is too large");
-    } else if (wrong == http::error::body_limit) {
-      refuse(incoming, 413, "the request body is too large");
-    } else if (wrong == http::error::bad_version) {
-      refuse(incoming, 505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
-    } else {
-      refuse(incoming, 400, "this is not an HTTP request");
-    }
-  }
-
   // Feeds the parser until `done()`.
   template <class Done>
-  awaitable<bool> parse_until(Incoming& incoming, Done done) {
+  awaitable<bool> parse_until(IncomingRequest& incoming, Done done) {
     allow(shared_.settings.read_seconds);
     while (!done()) {
       error_code wrong;
@@ -248,15 +171,14 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
         if (done()) break;
       }
       if (wrong && wrong != http::error::need_more) {
-        refuse_malformed(incoming, wrong);
-        co_return false;
+        co_return incoming.refuse_malformed(wrong);
       }
       wrong = {};
       if (co_await read_more(wrong)) continue;
       if (timed_out_) {
-        refuse(incoming, 408, "the request did not arrive in time");
+        incoming.refuse(408, "the request did not arrive in time");
       } else if (wrong == asio::error::eof) {
-        refuse(incoming, 400, "the request ends too early");
+        incoming.refuse(400, "the request ends too early");
       } else {
         cut_ = true;
       }
@@ -265,59 +187,11 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     co_return true;
   }
 
-  // The head is there: may this request go on? Chooses the route.
-  bool admit(Incoming& incoming) {
-    const auto& message = incoming.parser.get();
-    HttpRequest& request = incoming.request;
-    for (const auto& field : message.base()) {
-      request.headers.emplace_back(view(field.name_string()), view(field.value()));
-    }
-    if (!shared_.addresses.request(address_, Clock::now())) {
-      refuse(incoming, 429, "too many requests from this address: wait a moment");
-      return false;
-    }
-    const auto method = method_of(message.method());
-    if (!method) {
-      refuse(incoming, 501, "this method is not known here");
-      return false;
-    }
-    std::string_view target = view(message.target());
-    for (const std::string_view scheme : {"http://", "https://"}) {
-      if (!target.starts_with(scheme)) continue;
-      const std::size_t slash = target.find('/', scheme.size());
-      target = slash == std::string_view::npos ? "/" : target.substr(slash);
-    }
-    const std::size_t mark = target.find('?');
-    request.method = *method;
-    request.path = target.substr(0, mark);
-    if (mark != std::string_view::npos) request.query = target.substr(mark + 1);
-    if (!percent_decode(request.path)) {
-      refuse(incoming, 400, "the path has a broken % escape");
-      return false;
-    }
-    Router::Match match = shared_.router.match(*method, request.path);
-    incoming.route = match.route;
-    incoming.allowed = std::move(match.allowed);
-    request.parameters = std::move(match.parameters);
-    const auto limit =
-        std::min(static_cast<std::uint64_t>(shared_.settings.max_body_bytes),
-                 match.route ? shared_.router.routes()[*match.route].body_limit : Router::default_body_limit);
-    incoming.parser.body_limit(limit);
-    if (const auto length = incoming.parser.content_length(); length && *length > limit) {
-      refuse(incoming, 413,
-             fmt::format("the request body is too large: at most {} bytes are taken here", limit));
-      return false;
-    }
-    return true;
-  }
-
   // False: incoming.refusal says why, or nobody is there any more.
-  awaitable<bool> read_request(Incoming& incoming) {
-    incoming.parser.header_limit(static_cast<std::uint32_t>(shared_.settings.max_header_bytes));
-    incoming.parser.body_limit(static_cast<std::uint64_t>(shared_.settings.max_body_bytes));
+  awaitable<bool> read_request(IncomingRequest& incoming) {
     incoming.parser.eager(false);
     if (!co_await parse_until(incoming, [&] { return incoming.parser.is_header_done(); })) co_return false;
-    if (!admit(incoming)) co_return false;
+    if (!incoming.admit(shared_, address_)) co_return false;
     if (equal_ignoring_case(incoming.request.header("Expect"), "100-continue")) {
       if (!co_await write("HTTP/1.1 100 Continue\r\n\r\n", {})) co_return false;
     }
@@ -327,7 +201,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     co_return true;
   }
 
-  awaitable<HttpResponse> call_handler(Incoming& incoming) {
+  awaitable<HttpResponse> call_handler(IncomingRequest& incoming) {
     const Router::Route& route = shared_.router.routes()[*incoming.route];
     const BodyForm form = wanted_form(incoming.request);
     auto slot = std::make_shared<WaitingReply>([self = this->shared_from_this()] {
@@ -335,7 +209,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     });
     try {
       route.handler(std::move(incoming.request), HttpReply(slot));
-    } catch (const std::exception&) {
+    } catch (...) {
       // What it says may hold parts of the request.
       error("a handler of {} {} threw an exception", name(route.method), route.pattern);
     }
@@ -366,28 +240,10 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     co_return !wrong;
   }
 
-  HttpResponse answer_without_handler(const Incoming& incoming) {
-    HttpResponse response;
-    if (incoming.refusal != 0) {
-      response = error_response(incoming.request, incoming.refusal, incoming.why);
-      if (incoming.refusal == 429) response.headers.emplace_back("Retry-After", "1");
-    } else if (incoming.allowed.empty()) {
-      response = error_response(incoming.request, 404, "there is nothing at this path");
-    } else {
-      if (incoming.request.method == HttpMethod::options) {
-        response.status = 204;
-      } else {
-        response = error_response(incoming.request, 405, "this path takes only " + incoming.allowed);
-      }
-      response.headers.emplace_back("Allow", incoming.allowed);
-    }
-    return response;
-  }
-
   // One request and its answer. False: the connection ends.
   awaitable<bool> one_request() {
     if (!co_await wait_for_request()) co_return false;
-    Incoming incoming;
+    IncomingRequest incoming(shared_.settings);
     const bool complete = co_await read_request(incoming);
     if (!complete && (incoming.refusal == 0 || cut_)) co_return false;
     const auto begun = Clock::now();
@@ -398,7 +254,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     if (complete && incoming.route) {
       response = co_await call_handler(incoming);
     } else {
-      response = answer_without_handler(incoming);
+      response = incoming.answer_without_handler();
     }
     shared_.metrics.answered(incoming.route.value_or(shared_.metrics.no_route()), response.status,
                              std::chrono::duration<double>(Clock::now() - begun).count());
@@ -460,43 +316,6 @@ void spawn(std::shared_ptr<S> session) {
 }
 
 }  // namespace
-
-ServerShared::ServerShared(const HttpServerSettings& given, Router routes, MetricsRegistry& registry,
-                           TlsContext tls_context)
-    : settings(given),
-      router(std::move(routes)),
-      metrics(registry, router),
-      addresses({.connections = given.max_connections_per_address,
-                 .requests_per_second = given.requests_per_second,
-                 .burst = given.request_burst}),
-      tls(std::move(tls_context)) {}
-
-bool ServerShared::open(const AddressLimits::Address& address) {
-  const std::lock_guard lock(mutex_);
-  if (connections_ >= settings.max_connections || !addresses.connect(address, Clock::now())) {
-    metrics.refused_connections.add();
-    return false;
-  }
-  metrics.connections.set(++connections_);
-  return true;
-}
-
-void ServerShared::close(const AddressLimits::Address& address) {
-  addresses.disconnect(address);
-  const std::lock_guard lock(mutex_);
-  metrics.connections.set(--connections_);
-  if (connections_ == 0) all_closed_.notify_all();
-}
-
-bool ServerShared::wait_until_closed(std::chrono::milliseconds limit) {
-  std::unique_lock lock(mutex_);
-  return all_closed_.wait_for(lock, limit, [&] { return connections_ == 0; });
-}
-
-std::int64_t ServerShared::connections() const {
-  const std::lock_guard lock(mutex_);
-  return connections_;
-}
 
 void start_session(ServerShared& shared, SessionSet& sessions, asio::ip::tcp::socket socket,
                    const AddressLimits::Address& address) {

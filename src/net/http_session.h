@@ -5,44 +5,14 @@
 // A session lives in one network thread and is owned by its own coroutine, and by a handler's unanswered
 // reply. drain() and cut() must be called in that thread.
 
-#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <unordered_set>
 
-#include "net/address_limits.h"
-#include "net/http_server.h"
-#include "net/server_metrics.h"
-#include "net/tls_context.h"
+#include "net/server_shared.h"
 
 namespace sotto {
-
-// What all sessions of one server share. Outlives them.
-struct ServerShared {
-  ServerShared(const HttpServerSettings& given, Router routes, MetricsRegistry& registry,
-               TlsContext tls_context);
-
-  const HttpServerSettings settings;
-  const Router router;
-  ServerMetrics metrics;
-  AddressLimits addresses;
-  TlsContext tls;  // none: plain HTTP
-  std::atomic<bool> draining{false};
-
-  // Open connections, counted so that stop() can wait for the last.
-  bool open(const AddressLimits::Address& address);
-  void close(const AddressLimits::Address& address);
-  bool wait_until_closed(std::chrono::milliseconds limit);
-  std::int64_t connections() const;
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable all_closed_;
-  std::int64_t connections_ = 0;
-};
 
 class HttpSession {
  public:
