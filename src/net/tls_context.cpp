@@ -3,6 +3,8 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
+#include <boost/asio/ssl/context.hpp>
+
 namespace sotto {
 
 namespace {

@@ -2,11 +2,14 @@
 // OpenSSL contexts as both ends want them: TLS 1.2 or later, forward-secret AEAD ciphers, no compression, no
 // renegotiation, and no session resumption, which would let one connection be linked with the next.
 
-#include <boost/asio/ssl/context.hpp>
 #include <filesystem>
 #include <memory>
 
 #include "base/result.h"
+
+namespace boost::asio::ssl {
+class context;
+}
 
 namespace sotto {
 
