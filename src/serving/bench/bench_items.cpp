@@ -42,7 +42,7 @@ RowBatch BenchItems::vectors(std::size_t first, std::size_t count) const {
     for (std::size_t i = begin; i < end; ++i) {
       const auto item = static_cast<ItemNumber>(first + i);
       rows.items[i] = item;
-      SeededRandom random(seed, Purpose::test, 1, item);
+      SeededRandom random(seed, Purpose::test, 1, world_ == BenchWorld::alike ? 0 : item);
       const std::span<float> values = std::span(rows.values).subspan(i * dimension_, dimension_);
       const bool clustered = world_ == BenchWorld::clustered;
       fill_normal(values, (clustered ? 0.5F : 1.0F) / std::sqrt(static_cast<float>(dimension_)), random);
@@ -57,7 +57,7 @@ RowBatch BenchItems::vectors(std::size_t first, std::size_t count) const {
 
 std::vector<float> BenchItems::directions(std::size_t count) const {
   std::vector<float> directions(count * dimension_);
-  if (world_ == BenchWorld::isotropic) {
+  if (world_ != BenchWorld::clustered) {
     SeededRandom random(seed, Purpose::test, 2);
     fill_normal(directions, 1 / std::sqrt(static_cast<float>(dimension_)), random);
     return directions;

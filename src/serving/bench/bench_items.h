@@ -10,8 +10,8 @@
 namespace sotto::serving {
 
 // News as encoders see them: vectors around topics, of differing length; directions are means of topics.
-// Isotropic: no structure at all, which is the worst an index can meet.
-enum class BenchWorld { clustered, isotropic };
+// Isotropic: no structure at all. Alike: all items equal, so that nothing can ever be skipped.
+enum class BenchWorld { clustered, isotropic, alike };
 
 class BenchItems {
  public:
@@ -19,7 +19,7 @@ class BenchItems {
 
   // Vectors of items [first, first + count).
   RowBatch vectors(std::size_t first, std::size_t count) const;
-  // Means of groups of topics (clustered), or random (isotropic).
+  // Means of groups of topics (clustered), or random.
   std::vector<float> directions(std::size_t count) const;
 
  private:

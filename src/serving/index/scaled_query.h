@@ -29,6 +29,7 @@ class ScaledQuery {
   static Result<ScaledQuery> create(std::span<const float> coefficients, std::size_t dimension);
 
   std::span<const Term> terms() const { return terms_; }
+  std::span<const double> coefficients() const { return coefficients_; }  // of the terms
   // value_of(dimension) is the row's number there.
   template <class ValueOf>
   double score(ValueOf value_of) const {

@@ -1,8 +1,11 @@
 #include "serving/index/segment_search.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+
+#include "serving/index/exact_scores.h"
 
 namespace sotto::serving {
 
@@ -10,6 +13,7 @@ namespace {
 
 // Most queries on clustered items end well before; a pass over all blocks is cheaper per block.
 constexpr std::size_t shared_pass_after = 512;
+constexpr std::ptrdiff_t few_rows = 8;  // scored one by one; more are scored with their block
 
 // A segment, one query, and the exactness of skipping.
 class BlockScan {
@@ -30,18 +34,32 @@ class BlockScan {
     std::array<float, block_rows> quick;
     const auto terms = running_.query.terms();
     if (quick_scores(terms.data(), terms.size(), segment_.block(block), quick.data()) < cut_) return;
+    const auto in_question = std::count_if(quick.begin(), quick.end(), [&](float q) { return q >= cut_; });
+    if (in_question > few_rows) {
+      std::array<double, block_rows> exact;
+      exact_scores(terms.data(), running_.query.coefficients().data(), terms.size(), segment_.block(block),
+                   exact.data());
+      for (std::size_t j = 0; j < block_rows; ++j) {
+        if (quick[j] >= cut_) offer(block * block_rows + j, exact[j]);
+      }
+      return;
+    }
     for (std::size_t j = 0; j < block_rows; ++j) {
       if (quick[j] < cut_) continue;
       const std::size_t row = block * block_rows + j;
-      if (!alive_.contains(row) || !filter_.lets_through(segment_.tag(row))) continue;
-      const double score =
-          running_.query.score([&](std::uint32_t dimension) { return segment_.value(row, dimension); });
-      running_.top.offer({score, segment_.item(row), segment_.tag(row)});
-      tighten();
+      offer(row,
+            running_.query.score([&](std::uint32_t dimension) { return segment_.value(row, dimension); }));
     }
   }
 
  private:
+  void offer(std::size_t row, double score) {
+    if (!alive_.contains(row) || !running_.top.would_take(score, segment_.item(row))) return;
+    if (!filter_.lets_through(segment_.tag(row))) return;
+    running_.top.offer({score, segment_.item(row), segment_.tag(row)});
+    tighten();
+  }
+
   // The threshold in single precision, rounded down.
   void tighten() {
     const auto nearest = static_cast<float>(running_.top.threshold() - slack_);
