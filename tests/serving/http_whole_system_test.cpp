@@ -1,0 +1,104 @@
+// A device and the server as they are in production: pack, private query, ingestion, delta, a new model.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "base/random.h"
+#include "device/wire/pack_codec.h"
+#include "serving/bench/synthetic_pool.h"
+#include "serving/http/http_transport.h"
+#include "serving/http/serving_server.h"
+#include "test_paths.h"
+
+namespace sotto::serving {
+namespace {
+
+constexpr std::int64_t start_time = 1'700'000'000;
+
+class WholeSystem : public ::testing::Test {
+ protected:
+  WholeSystem() {
+    write_pack("synthetic-1");
+    ServeSettings settings;
+    settings.model = folder_ / "pack";
+    settings.catalogue = folder_ / "catalogue";
+    settings.pack_seconds = 1;
+    settings.durability = Durability::process_end;
+    server_ = ServingServer::start(settings, [](const DevicePack&) {
+                return Result<std::shared_ptr<const ItemEncoder>>(std::make_shared<ConstantEncoder>());
+              }).value();
+    EXPECT_TRUE(fill_with_synthetic_items(server_->pool(), 400, start_time, 1000));
+    EXPECT_TRUE(server_->tick(start_time));
+    transport_.emplace(HttpTransport::create({.url = server_->url()}).value());
+  }
+  class ConstantEncoder final : public ItemEncoder {
+    Result<std::vector<std::vector<float>>> encode(std::span<const CatalogueItem> items) const override {
+      return std::vector<std::vector<float>>(items.size(), std::vector<float>(64, 0.125F));
+    }
+  };
+  void write_pack(const std::string& version) {
+    DevicePack pack = synthetic_pack().value();
+    pack.model = version;
+    ASSERT_TRUE(write_file_atomically(folder_ / "pack", encode_pack(pack).value()));
+    fs::last_write_time(folder_ / "pack", fs::file_time_type() + std::chrono::seconds(++writes_));
+  }
+  Device device(const std::string& mechanism) {
+    DeviceSettings settings;
+    settings.query.mechanism = mechanism;
+    settings.query.epsilon = 1;
+    settings.lifetime_epsilon = 10;
+    return Device::open(folder_ / mechanism, settings,
+                        {[] { return UtcTime(std::chrono::seconds(start_time)); }, &random_})
+        .value();
+  }
+
+  const TempFolder folder_;
+  int writes_ = 0;
+  SeededRandom random_{1, Purpose::test};
+  std::unique_ptr<ServingServer> server_;
+  std::optional<HttpTransport> transport_;
+};
+
+TEST_F(WholeSystem, ADeviceIsServedThroughIngestionAndANewModel) {
+  Device reader = device("prototypes");
+  ASSERT_TRUE(reader.refresh(*transport_).value());
+  ASSERT_TRUE(reader.click("item-7"));
+  const auto first = reader.recommend(*transport_, 10);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->source, Recommendations::Source::fresh_query) << first->note;
+  EXPECT_EQ(first->items.size(), 10U);
+
+  // An article more: the device fetches the difference.
+  CatalogueItem fresh{"fresh", "Fresh", "sports", "en", start_time, {}, {}};
+  ASSERT_TRUE(server_->pool().put({fresh}));
+  ASSERT_TRUE(server_->tick(start_time + 5));
+  const std::string before = reader.pack_version();
+  EXPECT_EQ(transport_->fetch_pack(before)->form, Transport::Pack::Form::delta);
+  ASSERT_TRUE(reader.refresh(*transport_).value());
+  EXPECT_NE(reader.pack_version(), before);
+  EXPECT_TRUE(reader.click("fresh"));
+
+  // A new model: a device that has the old pack is still answered, and then takes the new one.
+  write_pack("synthetic-2");
+  ASSERT_TRUE(server_->tick(start_time + 10));
+  const auto second = reader.recommend(*transport_, 10);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->items.size(), 10U);
+  ASSERT_TRUE(reader.refresh(*transport_).value());
+  EXPECT_TRUE(reader.recommend(*transport_, 10));
+}
+
+TEST_F(WholeSystem, BothMechanismsAreAnswered) {
+  for (const char* mechanism : {"prototypes", "coefficients"}) {
+    Device reader = device(mechanism);
+    ASSERT_TRUE(reader.refresh(*transport_).value());
+    const auto page = reader.recommend(*transport_, 5);
+    ASSERT_TRUE(page) << mechanism << ": " << page.error().message;
+    EXPECT_EQ(page->source, Recommendations::Source::fresh_query) << mechanism << ": " << page->note;
+    EXPECT_EQ(page->items.size(), 5U);
+  }
+}
+
+}  // namespace
+}  // namespace sotto::serving
