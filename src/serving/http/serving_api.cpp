@@ -69,6 +69,18 @@ std::optional<ItemFilter> filter_of(const RecommendRequest& request, const Catal
   return filter;
 }
 
+PoolQuery query_of(RecommendRequest&& request, const ItemFilter& filter) {
+  PoolQuery query;
+  query.count = request.count;
+  query.filter = filter;
+  if (auto* coefficients = std::get_if<std::vector<float>>(&request.query)) {
+    query.coefficients = std::move(*coefficients);
+  } else if (auto* prototypes = std::get_if<std::vector<std::uint32_t>>(&request.query)) {
+    query.prototypes = std::move(*prototypes);
+  }
+  return query;
+}
+
 // Takes as long for a wrong token as for the right one.
 bool same_token(std::string_view given, std::string_view wanted) {
   unsigned difference = given.size() == wanted.size() ? 0 : 1;
@@ -130,23 +142,16 @@ void ServingApi::recommend(HttpRequest&& request, HttpReply reply) {
   const auto filter = filter_of(*decoded, pool_.catalogue());
   if (!filter) return std::move(reply)(answer_in(form, {decoded->model, {}, {}}));
 
-  PoolQuery query;
-  query.count = decoded->count;
-  query.filter = *filter;
-  auto* coefficients = std::get_if<std::vector<float>>(&decoded->query);
-  if (coefficients != nullptr) query.coefficients = std::move(*coefficients);
-  if (auto* prototypes = std::get_if<std::vector<std::uint32_t>>(&decoded->query)) {
-    query.prototypes = std::move(*prototypes);
-  }
-  (coefficients != nullptr    ? by_coefficients_
-   : query.prototypes.empty() ? by_popularity_
-                              : by_prototypes_)
+  PoolQuery query = query_of(std::move(*decoded), *filter);
+  (!query.coefficients.empty() ? by_coefficients_
+   : query.prototypes.empty()  ? by_popularity_
+                               : by_prototypes_)
       .add();
-  const auto finish = [this, form, version = decoded->model](Result<std::vector<ScoredItem>> found) {
+  const auto finish = [this, form, pool](Result<std::vector<ScoredItem>> found) {
     if (!found) return error_response(form, status_of(found.error()), found.error().message);
-    return answer_in(form, with_ids(pool_, version, *found));
+    return answer_in(form, with_ids(pool_, pool->model().version(), *found));
   };
-  if (coefficients == nullptr || !query.filter.is_empty())
+  if (query.coefficients.empty() || !query.filter.is_empty())
     return std::move(reply)(finish(pool->search(query)));
   // Together with others: a mistake in one must not spoil the rest.
   if (auto good = pool->check_query(query); !good)

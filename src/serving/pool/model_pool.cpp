@@ -82,7 +82,11 @@ Status ModelPool::follow(const CatalogueChange& change, std::vector<std::vector<
   const std::unique_lock lock(mutex_);
   for (const ItemNumber item : change.removed) vectors_.erase(item);
   for (std::size_t i = 0; i < change.added.size(); ++i) {
-    vectors_[change.added[i]->number] = std::make_shared<const std::vector<float>>(std::move(vectors[i]));
+    const StoredItemPtr& stored = change.added[i];
+    // Where the item itself holds this vector, its memory serves both.
+    const bool own = stored->item.encoded_by == model_->version();
+    vectors_[stored->number] = own ? std::shared_ptr<const std::vector<float>>(stored, &stored->item.vector)
+                                   : std::make_shared<const std::vector<float>>(std::move(vectors[i]));
   }
   return {};
 }
