@@ -17,7 +17,8 @@ Result<ItemLog> ItemLog::create(const fs::path& path, std::uint64_t generation, 
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) return system_failure("create", path);
   ItemLog log(path, descriptor, generation, 0, durability);
-  SOTTO_CHECK(log.write_at_end(log_format::encode_header(generation)));
+  const std::string header = log_format::encode_header(generation);
+  SOTTO_CHECK(log.write_at_end(header));
   if (durability == Durability::power_loss) sync_parent(path);
   return log;
 }

@@ -55,7 +55,8 @@ Result<std::vector<ScoredItem>> FaissIndex::search(std::span<const float> query,
     return bad_input("the query has {} numbers where the vectors have {}", query.size(), dimension());
   }
   SOTTO_TRY(auto answers, search_batch(query, k, filter));
-  return std::move(answers.front());
+  std::vector<ScoredItem> answer = std::move(answers.front());
+  return answer;
 }
 
 Result<std::vector<std::vector<ScoredItem>>> FaissIndex::search_batch(std::span<const float> queries,
