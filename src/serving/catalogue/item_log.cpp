@@ -13,12 +13,26 @@ namespace sotto::serving {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+Status write_all(int descriptor, std::string_view bytes, std::uint64_t offset, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return system_failure("write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+    offset += static_cast<std::uint64_t>(wrote);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<ItemLog> ItemLog::create(const fs::path& path, std::uint64_t generation, Durability durability) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) return system_failure("create", path);
   ItemLog log(path, descriptor, generation, 0, durability);
-  const std::string header = log_format::encode_header(generation);
-  SOTTO_CHECK(log.write_at_end(header));
+  SOTTO_CHECK(log.write_at_end(log_format::encode_header(generation)));
   if (durability == Durability::power_loss) sync_parent(path);
   return log;
 }
@@ -64,25 +78,17 @@ void ItemLog::close() {
 }
 
 Status ItemLog::write_at_end(std::string_view bytes) {
-  std::uint64_t at = end_;
-  for (std::string_view left = bytes; !left.empty();) {
-    const ssize_t wrote = ::pwrite(descriptor_, left.data(), left.size(), static_cast<off_t>(at));
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) {
-      auto problem = system_failure("write", path_);
-      // A full disk takes a part: give it back, so that the next append starts at a clean end.
-      if (::ftruncate(descriptor_, static_cast<off_t>(end_)) != 0) health_ = problem;
-      return problem;
-    }
-    left.remove_prefix(static_cast<std::size_t>(wrote));
-    at += static_cast<std::uint64_t>(wrote);
+  if (auto written = write_all(descriptor_, bytes, end_, path_); !written) {
+    // A full disk takes a part: give it back, so that the next append starts at a clean end.
+    if (::ftruncate(descriptor_, static_cast<off_t>(end_)) != 0) health_ = written;
+    return written;
   }
   if (durability_ == Durability::power_loss && ::fdatasync(descriptor_) != 0) {
     // Nobody knows what the disk holds now, and asking again would lie.
     health_ = system_failure("write", path_);
     return health_;
   }
-  end_ = at;
+  end_ += bytes.size();
   return {};
 }
 
