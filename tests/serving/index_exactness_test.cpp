@@ -19,10 +19,12 @@ TEST(ExactIndex, AgreesWithBruteForceOnPrivateQueries) {
   for (const std::size_t dimension : {1U, 3U, 5U, 17U}) {
     const auto rows = normal_rows(30'000, dimension, dimension);
     const auto index = index_of(rows, dimension);
+    const auto coded = index_of(rows, dimension, FirstLook::codes);
     SeededRandom random(7, Purpose::test);
     for (int query = 0; query < 20; ++query) {
       const auto weights = random_mixture(dimension, random);
       EXPECT_EQ(index->search(weights, 10).value(), brute_force(rows, weights, 10));
+      EXPECT_EQ(coded->search(weights, 10).value(), brute_force(rows, weights, 10));
     }
   }
 }
@@ -30,6 +32,7 @@ TEST(ExactIndex, AgreesWithBruteForceOnPrivateQueries) {
 TEST(ExactIndex, AgreesWithBruteForceWithCoefficientsOfEitherSign) {
   const auto rows = normal_rows(20'000, 5, 1);
   const auto index = index_of(rows, 5);
+  const auto coded = index_of(rows, 5, FirstLook::codes);
   SeededRandom random(8, Purpose::test);
   for (int query = 0; query < 40; ++query) {
     std::vector<float> coefficients(5);
@@ -37,6 +40,7 @@ TEST(ExactIndex, AgreesWithBruteForceWithCoefficientsOfEitherSign) {
       coefficient = static_cast<float>(normal(random) * std::pow(10.0, 10 * normal(random)));
     }
     EXPECT_EQ(index->search(coefficients, 25).value(), brute_force(rows, coefficients, 25));
+    EXPECT_EQ(coded->search(coefficients, 25).value(), brute_force(rows, coefficients, 25));
   }
 }
 
@@ -130,7 +134,13 @@ RC_GTEST_PROP(ExactIndex, AgreesWithBruteForceOnAwkwardNumbers, ()) {
         {}, *rc::gen::container<std::vector<float>>(dimension, awkward_number())};
   }
   const auto coefficients = *rc::gen::container<std::vector<float>>(dimension, awkward_number());
-  const auto index = index_of(rows, dimension);
+  const auto first_look = *rc::gen::element(FirstLook::values, FirstLook::codes);
+  // Segments are made of whole tails: fewer rows would be scanned one by one.
+  PlainRows many = rows;
+  for (ItemNumber item = 1000; item < 2100; ++item) many[item] = {{}, std::vector<float>(dimension, -1e18F)};
+  const auto large = index_of(many, dimension, first_look);
+  RC_ASSERT(large->search(coefficients, k).value() == brute_force(many, coefficients, k));
+  const auto index = index_of(rows, dimension, first_look);
   RC_ASSERT(index->search(coefficients, k).value() == brute_force(rows, coefficients, k));
   std::vector<float> twice = coefficients;
   twice.insert(twice.end(), coefficients.begin(), coefficients.end());
@@ -148,9 +158,11 @@ TEST(ExactIndex, TellsScoresApartThatSinglePrecisionCannot) {
     rows.emplace(item, std::move(row));
   }
   const auto index = index_of(rows, 5);
+  const auto coded = index_of(rows, 5, FirstLook::codes);
   for (int query = 0; query < 10; ++query) {
     const auto weights = random_mixture(5, random);
     EXPECT_EQ(index->search(weights, 50).value(), brute_force(rows, weights, 50));
+    EXPECT_EQ(coded->search(weights, 50).value(), brute_force(rows, weights, 50));
   }
 }
 

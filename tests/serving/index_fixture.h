@@ -41,8 +41,9 @@ inline RowBatch batch_of(const PlainRows& rows, std::size_t dimension) {
   return batch;
 }
 
-inline std::unique_ptr<LiveIndex> index_of(const PlainRows& rows, std::size_t dimension) {
-  auto index = LiveIndex::create(dimension, LiveIndex::Merging::when_asked).value();
+inline std::unique_ptr<LiveIndex> index_of(const PlainRows& rows, std::size_t dimension,
+                                           FirstLook first_look = FirstLook::values) {
+  auto index = LiveIndex::create(dimension, LiveIndex::Merging::when_asked, first_look).value();
   if (!index->update({{}, batch_of(rows, dimension)})) std::abort();
   return index;
 }

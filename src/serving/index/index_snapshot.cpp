@@ -2,8 +2,8 @@
 
 namespace sotto::serving {
 
-SegmentPart SegmentPart::of(const RowBatch& rows) {
-  auto segment = std::make_shared<const Segment>(rows);
+SegmentPart SegmentPart::of(const RowBatch& rows, FirstLook first_look) {
+  auto segment = std::make_shared<const Segment>(rows, first_look);
   auto alive = std::make_shared<RowSet>(segment->all_rows());
   return {std::move(segment), std::move(alive), rows.size()};
 }

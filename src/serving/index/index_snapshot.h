@@ -15,7 +15,7 @@ struct SegmentPart {
   std::shared_ptr<const RowSet> alive;
   std::size_t live = 0;  // rows in `alive`
 
-  static SegmentPart of(const RowBatch& rows);
+  static SegmentPart of(const RowBatch& rows, FirstLook first_look);
   void remove(std::size_t row);  // other snapshots keep theirs
 };
 

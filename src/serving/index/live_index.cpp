@@ -25,14 +25,16 @@ std::vector<ScoredItem> answer(RunningQuery&& running) {
 
 }  // namespace
 
-Result<std::unique_ptr<LiveIndex>> LiveIndex::create(std::size_t dimension, Merging merging) {
+Result<std::unique_ptr<LiveIndex>> LiveIndex::create(std::size_t dimension, Merging merging,
+                                                     FirstLook first_look) {
   if (dimension == 0 || dimension > most_dimensions) {
     return bad_input("an index of {} dimensions was asked for: choose 1 to {}", dimension, most_dimensions);
   }
-  return std::unique_ptr<LiveIndex>(new LiveIndex(dimension, merging));
+  return std::unique_ptr<LiveIndex>(new LiveIndex(dimension, merging, first_look));
 }
 
-LiveIndex::LiveIndex(std::size_t dimension, Merging merging) : dimension_(dimension), published_(nullptr) {
+LiveIndex::LiveIndex(std::size_t dimension, Merging merging, FirstLook first_look)
+    : dimension_(dimension), first_look_(first_look), published_(nullptr) {
   IndexSnapshot empty;
   start_tail(empty);
   publish(std::move(empty));
@@ -100,7 +102,7 @@ void LiveIndex::remove(IndexSnapshot& next, ItemNumber item) {
 void LiveIndex::add(IndexSnapshot& next, const RowBatch& rows) {
   for (const ItemNumber item : rows.items) remove(next, item);
   if (rows.size() >= tail_capacity) {
-    next.add_part(SegmentPart::of(rows));
+    next.add_part(SegmentPart::of(rows, first_look_));
     return;
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -119,7 +121,7 @@ void LiveIndex::seal_tail(IndexSnapshot& next) {
   for (std::size_t row = 0; row < next.tail_rows; ++row) {
     if (next.tail_alive->contains(row)) rows.add(tail_->item(row), tail_->tag(row), tail_->values(row));
   }
-  if (rows.size() > 0) next.add_part(SegmentPart::of(rows));
+  if (rows.size() > 0) next.add_part(SegmentPart::of(rows, first_look_));
   start_tail(next);
 }
 

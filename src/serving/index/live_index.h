@@ -31,7 +31,8 @@ class LiveIndex final : public ItemIndex {
  public:
   enum class Merging { in_background, when_asked };
   static Result<std::unique_ptr<LiveIndex>> create(std::size_t dimension,
-                                                   Merging merging = Merging::in_background);
+                                                   Merging merging = Merging::in_background,
+                                                   FirstLook first_look = FirstLook::values);
   ~LiveIndex() override;
   LiveIndex(const LiveIndex&) = delete;
   LiveIndex& operator=(const LiveIndex&) = delete;
@@ -52,7 +53,7 @@ class LiveIndex final : public ItemIndex {
                                                             const ItemFilter& filter = {}) const override;
 
  private:
-  LiveIndex(std::size_t dimension, Merging merging);
+  LiveIndex(std::size_t dimension, Merging merging, FirstLook first_look);
   Status check(const IndexUpdate& update) const;
   void start_tail(IndexSnapshot& next);
   void remove(IndexSnapshot& next, ItemNumber item);
@@ -62,6 +63,7 @@ class LiveIndex final : public ItemIndex {
   void merge_until_stopped();
 
   const std::size_t dimension_;
+  const FirstLook first_look_;
   std::mutex writing_;  // one update, or one merge being published
   std::mutex merging_;  // one merge
   std::shared_ptr<Tail> tail_;

@@ -35,6 +35,25 @@ SOTTO_MULTIVERSION float quick_scores(const Term* terms, std::size_t count, cons
   return largest;
 }
 
+SOTTO_MULTIVERSION float add_code_scores(const Term* terms, std::size_t count, const std::uint16_t* codes,
+                                         float* quick) {
+  float largest = -3e38F;
+  for (std::size_t first = 0; first < block_rows; first += tile) {
+    float sums[tile];
+    for (std::size_t j = 0; j < tile; ++j) sums[j] = quick[first + j];
+    for (std::size_t t = 0; t < count; ++t) {
+      const std::uint16_t* column = codes + terms[t].dimension * block_rows + first;
+      const float coefficient = terms[t].coefficient;
+      for (std::size_t j = 0; j < tile; ++j) sums[j] += coefficient * static_cast<float>(column[j]);
+    }
+    for (std::size_t j = 0; j < tile; ++j) {
+      quick[first + j] = sums[j];
+      largest = sums[j] > largest ? sums[j] : largest;
+    }
+  }
+  return largest;
+}
+
 SOTTO_MULTIVERSION void upper_bounds(const Term* terms, std::size_t count, const float* highest,
                                      const float* lowest, float* bounds) {
   static_assert(group_blocks == tile);

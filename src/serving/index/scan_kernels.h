@@ -18,6 +18,9 @@ struct Term {
 // quick[j] = sum over the terms of coefficient * columns[dimension * block_rows + j]. Returns the largest.
 float quick_scores(const Term* terms, std::size_t count, const float* columns, float* quick);
 
+// quick[j] += sum over the terms of coefficient * codes[dimension * block_rows + j]. Returns the largest.
+float add_code_scores(const Term* terms, std::size_t count, const std::uint16_t* codes, float* quick);
+
 // bounds[j] = sum over the terms of coefficient * (coefficient > 0 ? highest : lowest)[dimension *
 // group_blocks
 // + j].

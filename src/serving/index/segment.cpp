@@ -38,13 +38,14 @@ void Bounds::of_part(std::size_t part, std::span<const Term> terms,
   upper_bounds(terms.data(), terms.size(), highest_.data() + offset, lowest_.data() + offset, bounds.data());
 }
 
-Segment::Segment(const RowBatch& rows)
+Segment::Segment(const RowBatch& rows, FirstLook first_look)
     : dimension_(rows.dimension),
       block_bounds_(parts_of(rows.size(), block_rows), rows.dimension),
       group_bounds_(parts_of(block_bounds_.cells(), group_blocks), rows.dimension),
       largest_(rows.dimension) {
   store(rows, spatial_order(rows));
   bound_blocks();
+  if (first_look == FirstLook::codes) codes_.emplace(*this);
   by_number_.resize(items_.size());
   std::iota(by_number_.begin(), by_number_.end(), 0U);
   std::sort(by_number_.begin(), by_number_.end(),
@@ -95,7 +96,7 @@ RowSet Segment::all_rows() const {
 std::size_t Segment::bytes() const {
   return items_.size() * sizeof(ItemNumber) + tags_.size() * sizeof(ItemTag) +
          values_.size() * sizeof(float) + by_number_.size() * sizeof(std::uint32_t) + block_bounds_.bytes() +
-         group_bounds_.bytes() + largest_.size() * sizeof(float);
+         group_bounds_.bytes() + (codes_ ? codes_->bytes() : 0) + largest_.size() * sizeof(float);
 }
 
 }  // namespace sotto::serving

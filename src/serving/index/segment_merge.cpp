@@ -45,7 +45,7 @@ SegmentPart merge(std::span<const SegmentPart> parts) {
   rows.tags.reserve(live);
   rows.values.reserve(live * rows.dimension);
   for (const SegmentPart& part : parts) append_live_rows(part, rows);
-  return SegmentPart::of(rows);
+  return SegmentPart::of(rows, parts.front().segment->first_look());
 }
 
 void catch_up(SegmentPart& merged, const SegmentPart& before, const SegmentPart& now) {

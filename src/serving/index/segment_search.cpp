@@ -23,7 +23,7 @@ class BlockScan {
         alive_(alive),
         filter_(filter),
         running_(running),
-        slack_(running.query.slack(segment.largest())) {
+        slack_(running.query.slack(segment.largest()) * (segment.codes() ? RowCodes::slack_factor : 1)) {
     tighten();
   }
 
@@ -33,7 +33,10 @@ class BlockScan {
   void scan(std::size_t block) {
     std::array<float, block_rows> quick;
     const auto terms = running_.query.terms();
-    if (quick_scores(terms.data(), terms.size(), segment_.block(block), quick.data()) < cut_) return;
+    const float largest = segment_.codes()
+                              ? segment_.codes()->upper_scores(block, terms, quick)
+                              : quick_scores(terms.data(), terms.size(), segment_.block(block), quick.data());
+    if (largest < cut_) return;
     const auto in_question = std::count_if(quick.begin(), quick.end(), [&](float q) { return q >= cut_; });
     if (in_question > few_rows) {
       std::array<double, block_rows> exact;
