@@ -82,7 +82,7 @@ TEST(FullVectors, HnswlibFindsNearlyAll) {
 #endif
 
 TEST(BenchServing, ComparesTheSameAnswersOnASmallPool) {
-  const auto rows = bench_serving({.items = 3000, .graph_items = 1500});
+  const auto rows = bench_serving({.items = 1500, .graph_items = 500});
   ASSERT_TRUE(rows) << rows.error().message;
   EXPECT_GE(rows->size(), 6U);
   for (const BenchRow& row : *rows) EXPECT_GT(row.ours, 0) << row.name;

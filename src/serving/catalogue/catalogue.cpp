@@ -72,6 +72,7 @@ Result<CatalogueChange> Catalogue::put(std::vector<CatalogueItem> items) {
   SOTTO_CHECK(check(items));
   const std::lock_guard writing(writing_);
   std::vector<std::string> bodies;
+  bodies.reserve(items.size());
   for (const CatalogueItem& item : items) bodies.push_back(encode_put(item));
   std::vector<StoredItemPtr> numbered;
   {

@@ -140,7 +140,9 @@ bool LiveIndex::merge_once() {
   const std::lock_guard merge_lock(merging_);
   const auto start = published_.take();
   std::vector<SegmentPart> inputs;
-  for (const std::size_t i : merge_candidates(start->parts)) inputs.push_back(start->parts[i]);
+  const auto chosen = merge_candidates(start->parts);
+  inputs.reserve(chosen.size());
+  for (const std::size_t i : chosen) inputs.push_back(start->parts[i]);
   if (inputs.empty()) return false;
   SegmentPart merged = merge(inputs);
 

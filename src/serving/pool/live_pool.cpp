@@ -19,6 +19,7 @@ CatalogueChange difference(std::span<const StoredItemPtr> from, std::span<const 
                       before);
   std::vector<StoredItemPtr> gone;
   std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(gone), before);
+  change.removed.reserve(gone.size());
   for (const StoredItemPtr& item : gone) change.removed.push_back(item->number);
   return change;
 }
@@ -29,6 +30,7 @@ Status encode_and_follow(ModelPool& pool, const CatalogueChange& change) {
   for (std::size_t first = 0; first < change.added.size(); first += encoded_at_once) {
     std::vector<CatalogueItem> piece;
     const std::size_t end = std::min(first + encoded_at_once, change.added.size());
+    piece.reserve(end - first);
     for (std::size_t i = first; i < end; ++i) piece.push_back(change.added[i]->item);
     SOTTO_TRY(auto encoded, pool.vectors_of(piece));
     std::move(encoded.begin(), encoded.end(), std::back_inserter(vectors));
@@ -44,7 +46,7 @@ Result<std::unique_ptr<LivePool>> LivePool::open(const fs::path& folder,
   SOTTO_TRY(auto catalogue, Catalogue::open(folder, settings.catalogue));
   SOTTO_TRY(std::shared_ptr<ModelPool> first, ModelPool::create(std::move(model)));
   SOTTO_CHECK(encode_and_follow(*first, {{}, catalogue->all()}));
-  return std::unique_ptr<LivePool>(new LivePool(std::move(catalogue), std::move(first), settings));
+  return std::unique_ptr<LivePool>(new LivePool(std::move(catalogue), first, settings));
 }
 
 Status LivePool::follow(const CatalogueChange& change,

@@ -39,10 +39,11 @@ class LivePool {
 
  private:
   using Models = std::vector<std::shared_ptr<ModelPool>>;  // the current first
-  LivePool(std::unique_ptr<Catalogue> catalogue, std::shared_ptr<ModelPool> first, const Settings& settings)
+  LivePool(std::unique_ptr<Catalogue> catalogue, const std::shared_ptr<ModelPool>& first,
+           const Settings& settings)
       : settings_(settings),
         catalogue_(std::move(catalogue)),
-        models_(std::make_shared<const Models>(1, std::move(first))) {}
+        models_(std::make_shared<const Models>(1, first)) {}
   Status follow(const CatalogueChange& change, std::vector<std::vector<std::vector<float>>> vectors_by_model);
 
   const Settings settings_;

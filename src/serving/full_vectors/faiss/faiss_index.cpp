@@ -1,7 +1,8 @@
 #include "serving/full_vectors/faiss/faiss_index.h"
 
+#include <faiss/AutoTune.h>
 #include <faiss/IndexFlat.h>
-#include <faiss/IndexHNSW.h>
+#include <faiss/index_factory.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -20,10 +21,14 @@ Result<std::unique_ptr<FaissIndex>> FaissIndex::create_flat(std::size_t dimensio
 Result<std::unique_ptr<FaissIndex>> FaissIndex::create_graph(std::size_t dimension, int links, int effort) {
   SOTTO_CHECK(check_dimension(dimension));
   SOTTO_CHECK(check_graph(links, effort));
-  auto graph =
-      std::make_unique<faiss::IndexHNSWFlat>(static_cast<int>(dimension), links, faiss::METRIC_INNER_PRODUCT);
-  graph->hnsw.efConstruction = std::max(2 * links, 100);
-  graph->hnsw.efSearch = effort;
+  std::unique_ptr<faiss::Index> graph;
+  try {
+    graph.reset(faiss::index_factory(static_cast<int>(dimension), fmt::format("HNSW{},Flat", links).c_str(),
+                                     faiss::METRIC_INNER_PRODUCT));
+    faiss::ParameterSpace().set_index_parameter(graph.get(), "efSearch", effort);
+  } catch (const std::exception& problem) {  // faiss reports everything by exceptions
+    return failed("faiss cannot make a graph: {}", problem.what());
+  }
   const std::size_t link_bytes = 2 * static_cast<std::size_t>(links) * sizeof(std::int32_t);
   return std::unique_ptr<FaissIndex>(new FaissIndex(std::move(graph), link_bytes));
 }
@@ -42,7 +47,7 @@ Status FaissIndex::add(const RowBatch& rows) {
   SOTTO_CHECK(check_rows(rows, dimension()));
   try {
     index_->add(static_cast<std::int64_t>(rows.size()), rows.values.data());
-  } catch (const std::exception& problem) {  // faiss reports everything by exceptions
+  } catch (const std::exception& problem) {
     return failed("faiss cannot add {} vectors: {}", rows.size(), problem.what());
   }
   items_.insert(items_.end(), rows.items.begin(), rows.items.end());
