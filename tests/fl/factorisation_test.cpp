@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fl/factorisation_training.h"
 
 namespace sotto {
