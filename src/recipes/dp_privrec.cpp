@@ -24,6 +24,7 @@ class DpPrivRec final : public Recipe {
     optimiser_.bind(table);
     private_.clip_quantile = 0.5;
     private_.bind(table);
+    private_.bind_following_bound(table);
     printed_.bind(table);
     settings_.bind(table);
   }

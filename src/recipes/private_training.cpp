@@ -17,13 +17,17 @@ void PrivateTrainingSettings::bind(SettingsTable& table) {
       .add("participations", participations, {0, 1000000000},
            "Rounds one user may take part in at most; 0: so many that hardly anybody reaches them")
       .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to, at first")
-      .add("clip_quantile", clip_quantile, {0.0, 0.999},
-           "Share of users that the clipping bound shall leave whole; 0: the bound stays where it is")
-      .add("clip_rate", clip_rate, {1e-9, 1e9}, "How fast the bound follows that share (alpha4)")
-      .add("clip_floor", clip_floor, {1e-12, 1e12}, "The bound never falls below this")
       .add("bits", bits, {8, 32}, "Bits per coordinate of an upload")
       .add("dropping", dropping, {0.0, 0.9}, "Share of a cohort that may vanish after it chose its noise")
       .add("corrupted", corrupted, {0.0, 0.9}, "Share of a cohort that may tell the server its noise");
+}
+
+void PrivateTrainingSettings::bind_following_bound(SettingsTable& table) {
+  table
+      .add("clip_quantile", clip_quantile, {0.0, 0.999},
+           "Share of users that the clipping bound shall leave whole; 0: the bound stays where it is")
+      .add("clip_rate", clip_rate, {1e-9, 1e9}, "How fast the bound follows that share (alpha4)")
+      .add("clip_floor", clip_floor, {1e-12, 1e12}, "The bound never falls below this");
 }
 
 namespace {

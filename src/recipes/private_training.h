@@ -20,6 +20,8 @@ struct PrivateTrainingSettings {
   double dropping = 0.1, corrupted = 0.1;
   double clip_quantile = 0, clip_rate = 0.2, clip_floor = 1e-6;
   void bind(SettingsTable& table);
+  // For recipes whose source can follow a quantile of the users' norms.
+  void bind_following_bound(SettingsTable& table);
 };
 
 // Who trains: fixed before the first round.
