@@ -1,5 +1,7 @@
 #include "model/precision.h"
 
+#include <gtest/gtest.h>
+
 #include "model/flat_parameters.h"
 #include "model/small_news.h"
 
