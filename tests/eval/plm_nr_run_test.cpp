@@ -16,9 +16,15 @@ class PlmNrRun : public ::testing::Test {
   PlmNrRun() : dataset_(testing::tiny_news(data_)) {
     testing::write_tiny_checkpoint(bert_.path());
     EXPECT_TRUE(write_file_atomically(bert_ / "vocab.txt", vocabulary));
+    // Random weights tell titles apart, as those of tiny_bert() hardly do.
+    torch::manual_seed(1);
+    BertModel random(testing::tiny_config());
+    random.random_start();
+    const testing::StoredTensors stored(random, torch::kFloat32, TensorType::f32);
+    EXPECT_TRUE(write_safetensors(bert_ / "model.safetensors", stored.views));
     job_.recipe = "central-plm-nr";
     job_.out = runs_ / "run";
-    job_.rounds = 30;
+    job_.rounds = 60;
     job_.assignments = {"bert=" + bert_.path().string(),
                         "max_pieces=7",
                         "heads=2",
@@ -27,7 +33,9 @@ class PlmNrRun : public ::testing::Test {
                         "learning_rate=0.01",
                         "negatives=2",
                         "batch=16",
-                        "validation_impressions=0"};
+                        "validation_impressions=0",
+                        "dropout=0",
+                        "trainable_layers=all"};
   }
   TempFolder data_, runs_, bert_;
   Dataset dataset_;
