@@ -17,6 +17,7 @@ finish() {
 }
 trap finish EXIT
 echo "a-token-for-load-tests" >"$folder/token"
+: >"$folder/log"
 "$sotto" serve --synthetic "$items" --catalogue "$folder/catalogue" --pack-seconds 0 --survive-process-only \
   --operator-token-file "$folder/token" --json >"$folder/log" &
 server=$!
@@ -48,7 +49,7 @@ LUA
 load() { # name script
   echo "== $1, $items items, $connections connections, $seconds s"
   wrk -t1 -c"$connections" -d"${seconds}s" --latency -s "$folder/$2.lua" "$url/v1/recommend" |
-    grep -E '50%|99%|Requests/sec|Non-2xx|Socket errors' || true
+    grep -E '^ +(50|99)%|Requests/sec|Non-2xx|Socket errors' || true
 }
 load "prototypes" prototypes
 load "coefficients, exact" coefficients
