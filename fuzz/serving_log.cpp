@@ -1,5 +1,5 @@
-// Any bytes as a catalogue's log: an error, or records that read back as they were. Bytes rarely have the right
-// checksums by themselves, so they are also taken as the bodies of proper records.
+// Any bytes as a catalogue's log: an error, or records that read back as they were. Bytes rarely have the
+// right checksums by themselves, so they are also taken as the bodies of proper records.
 
 #include <algorithm>
 #include <cstddef>
