@@ -92,6 +92,10 @@ Result<CatalogueChange> Catalogue::put(std::vector<CatalogueItem> items) {
 
 Result<CatalogueChange> Catalogue::remove(std::span<const std::string> ids) {
   const std::lock_guard writing(writing_);
+  return remove_now(ids);
+}
+
+Result<CatalogueChange> Catalogue::remove_now(std::span<const std::string> ids) {
   std::vector<std::string> bodies;
   for (const std::string& id : ids) {
     if (find(id)) bodies.push_back(encode_remove(id));
@@ -106,6 +110,7 @@ Result<CatalogueChange> Catalogue::remove(std::span<const std::string> ids) {
 }
 
 Result<CatalogueChange> Catalogue::expire(std::int64_t published_before) {
+  const std::lock_guard writing(writing_);  // an id that is found old stays old until it is gone
   std::vector<std::string> old;
   {
     const std::shared_lock state(state_);
@@ -113,7 +118,7 @@ Result<CatalogueChange> Catalogue::expire(std::int64_t published_before) {
       if (item->item.published < published_before) old.emplace_back(id);
     }
   }
-  return remove(old);
+  return remove_now(old);
 }
 
 bool Catalogue::is_compaction_due() const {

@@ -61,6 +61,7 @@ class Catalogue {
  private:
   explicit Catalogue(const Settings& settings) : settings_(settings) {}
   Status check(std::span<const CatalogueItem> items) const;
+  Result<CatalogueChange> remove_now(std::span<const std::string> ids);  // by the holder of writing_
   Result<StoredItemPtr> number(CatalogueItem item);
   void enter(StoredItemPtr item, CatalogueChange& change);
   void leave(std::string_view id, CatalogueChange& change);
