@@ -4,6 +4,7 @@
 #include "fl/copy_training.h"
 
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "fl/interaction_source.h"
 #include "fl/one_by_one_training.h"
