@@ -46,6 +46,7 @@ void add_train_command(CLI::App& app, Invocation& invocation);
 void add_eval_command(CLI::App& app, Invocation& invocation);
 void add_privacy_command(CLI::App& app, Invocation& invocation);
 void add_bench_command(CLI::App& app, Invocation& invocation);
+void add_experiment_command(CLI::App& app, Invocation& invocation);
 #ifdef SOTTO_HAVE_NET
 void add_serve_command(CLI::App& app, Invocation& invocation);
 #endif

@@ -87,6 +87,7 @@ int run(int argc, char** argv) {
   add_eval_command(app, invocation);
   add_privacy_command(app, invocation);
   add_bench_command(app, invocation);
+  add_experiment_command(app, invocation);
 #ifdef SOTTO_HAVE_NET
   add_serve_command(app, invocation);
 #endif

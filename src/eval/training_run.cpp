@@ -133,11 +133,15 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
 }
 
 Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset) {
+  return evaluate_run(run, dataset, evaluate_recommender);
+}
+
+Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate) {
   SOTTO_TRY(auto prepared, load_stored(run));
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
   return prepared.recipe->evaluate(
-      {dataset, run, prepared.seed, prepared.device, false, evaluate_recommender, {}, evaluate_interactions});
+      {dataset, run, prepared.seed, prepared.device, false, evaluate, {}, evaluate_interactions});
 }
 
 json to_json(const ImpressionMetrics& metrics) {

@@ -40,6 +40,8 @@ Result<const RecipeEntry*> recipe_of_run(const fs::path& run);
 
 // Test metrics of the best parameters of a run.
 Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset);
+// The same with another look at the model and the test impressions; not called for models of interactions.
+Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate);
 
 // Rounds that the job will run in all, for progress bars; settings are checked as by train_run.
 Result<std::int64_t> planned_rounds(const TrainJob& job);

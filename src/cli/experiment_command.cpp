@@ -1,0 +1,69 @@
+#include "cli/command.h"
+#include "eval/experiments/experiment.h"
+
+namespace sotto::cli {
+
+namespace {
+
+struct Arguments {
+  ExperimentRequest request;
+  std::string name, data, out, run;
+  bool list = false;
+};
+
+Status list_experiments(const Output& output) {
+  for (const auto& entry : experiments()) {
+    output.event({{"event", "experiment"}, {"name", entry.name}, {"shows", entry.shows}});
+    output.text(fmt::format("{:<30}{}", entry.name, entry.shows));
+  }
+  return {};
+}
+
+Status run_experiment(Arguments& arguments, const Output& output) {
+  if (arguments.list) return list_experiments(output);
+  if (arguments.name.empty()) return bad_input("which experiment? 'sotto experiment --list' names them all");
+  SOTTO_TRY(const auto* entry, find_experiment(arguments.name));
+  if (arguments.data.empty() || arguments.out.empty())
+    return bad_input("'sotto experiment {}' needs --data DIR and --out DIR", entry->name);
+  ExperimentRequest& request = arguments.request;
+  request.data = arguments.data;
+  request.out = arguments.out;
+  request.run = arguments.run;
+  request.event = [&](const nlohmann::json& event) { output.event(event); };
+  SOTTO_TRY(const auto result, entry->run(request));
+  nlohmann::json files = nlohmann::json::array();
+  for (const auto& file : result.files) files.push_back(file.string());
+  output.event({{"event", result.interrupted ? "interrupted" : "done"},
+                {"experiment", entry->name},
+                {"quick", request.quick},
+                {"files", files}});
+  output.text(result.text);
+  if (result.interrupted)
+    output.text("stopped; finished rows are kept and the same command goes on");
+  else
+    output.text(fmt::format("report: {}", (request.out / "report.html").string()));
+  return {};
+}
+
+}  // namespace
+
+void add_experiment_command(CLI::App& app, Invocation& invocation) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("experiment", "Regenerate a table or a figure");
+  command->add_option("name", arguments->name, "Which one");
+  command->add_flag("--list", arguments->list, "Name them all");
+  command->add_option("--data", arguments->data, "Data set folder");
+  command->add_option("--out", arguments->out, "Folder for the results; finished rows there are kept");
+  command->add_option("--run", arguments->run, "A trained run to look at; else one is trained below --out");
+  command->add_flag("--quick", arguments->request.quick, "Two minutes on two cores; marked as quick");
+  command->add_option("--seeds", arguments->request.seeds, "Repetitions to average over")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10000}))
+      ->capture_default_str();
+  command->add_option("--set", arguments->request.assignments, "key=value; may be repeated")
+      ->allow_extra_args(false);
+  command->callback([arguments, &invocation] {
+    invocation.action = [arguments, &invocation] { return run_experiment(*arguments, invocation.output); };
+  });
+}
+
+}  // namespace sotto::cli

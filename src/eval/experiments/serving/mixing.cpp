@@ -1,0 +1,44 @@
+#include "eval/experiments/serving/mixing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "eval/experiments/serving/row_maths.h"
+
+namespace sotto::experiments {
+
+Rows mixed_with_average(Rows answers, std::span<const float> average, double weight) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto row = answers[i];
+    for (std::size_t j = 0; j < row.size(); ++j)
+      row[j] = static_cast<float>(average[j] + weight * (static_cast<double>(row[j]) - average[j]));
+  }
+  return answers;
+}
+
+Result<double> best_weight(const PublicKnowledge& known,
+                           const std::function<Result<Rows>(const Rows& user_vectors, const Rows& readers,
+                                                            std::uint64_t seed)>& answer,
+                           std::uint64_t seed) {
+  SOTTO_TRY(const Rows answers, answer(known.held_out_vectors, known.held_out, seed));
+  constexpr std::array weights = {0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0};
+  double best = 0, best_gain = 0;
+  for (const double weight : weights) {
+    const Rows mixed = mixed_with_average(answers, known.average, weight);
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < mixed.size(); ++i) {
+      const double gain = expected_auc(cosine(mixed[i], known.held_out[i])) -
+                          expected_auc(cosine(known.average, known.held_out[i]));
+      sum += gain;
+      squares += gain * gain;
+    }
+    const auto count = static_cast<double>(mixed.size());
+    const double gain = sum / count, error = std::sqrt(std::max(0.0, squares / count - gain * gain) / count);
+    // What could be chance is not believed: there the average user is the safe answer.
+    if (gain > best_gain && gain > 2 * error) best = weight, best_gain = gain;
+  }
+  return best;
+}
+
+}  // namespace sotto::experiments

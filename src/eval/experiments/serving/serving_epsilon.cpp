@@ -1,0 +1,134 @@
+#include "eval/experiments/serving/serving_epsilon.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "base/settings.h"
+#include "eval/experiments/serving/serving_plan.h"
+#include "eval/experiments/serving/serving_report.h"
+#include "eval/experiments/serving/serving_table.h"
+#include "eval/training_run.h"
+#include "model/blas_check.h"
+
+namespace sotto {
+
+using namespace experiments;
+
+namespace {
+
+// The paper's news model, narrow, trained by federated rounds.
+Status train_narrow_model(const ExperimentRequest& request, const Dataset& dataset, const fs::path& run) {
+  TrainJob job;
+  job.recipe = "fedrec";
+  job.data = request.data;
+  job.out = run;
+  job.rounds = request.quick ? 40 : 300;
+  job.resume = fs::exists(run / "last.sotto");
+  if (!job.resume) {
+    std::error_code ignored;
+    fs::remove_all(run, ignored);  // begun, but without a checkpoint
+    job.assignments = {
+        "word_size=64",    "heads=4",           "head_size=16",        "pooling_size=32",
+        "word_scale=0.3",  "start=identity",    "cohort=300",          "learning_rate=0.01",
+        "halve_every=100", "evaluate_every=20", "checkpoint_every=20", "validation_impressions=500"};
+  }
+  Progress progress("training", static_cast<std::uint64_t>(*job.rounds), "rounds");
+  SOTTO_TRY(const auto outcome,
+            train_run(job, dataset, [&](const RoundRecord& record) { progress.set(record.round); }));
+  if (outcome.summary.interrupted) return failed("stopped while training; the same command goes on");
+  return {};
+}
+
+std::string fingerprint(const ExperimentRequest& request, const fs::path& run, const SettingsTable& table) {
+  std::error_code ignored;
+  const auto trained = fs::last_write_time(run / "best.sotto", ignored).time_since_epoch().count();
+  return nlohmann::json{{"data", request.data.string()}, {"run", run.string()},    {"trained", trained},
+                        {"settings", table.to_json()},   {"seeds", request.seeds}, {"quick", request.quick}}
+      .dump();
+}
+
+Result<std::vector<fs::path>> write_results(const fs::path& out, const std::vector<ServingRow>& rows,
+                                            const ServingFacts& facts) {
+  const std::vector<std::pair<std::string, std::string>> contents = {
+      {"serving-epsilon.csv", to_csv(rows, facts.quick)},
+      {"serving-epsilon.svg",
+       to_svg(share_plot(rows, "auc_share",
+                         fmt::format("Gain kept by the server alone{}", facts.quick ? " (quick run)" : "")))},
+      {"serving-epsilon-reranked.svg",
+       to_svg(share_plot(
+           rows, "reranked_score10_share",
+           fmt::format("Gain kept with re-ranking on the device{}", facts.quick ? " (quick run)" : "")))},
+      {"report.html", serving_report(rows, facts)}};
+  std::vector<fs::path> files;
+  for (const auto& [file, text] : contents) {
+    SOTTO_CHECK(write_file_atomically(out / file, text));
+    files.push_back(out / file);
+  }
+  return files;
+}
+
+}  // namespace
+
+Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
+  ServingPlan plan = request.quick ? ServingPlan::quick() : ServingPlan::full();
+  SettingsTable table;
+  plan.bind(table);
+  for (const auto& assignment : request.assignments) SOTTO_CHECK(table.set_assignment(assignment));
+  SOTTO_TRY(const auto dataset, Dataset::open(request.data));
+  if (!dataset.has_impressions())
+    return bad_input("{} has no impressions: this experiment ranks what readers were shown", dataset.name());
+  std::error_code error;
+  fs::create_directories(request.out, error);
+  if (error) return failed("cannot create {}: {}", request.out.string(), error.message());
+  prepare_torch();
+  const fs::path run = request.run.empty() ? request.out / "run" : request.run;
+  if (request.run.empty() && !fs::exists(run / "result.json"))
+    SOTTO_CHECK(train_narrow_model(request, dataset, run));
+
+  SOTTO_TRY(const auto scene, load_scene(run, dataset, plan.scene, 1));
+  SOTTO_TRY(const auto measured,
+            ServingTable::create(dataset, scene,
+                                 {.pool_queries = static_cast<std::size_t>(plan.pool_queries),
+                                  .answer = static_cast<std::size_t>(plan.answer),
+                                  .seeds = request.seeds}));
+  SOTTO_TRY(auto finished, FinishedRows::open(request.out / "rows.jsonl", fingerprint(request, run, table)));
+  const auto choices = plan.choices(request.quick);
+  std::vector<ServingRow> rows;
+  ExperimentResult result;
+  Progress progress("mechanisms", choices.size(), "rows");
+  for (const MechanismChoice& choice : choices) {
+    if (interrupted()) {
+      result.interrupted = true;
+      break;
+    }
+    if (finished.find(choice) == nullptr) {
+      SOTTO_TRY(auto row, measured.measure(choice));
+      SOTTO_CHECK(finished.add(std::move(row)));
+    }
+    rows.push_back(*finished.find(choice));
+    if (request.event) {
+      auto event = to_json(rows.back());
+      event["quick"] = request.quick;
+      request.event(event);
+    }
+    progress.advance();
+  }
+  progress.finish();
+  const ServingFacts facts{.data = fmt::format("{} ({})", dataset.name(), dataset.origin()),
+                           .run = run.string(),
+                           .items = dataset.item_count(),
+                           .queries = scene.impressions.size(),
+                           .pool_queries = measured.pool_queries(),
+                           .readers = scene.readers.size(),
+                           .answer = static_cast<std::size_t>(plan.answer),
+                           .seeds = request.seeds,
+                           .demand_epsilon = plan.scene.readers.demand_epsilon,
+                           .quick = request.quick};
+  SOTTO_TRY(result.files, write_results(request.out, rows, facts));
+  result.text = to_text(rows, request.quick);
+  return result;
+}
+
+}  // namespace sotto

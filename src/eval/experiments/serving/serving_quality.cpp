@@ -1,0 +1,138 @@
+#include "eval/experiments/serving/serving_quality.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/thread_pool.h"
+#include "eval/dot_rows.h"
+#include "eval/experiments/serving/row_maths.h"
+#include "metrics/ranking.h"
+
+namespace sotto::experiments {
+
+namespace {
+
+constexpr std::size_t shown_first = 10;
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t hits10 = 1;
+static_assert(HeldOutMetrics::cutoffs[hits10] == 10);
+
+// Share of the clicked items among the ten first; clicked ones do not compete with each other.
+double hits_in_impression(std::span<const float> scores, std::span<const std::uint8_t> clicked) {
+  double hits = 0, clicks = 0;
+  for (std::size_t c = 0; c < scores.size(); ++c) {
+    if (clicked[c] == 0) continue;
+    std::uint64_t greater = 0, equal = 0;
+    for (std::size_t j = 0; j < scores.size(); ++j) {
+      if (clicked[j] != 0) continue;
+      greater += scores[j] > scores[c] ? 1 : 0;
+      equal += scores[j] == scores[c] ? 1 : 0;
+    }
+    hits += held_out_metrics(greater, equal).hits[hits10];
+    ++clicks;
+  }
+  return hits / clicks;
+}
+
+// The best `count` items, best first; ties by number.
+std::vector<ItemId> best_items(const std::vector<float>& scores, std::vector<ItemId> candidates,
+                               std::size_t count) {
+  count = std::min(count, candidates.size());
+  const auto better = [&](ItemId a, ItemId b) {
+    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+  };
+  const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(count);
+  std::nth_element(candidates.begin(), end, candidates.end(), better);
+  std::sort(candidates.begin(), end, better);
+  candidates.resize(count);
+  return candidates;
+}
+
+// What one reader sees and should have seen.
+class ReaderView {
+ public:
+  ReaderView(const Impression& impression, std::vector<float> true_scores, const std::vector<ItemId>& all)
+      : seen_(true_scores.size(), 0), true_scores_(std::move(true_scores)) {
+    for (const ItemId item : impression.history) seen_[item] = 1;
+    for (std::size_t j = 0; j < impression.shown.size(); ++j)
+      if (impression.clicked[j] != 0) clicked_.push_back(impression.shown[j]);
+    best_ = best_items(true_scores_, unseen(all), shown_first);
+  }
+  std::vector<ItemId> unseen(const std::vector<ItemId>& items) const {
+    std::vector<ItemId> left;
+    std::copy_if(items.begin(), items.end(), std::back_inserter(left),
+                 [&](ItemId item) { return seen_[item] == 0; });
+    return left;
+  }
+  std::vector<ItemId> reranked(const std::vector<ItemId>& returned) const {
+    return best_items(true_scores_, unseen(returned), shown_first);
+  }
+  void judge(std::span<const ItemId> list, std::size_t row, PoolQuality& quality) const {
+    list = list.first(std::min(list.size(), shown_first));
+    const auto share_in_list = [&](const std::vector<ItemId>& wanted) {
+      const auto found = std::count_if(wanted.begin(), wanted.end(), [&](ItemId item) {
+        return std::find(list.begin(), list.end(), item) != list.end();
+      });
+      return wanted.empty() ? nothing : static_cast<double>(found) / static_cast<double>(wanted.size());
+    };
+    quality.hits10[row] = share_in_list(clicked_);
+    quality.found10[row] = share_in_list(best_);
+    double sum = 0;
+    for (const ItemId item : list) sum += true_scores_[item];
+    quality.score10[row] = list.empty() ? nothing : sum / static_cast<double>(list.size());
+  }
+
+ private:
+  std::vector<std::uint8_t> seen_;
+  std::vector<float> true_scores_;
+  std::vector<ItemId> clicked_, best_;
+};
+
+PoolQuality blank(std::size_t rows) {
+  const std::vector<double> values(rows, nothing);
+  return {values, values, values};
+}
+
+}  // namespace
+
+ImpressionQuality impression_quality(const Dataset& dataset, std::span<const std::uint32_t> impressions,
+                                     const Rows& items, const Rows& served) {
+  const std::vector<double> blank_values(impressions.size(), nothing);
+  ImpressionQuality quality{blank_values, blank_values, blank_values};
+  parallel_for(impressions.size(), 64, [&](std::size_t begin, std::size_t end) {
+    std::vector<float> scores;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Impression impression = dataset.impression(impressions[i]);
+      scores.resize(impression.shown.size());
+      dot_rows(served[i].data(), items.values.data(), items.width, impression.shown, scores.data());
+      const auto metrics = impression_metrics(scores, impression.clicked);
+      if (!metrics) continue;
+      quality.auc[i] = metrics->auc;
+      quality.ndcg10[i] = metrics->ndcg10;
+      quality.hits10[i] = hits_in_impression(scores, impression.clicked);
+    }
+  });
+  return quality;
+}
+
+PoolAnswers pool_quality(const Dataset& dataset, std::span<const std::uint32_t> impressions,
+                         const Rows& items, const Rows& served, const Rows& truth, std::size_t answer) {
+  std::vector<ItemId> all(items.size());
+  std::iota(all.begin(), all.end(), ItemId{0});
+  PoolAnswers answers{blank(truth.size()), blank(truth.size())};
+  parallel_for(truth.size(), 8, [&](std::size_t begin, std::size_t end) {
+    std::vector<float> scores(items.size());
+    for (std::size_t i = begin; i < end; ++i) {
+      dot_rows(truth[i].data(), items.values.data(), items.width, all, scores.data());
+      const ReaderView reader(dataset.impression(impressions[i]), scores, all);
+      dot_rows(served[i].data(), items.values.data(), items.width, all, scores.data());
+      const auto returned = best_items(scores, all, answer);
+      reader.judge(reader.unseen(returned), i, answers.server);
+      reader.judge(reader.reranked(returned), i, answers.reranked);
+    }
+  });
+  return answers;
+}
+
+}  // namespace sotto::experiments

@@ -1,0 +1,112 @@
+#include "eval/experiments/serving/serving_report.h"
+
+#include <cmath>
+#include <map>
+
+#include "eval/report.h"
+
+namespace sotto::experiments {
+
+namespace {
+
+TableCell share_cell(const Estimate& estimate) {
+  if (!std::isfinite(estimate.value)) return TableCell::words("–");
+  return {fmt::format("{:.1f} ± {:.1f}", 100 * estimate.value, 100 * estimate.error), 100 * estimate.value};
+}
+
+ReportTable table_of(const std::vector<ServingRow>& rows) {
+  ReportTable table;
+  for (const char* heading : {"mechanism", "size", "ε asked", "ε claimed", "true ε", "δ"})
+    table.columns.push_back({heading});
+  for (const char* heading : {"AUC", "nDCG@10", "Hits@10", "AUC gain kept, %", "pool Hits@10, %",
+                              "pool gain kept, %", "true ten found, %", "re-ranked: Hits@10, %",
+                              "re-ranked: gain kept, %", "re-ranked: true ten found, %"})
+    table.columns.push_back({heading});
+  for (const ServingRow& row : rows) {
+    const auto value = [&](const char* measure) { return 100 * row.measures.at(measure).value; };
+    table.rows.push_back(
+        {TableCell::words(std::string(describe(row.choice.family))),
+         row.choice.size == 0 ? TableCell::words("")
+                              : TableCell::number(static_cast<double>(row.choice.size), 0),
+         TableCell::words(epsilon_text(row.choice.epsilon)),
+         TableCell::words(epsilon_text(row.privacy.claimed)),
+         TableCell::words(row.privacy.epsilon ? fmt::format("{:.4g}", *row.privacy.epsilon) : "none"),
+         TableCell::words(row.privacy.delta > 0 ? fmt::format("{:g}", row.privacy.delta) : "0"),
+         TableCell::number(value("auc"), 2), TableCell::number(value("ndcg10"), 2),
+         TableCell::number(value("hits10"), 2), share_cell(row.measures.at("auc_share")),
+         TableCell::number(value("pool_hits10"), 3), share_cell(row.measures.at("pool_score10_share")),
+         TableCell::number(value("pool_found10"), 1), TableCell::number(value("reranked_hits10"), 3),
+         share_cell(row.measures.at("reranked_score10_share")),
+         TableCell::number(value("reranked_found10"), 1)});
+  }
+  table.caption =
+      "± one standard error, readers as units. Pool: the whole catalogue, read items left out; gain there is "
+      "the mean true score of the ten items shown.";
+  return table;
+}
+
+}  // namespace
+
+Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure, const std::string& title) {
+  std::map<Family, std::map<double, Estimate>> best;
+  for (const ServingRow& row : rows) {
+    // The true ε is the axis: a paper's row stands where it really is.
+    if (!row.privacy.epsilon || *row.privacy.epsilon <= 0) continue;
+    auto& points = best[row.choice.family];
+    const Estimate estimate = row.measures.at(measure);
+    const auto [point, fresh] = points.try_emplace(*row.privacy.epsilon, estimate);
+    if (!fresh && estimate.value > point->second.value) point->second = estimate;
+  }
+  Plot plot;
+  plot.title = title;
+  plot.x_label = "true ε of one answer, whole history";
+  plot.y_label = "share of the gain kept, %";
+  plot.log_x = true;
+  plot.width = 760;
+  plot.height = 420;
+  plot.references = {{0, "public average user"}, {100, "true vector"}};
+  for (const auto& [family, points] : best) {
+    PlotSeries series;
+    series.label = std::string(describe(family));
+    series.style = SeriesStyle::line_and_points;
+    for (const auto& [epsilon, estimate] : points) {
+      series.x.push_back(epsilon);
+      series.y.push_back(100 * estimate.value);
+      series.error.push_back(100 * estimate.error);
+    }
+    plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
+std::string serving_report(const std::vector<ServingRow>& rows, const ServingFacts& facts) {
+  HtmlReport report(fmt::format("Private serving: quality against ε{}", facts.quick ? " (quick run)" : ""),
+                    facts.quick ? "QUICK RUN: few readers, few settings; for a look, not for a claim" : "");
+  report.facts({{"data", facts.data},
+                {"run", facts.run},
+                {"items in the pool", std::to_string(facts.items)},
+                {"test queries", std::to_string(facts.queries)},
+                {"of these over the whole pool", std::to_string(facts.pool_queries)},
+                {"simulated readers", std::to_string(facts.readers)},
+                {"items per answer", std::to_string(facts.answer)},
+                {"draws per query", std::to_string(facts.seeds)}});
+  report.privacy_note(fmt::format(
+      "Every true ε holds for one answer and the whole history: any history replaced by any other. Repeated "
+      "answers compose. The item vectors count as public here; what their training cost is the run's own "
+      "account. Prototypes, directions, weights and the public average user come from the items and from "
+      "simulated readers; the demand per group of items was released once with Laplace noise, ε = {:g} per "
+      "training reader.",
+      facts.demand_epsilon));
+  report.paragraph(
+      "Gain kept = (x − average user) / (true vector − average user). The true vector is what a non-private "
+      "server would have, and also what a device has that ranks the whole pool by itself and sends nothing.");
+  report.plot(share_plot(rows, "auc_share", "Gain kept by the server alone, AUC over impressions"),
+              "The best size of every mechanism.");
+  report.plot(share_plot(rows, "reranked_score10_share",
+                         fmt::format("Gain kept when the device ranks {} items again", facts.answer)),
+              "The mean true score of the first ten of the pool.");
+  report.table(table_of(rows));
+  return report.html();
+}
+
+}  // namespace sotto::experiments

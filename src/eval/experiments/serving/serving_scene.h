@@ -1,0 +1,27 @@
+#pragma once
+// What serving experiments look at: a trained two-tower model as vectors of items, of test readers and of
+// simulated readers.
+
+#include "data/dataset.h"
+#include "eval/experiments/serving/rows.h"
+#include "eval/experiments/serving/simulated_readers.h"
+
+namespace sotto::experiments {
+
+struct ServingScene {
+  Rows items;                              // the whole catalogue
+  std::vector<std::uint32_t> impressions;  // test impressions, ascending: by reader
+  Rows users;                              // true user vector at each of them
+  Rows readers;                            // user vectors of simulated readers
+};
+
+struct SceneSettings {
+  std::int64_t impressions = 6000;  // test impressions to look at, spread evenly
+  ReaderSettings readers;
+};
+
+// The best parameters of a run. Refuses models without separate vectors of items and users.
+Result<ServingScene> load_scene(const fs::path& run, const Dataset& dataset, const SceneSettings& settings,
+                                std::uint64_t seed);
+
+}  // namespace sotto::experiments

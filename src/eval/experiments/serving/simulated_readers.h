@@ -1,0 +1,33 @@
+#pragma once
+// Readers who do not exist: histories made from the item side, with which prototypes are built and mechanisms
+// tuned, so that no real history is looked at for it.
+//
+// Items are grouped by their vectors. A simulated reader has one to eight interests, groups drawn by demand,
+// and clicks mostly items of these. Demand is the one thing taken from real readers: the share of clicks per
+// group, released once with Laplace noise. Each reader counts 1 in all, split over the groups of its clicks,
+// so replacing one moves the counts by at most 2 in L1.
+
+#include <cstdint>
+
+#include "data/dataset.h"
+#include "eval/experiments/serving/rows.h"
+
+namespace sotto::experiments {
+
+struct ReaderSettings {
+  std::int64_t readers = 8000;
+  std::int64_t groups = 64;
+  double demand_epsilon = 1;  // of the one release of demand, per training reader
+  std::int64_t max_history = 50;
+};
+
+// Share of demand per group, summing to 1. Reads training clicks only.
+Result<std::vector<double>> release_demand(const Dataset& dataset, std::span<const std::uint32_t> group_of,
+                                           std::size_t groups, double epsilon, std::uint64_t seed);
+
+// One history per reader, oldest click first, never empty. group_of: per item. demand: per group.
+std::vector<std::vector<ItemId>> simulate_histories(std::span<const std::uint32_t> group_of,
+                                                    std::span<const double> demand,
+                                                    const ReaderSettings& settings, std::uint64_t seed);
+
+}  // namespace sotto::experiments
