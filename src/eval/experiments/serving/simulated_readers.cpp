@@ -45,8 +45,9 @@ std::size_t draw(std::span<const double> weights, double total, RandomSource& ra
 
 }  // namespace
 
-Result<std::vector<double>> release_demand(const Dataset& dataset, std::span<const std::uint32_t> group_of,
-                                           std::size_t groups, double epsilon, std::uint64_t seed) {
+Result<std::vector<double>> noisy_group_counts(const Dataset& dataset,
+                                               std::span<const std::uint32_t> group_of, std::size_t groups,
+                                               double epsilon, std::uint64_t seed) {
   std::vector<double> counts(groups);
   for (std::size_t user = 0; user < dataset.user_count(); ++user)
     add_reader(dataset, static_cast<UserId>(user), group_of, counts);
@@ -54,7 +55,12 @@ Result<std::vector<double>> release_demand(const Dataset& dataset, std::span<con
             LaplaceMechanism::create({.epsilon = epsilon, .l1_sensitivity = 2, .dimension = groups}));
   SeededRandom random(seed, Purpose::noise);
   SOTTO_TRY(const auto noisy, mechanism.release(counts, DeviceRandom::simulated(random)));
-  std::vector<double> demand = noisy.reals();
+  return noisy.reals();
+}
+
+Result<std::vector<double>> release_demand(const Dataset& dataset, std::span<const std::uint32_t> group_of,
+                                           std::size_t groups, double epsilon, std::uint64_t seed) {
+  SOTTO_TRY(auto demand, noisy_group_counts(dataset, group_of, groups, epsilon, seed));
   for (double& share : demand) share = std::max(share, 1.0);
   const double sum = std::accumulate(demand.begin(), demand.end(), 0.0);
   for (double& share : demand) share /= sum;

@@ -21,7 +21,11 @@ struct ReaderSettings {
   std::int64_t max_history = 50;
 };
 
-// Share of demand per group, summing to 1. Reads training clicks only.
+// Readers per group, with the noise of the release. Reads training clicks only.
+Result<std::vector<double>> noisy_group_counts(const Dataset& dataset,
+                                               std::span<const std::uint32_t> group_of, std::size_t groups,
+                                               double epsilon, std::uint64_t seed);
+// The same as shares of demand: at least one reader per group, summing to 1.
 Result<std::vector<double>> release_demand(const Dataset& dataset, std::span<const std::uint32_t> group_of,
                                            std::size_t groups, double epsilon, std::uint64_t seed);
 

@@ -1,0 +1,144 @@
+#include "eval/experiments/serving/serving_mechanism.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "base/thread_pool.h"
+#include "eval/experiments/serving/mixing.h"
+#include "eval/serving_fixture.h"
+
+namespace sotto::experiments {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+class ServingMechanisms : public ::testing::Test {
+ protected:
+  Rows serve(Family family, std::size_t size, double epsilon, std::uint64_t seed = 3) const {
+    return make_mechanism({family, size, epsilon}, known, 1).value()->serve(users, readers, seed).value();
+  }
+  AnswerPrivacy privacy(Family family, std::size_t size, double epsilon) const {
+    return make_mechanism({family, size, epsilon}, known, 1).value()->privacy();
+  }
+  double mean_cosine(const Rows& served) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < served.size(); ++i) sum += cosine(served[i], readers[i]);
+    return sum / static_cast<double>(served.size());
+  }
+
+  ServingScene scene = testing::normal_scene();
+  PublicKnowledge known = PublicKnowledge::of(scene).value();
+  Rows users = testing::normal_rows(3000, 6, 7, 0.7F);
+  Rows readers = known.space.readers(users);
+};
+
+// Rows that differ from what the server makes of the true prototype, as a share. ε = ∞ tells that one, but
+// posteriors differ by ε: readers with the same true prototype are compared instead.
+double share_of_other_answers(const Rows& noisy, const Rows& exact) {
+  std::map<std::vector<float>, std::map<std::vector<float>, int>> answers;  // by true prototype
+  const auto copy = [](std::span<const float> row) { return std::vector<float>(row.begin(), row.end()); };
+  for (std::size_t i = 0; i < noisy.size(); ++i) ++answers[copy(exact[i])][copy(noisy[i])];
+  double other = 0;
+  for (const auto& [truth, given] : answers) {
+    int all = 0, most = 0;
+    for (const auto& [answer, count] : given) all += count, most = std::max(most, count);
+    other += all - most;
+  }
+  return other / static_cast<double>(noisy.size());
+}
+
+TEST_F(ServingMechanisms, ResponsesAreWrongExactlyAsOftenAsEpsilonDemands) {
+  constexpr std::size_t k = 8;
+  const Rows exact = serve(Family::prototypes_response, k, infinity);
+  for (const double epsilon : {3.0, 5.0}) {
+    const double wrong = (k - 1) / (std::exp(epsilon) + k - 1);
+    const double error = std::sqrt(wrong * (1 - wrong) / static_cast<double>(users.size()));
+    EXPECT_NEAR(share_of_other_answers(serve(Family::prototypes_response, k, epsilon), exact), wrong,
+                4 * error);
+  }
+}
+
+TEST_F(ServingMechanisms, MoreBudgetRanksBetter) {
+  for (const Family family : {Family::prototypes_response, Family::prototypes_similarity,
+                              Family::direction_laplace, Family::direction_gaussian}) {
+    const double low = mean_cosine(serve(family, 4, 1)), high = mean_cosine(serve(family, 4, 20)),
+                 exact = mean_cosine(serve(family, 4, infinity));
+    EXPECT_GT(high, low + 0.02) << name(family);
+    EXPECT_GT(exact, high - 0.02) << name(family);
+  }
+}
+
+TEST_F(ServingMechanisms, WithoutBudgetTheServerRanksLikeTheAverageUser) {
+  for (const Family family : {Family::prototypes_response, Family::prototypes_similarity,
+                              Family::direction_laplace, Family::direction_gaussian}) {
+    const Rows served = serve(family, 8, 0.001);
+    for (std::size_t i = 0; i < served.size(); ++i)
+      ASSERT_GT(cosine(served[i], known.average), 0.999) << name(family);
+  }
+}
+
+TEST_F(ServingMechanisms, SoundOnesHoldWhatWasAskedAndPapersLess) {
+  EXPECT_DOUBLE_EQ(*privacy(Family::prototypes_response, 16, 2).epsilon, 2);
+  EXPECT_DOUBLE_EQ(*privacy(Family::prototypes_similarity, 16, 2).epsilon, 2);
+  EXPECT_DOUBLE_EQ(*privacy(Family::coefficients_laplace, 5, 2).epsilon, 2);
+  EXPECT_DOUBLE_EQ(*privacy(Family::direction_laplace, 4, 2).epsilon, 2);
+  const AnswerPrivacy gaussian = privacy(Family::direction_gaussian, 4, 2);
+  EXPECT_NEAR(*gaussian.epsilon, 2, 1e-3);
+  EXPECT_EQ(gaussian.delta, gaussian_delta);
+  // Two attention vectors can be 2 apart in L1, the paper's θ is 1; Laplace noise on an L2 clip costs √d.
+  EXPECT_NEAR(*privacy(Family::coefficients_paper, 5, 2).epsilon, 4, 1e-9);
+  EXPECT_NEAR(*privacy(Family::vdp, 0, 2).epsilon, 2 * std::sqrt(6.0), 1e-9);
+  EXPECT_EQ(privacy(Family::vdp, 0, 2).claimed, 2);
+  EXPECT_FALSE(privacy(Family::exact, 0, infinity).epsilon.has_value());
+  EXPECT_FALSE(privacy(Family::prototypes_response, 16, infinity).epsilon.has_value());
+  EXPECT_EQ(*privacy(Family::average_user, 0, 0).epsilon, 0);
+}
+
+// Two readers as far apart as can be: no answer may be e^ε times likelier for one of them.
+TEST_F(ServingMechanisms, AnswersOfOppositeReadersStayWithinTheBudget) {
+  constexpr double epsilon = 1;
+  constexpr std::size_t draws = 40000;
+  Rows one(1, 6), other(1, 6);
+  one[0][5] = 1, other[0][5] = -1;
+  for (const Family family : {Family::prototypes_response, Family::prototypes_similarity}) {
+    const auto mechanism = make_mechanism({family, 4, epsilon}, known, 1).value();
+    std::map<std::vector<float>, std::pair<double, double>> counts;
+    const Rows many = repeated(one[0], draws), opposite = repeated(other[0], draws);
+    const Rows a = mechanism->serve(many, known.space.readers(many), 5).value(),
+               b = mechanism->serve(opposite, known.space.readers(opposite), 6).value();
+    for (std::size_t i = 0; i < draws; ++i) {
+      counts[{a[i].begin(), a[i].end()}].first += 1;
+      counts[{b[i].begin(), b[i].end()}].second += 1;
+    }
+    double largest = 0;
+    for (const auto& [answer, count] : counts)
+      largest = std::max(largest, std::abs(std::log(count.first / count.second)));
+    EXPECT_LT(largest, epsilon + 0.08) << name(family);
+    EXPECT_GT(largest, 0.3 * epsilon) << name(family);  // the budget is used
+  }
+}
+
+TEST_F(ServingMechanisms, DrawsDoNotDependOnThreads) {
+  const int before = thread_count();
+  set_thread_count(1);
+  const Rows alone = serve(Family::prototypes_similarity, 16, 2);
+  set_thread_count(3);
+  const Rows together = serve(Family::prototypes_similarity, 16, 2);
+  set_thread_count(before);
+  EXPECT_EQ(alone.values, together.values);
+  EXPECT_NE(alone.values, serve(Family::prototypes_similarity, 16, 2, 4).values);
+}
+
+TEST_F(ServingMechanisms, MorePrototypesTellMoreWithoutNoise) {
+  double before = mean_cosine(serve(Family::average_user, 0, 0));
+  for (const std::size_t size : {4U, 32U, 256U}) {
+    const double now = mean_cosine(serve(Family::prototypes_response, size, infinity));
+    EXPECT_GT(now, before);
+    before = now;
+  }
+}
+
+}  // namespace
+}  // namespace sotto::experiments

@@ -1,0 +1,151 @@
+#include "eval/experiments/serving/serving_quality.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "eval/experiments/serving/serving_row.h"
+#include "eval/experiments/serving/simulated_readers.h"
+#include "eval/impression_evaluator.h"
+#include "fl/tiny_news.h"
+
+namespace sotto::experiments {
+namespace {
+
+// Ten items in two dimensions: item i at (even, odd) · (1 + i/100).
+struct TinyPool {
+  TinyPool() : items(10, 2) {
+    for (std::size_t i = 0; i < 10; ++i) items[i][i % 2] = 1 + static_cast<float>(i) / 100;
+    truth = Rows(impressions.size(), 2);
+    for (std::size_t i = 0; i < impressions.size(); ++i)
+      truth[i][dataset.impression(impressions[i]).user % 2] = 1;
+  }
+  sotto::testing::TempFolder folder;
+  Dataset dataset = sotto::testing::tiny_news(folder);
+  std::vector<std::uint32_t> impressions = impressions_of_split(dataset, Split::test);
+  Rows items, truth;
+};
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+TEST(ServingQuality, TrueVectorsRankImpressionsAsTheEvaluatorDoes) {
+  const TinyPool pool;
+  const auto quality = impression_quality(pool.dataset, pool.impressions, pool.items, pool.truth);
+  const auto reference =
+      evaluate_impressions(pool.dataset, pool.impressions, pool.items.values, pool.truth.values, 2);
+  EXPECT_NEAR(mean(quality.auc), reference.mean.auc, 1e-9);
+  EXPECT_NEAR(mean(quality.ndcg10), reference.mean.ndcg10, 1e-9);
+  EXPECT_EQ(mean(quality.hits10), 1);  // three items are shown
+}
+
+TEST(ServingQuality, DeviceRepairsTheOrderOfWhatWasReturned) {
+  const TinyPool pool;
+  Rows opposite = pool.truth;
+  for (std::size_t i = 0; i < opposite.size(); ++i) std::swap(opposite[i][0], opposite[i][1]);
+  const auto whole = pool_quality(pool.dataset, pool.impressions, pool.items, opposite, pool.truth, 10);
+  const auto best = pool_quality(pool.dataset, pool.impressions, pool.items, pool.truth, pool.truth, 10);
+  EXPECT_NEAR(mean(whole.reranked.score10), mean(best.server.score10), 1e-6);
+  EXPECT_EQ(mean(whole.reranked.found10), 1);
+}
+
+TEST(ServingQuality, WhatTheServerDidNotReturnIsNotShown) {
+  const TinyPool pool;
+  Rows opposite = pool.truth;
+  for (std::size_t i = 0; i < opposite.size(); ++i) std::swap(opposite[i][0], opposite[i][1]);
+  // Five of ten items, all of the other colour: nothing of what was clicked, whatever the device does.
+  const auto cut = pool_quality(pool.dataset, pool.impressions, pool.items, opposite, pool.truth, 5);
+  EXPECT_EQ(mean(cut.reranked.hits10), 0);
+  EXPECT_NEAR(mean(cut.reranked.score10), 0, 1e-6);
+  // Of the eight unseen items, five are of the other colour.
+  EXPECT_NEAR(mean(cut.reranked.found10), 5.0 / 8, 1e-9);
+}
+
+TEST(ServingQuality, ReadItemsAreNotShownAgain) {
+  const TinyPool pool;
+  const auto all = pool_quality(pool.dataset, pool.impressions, pool.items, pool.truth, pool.truth, 10);
+  // Unseen: the reader's three remaining items of its colour (4, 6, 8 or 5, 7, 9), and five that score zero.
+  const double expected = (3 + 0.18 + 0.03 / 2) / 8;
+  EXPECT_NEAR(mean(all.server.score10), expected, 1e-5);
+}
+
+TEST(SimulatedReaders, DemandCarriesTheNoiseOfItsBudget) {
+  sotto::testing::TempFolder folder;
+  const Dataset dataset = sotto::testing::tiny_news(folder);
+  std::vector<std::uint32_t> group_of(10);
+  for (std::size_t i = 0; i < 10; ++i) group_of[i] = i % 2;
+  constexpr double epsilon = 0.5;
+  constexpr int releases = 4000;
+  double sum = 0, absolute = 0, squares = 0;
+  for (int seed = 0; seed < releases; ++seed) {
+    const double noise =
+        noisy_group_counts(dataset, group_of, 2, epsilon, static_cast<std::uint64_t>(seed)).value()[0] - 6;
+    sum += noise, absolute += std::abs(noise), squares += noise * noise;
+  }
+  const double scale = 2 / epsilon;  // replacing a reader moves the counts by 2
+  EXPECT_NEAR(sum / releases, 0, 4 * scale * std::sqrt(2.0 / releases));
+  EXPECT_NEAR(absolute / releases, scale, 0.08 * scale);                     // Laplace: E|x| = b
+  EXPECT_NEAR(squares / releases, 2 * scale * scale, 0.35 * scale * scale);  // and E x² = 2b²
+}
+
+TEST(SimulatedReaders, HistoriesFollowDemandAndAreNeverEmpty) {
+  std::vector<std::uint32_t> group_of(1000);
+  for (std::size_t i = 0; i < 1000; ++i) group_of[i] = i % 4;
+  const std::vector<double> demand = {0.7, 0.1, 0.1, 0.1};
+  ReaderSettings settings;
+  settings.readers = 2000;
+  double of_first = 0, all = 0;
+  for (const auto& history : simulate_histories(group_of, demand, settings, 3)) {
+    ASSERT_GE(history.size(), 1U);
+    ASSERT_LE(history.size(), 50U);
+    for (const ItemId item : history) of_first += group_of[item] == 0 ? 1 : 0, all += 1;
+  }
+  EXPECT_NEAR(of_first / all, 0.7, 0.03);
+}
+
+ServingRow some_row(double epsilon) {
+  ServingRow row{{Family::prototypes_response, 16, epsilon}, {epsilon, 0, epsilon}, {}};
+  for (const std::string& measure : measure_names()) row.measures[measure] = {0.5, 0.01};
+  row.measures["auc_share"].error = NAN;
+  return row;
+}
+
+TEST(FinishedRows, AreKeptForTheSameExperimentOnly) {
+  sotto::testing::TempFolder folder;
+  const fs::path file = folder.path() / "rows.jsonl";
+  ASSERT_TRUE(FinishedRows::open(file, "one").value().add(some_row(2)));
+  const auto again = FinishedRows::open(file, "one").value();
+  const ServingRow* kept = again.find({Family::prototypes_response, 16, 2});
+  ASSERT_NE(kept, nullptr);
+  EXPECT_DOUBLE_EQ(kept->measures.at("auc").value, 0.5);
+  EXPECT_TRUE(std::isnan(kept->measures.at("auc_share").error));
+  EXPECT_EQ(again.find({Family::prototypes_response, 16, 5}), nullptr);
+  EXPECT_EQ(FinishedRows::open(file, "two").value().find(kept->choice), nullptr);
+}
+
+TEST(FinishedRows, ALineCutShortIsMeasuredAgain) {
+  sotto::testing::TempFolder folder;
+  const fs::path file = folder.path() / "rows.jsonl";
+  auto rows = FinishedRows::open(file, "one").value();
+  ASSERT_TRUE(rows.add(some_row(2)));
+  ASSERT_TRUE(rows.add(some_row(5)));
+  const std::string text = read_file(file).value();
+  ASSERT_TRUE(write_file_atomically(file, text.substr(0, text.size() - 40)));
+  const auto again = FinishedRows::open(file, "one").value();
+  EXPECT_NE(again.find({Family::prototypes_response, 16, 2}), nullptr);
+  EXPECT_EQ(again.find({Family::prototypes_response, 16, 5}), nullptr);
+}
+
+TEST(ServingRows, QuickIsMarkedInEveryOutput) {
+  const std::vector<ServingRow> rows = {some_row(1)};
+  EXPECT_NE(to_csv(rows, true).find(",quick,"), std::string::npos);
+  EXPECT_EQ(to_csv(rows, false).find(",quick,0"), std::string::npos);
+  EXPECT_NE(to_text(rows, true).find("QUICK"), std::string::npos);
+  EXPECT_EQ(to_text(rows, false).find("QUICK"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sotto::experiments
