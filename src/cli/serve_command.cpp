@@ -9,6 +9,7 @@
 #include "device/wire/pack_codec.h"
 #include "serving/bench/synthetic_pool.h"
 #include "serving/http/serving_server.h"
+#include "serving/mechanism_choice.h"
 
 namespace sotto::cli {
 
@@ -22,6 +23,7 @@ struct Arguments {
   std::int64_t max_age_hours = 0;
   std::size_t synthetic = 0;
   bool fast_disk_writes = false;
+  double epsilon = 0;  // 0: not said
 };
 
 std::int64_t unix_now() {
@@ -53,6 +55,24 @@ Status fill(serving::LivePool& pool, const Arguments& arguments) {
   return serving::fill_with_synthetic_items(pool, arguments.synthetic, unix_now(), week_seconds);
 }
 
+// What devices with this budget should be served by: the size to build packs with, and the average share.
+Status choose_mechanism(Arguments& arguments, const Output& output) {
+  if (arguments.epsilon == 0) return {};
+  SOTTO_TRY(const auto choice, serving::serving_mechanism_for(arguments.epsilon));
+  arguments.serve.average_share = choice.average_share;
+  output.event({{"event", "mechanism"},
+                {"epsilon", arguments.epsilon},
+                {"prototypes", choice.prototypes},
+                {"average_share", choice.average_share}});
+  output.text(choice.prototypes == 0
+                  ? fmt::format("epsilon {:g} is too small to tell anything: let devices ask for /v1/popular",
+                                arguments.epsilon)
+                  : fmt::format("for epsilon {:g} a pack should have {} prototypes, told by randomised "
+                                "response; average share {:.3f}",
+                                arguments.epsilon, choice.prototypes, choice.average_share));
+  return {};
+}
+
 Status serve(Arguments arguments, const Output& output) {
   serving::ServeSettings& settings = arguments.serve;
   if (settings.catalogue.empty()) return bad_input("name the folder of the live items: --catalogue DIR");
@@ -69,6 +89,7 @@ Status serve(Arguments arguments, const Output& output) {
   const auto no_encoder = [](const DevicePack&) -> Result<std::shared_ptr<const serving::ItemEncoder>> {
     return std::shared_ptr<const serving::ItemEncoder>();
   };
+  SOTTO_CHECK(choose_mechanism(arguments, output));
   SOTTO_TRY(const auto server, serving::ServingServer::start(settings, no_encoder));
   SOTTO_CHECK(fill(server->pool(), arguments));
   output.event({{"event", "serving"},
@@ -103,6 +124,10 @@ void add_serve_command(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(0, 1'000'000));
   command->add_option("--average-share", settings.average_share, "Share of the average user in a prototype")
       ->check(CLI::Range(0.0, 1.0));
+  command
+      ->add_option("--epsilon", arguments->epsilon,
+                   "What one answer of a device may tell: sets the average share that ranks best")
+      ->excludes(command->get_option("--average-share"));
   command->add_option("--pack-seconds", settings.pack_seconds, "Least time between device packs; 0: none")
       ->check(CLI::Range(0, 86'400));
   command->add_flag("--survive-process-only", arguments->fast_disk_writes,

@@ -5,7 +5,7 @@
 #include "base/distributions.h"
 #include "eval/experiments/serving/reader_estimates.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 namespace {
 
 // Readers with several queries each, whose queries resemble each other.
@@ -84,4 +84,4 @@ TEST(ServingEstimates, NoGainToKeepHasNoShare) {
 }
 
 }  // namespace
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

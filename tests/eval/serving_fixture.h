@@ -5,7 +5,7 @@
 #include "eval/experiments/serving/public_knowledge.h"
 #include "eval/experiments/serving/row_maths.h"
 
-namespace sotto::experiments::testing {
+namespace sotto::private_serving::testing {
 
 inline Rows normal_rows(std::size_t count, std::size_t width, std::uint32_t stream, float shift = 0) {
   SeededRandom random(11, Purpose::test, stream);
@@ -24,4 +24,4 @@ inline ServingScene normal_scene(std::size_t items = 400, std::size_t readers = 
   return scene;
 }
 
-}  // namespace sotto::experiments::testing
+}  // namespace sotto::private_serving::testing

@@ -9,7 +9,7 @@
 #include "eval/experiments/serving/mixing.h"
 #include "eval/serving_fixture.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -141,4 +141,4 @@ TEST_F(ServingMechanisms, MorePrototypesTellMoreWithoutNoise) {
 }
 
 }  // namespace
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

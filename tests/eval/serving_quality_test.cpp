@@ -9,7 +9,7 @@
 #include "eval/impression_evaluator.h"
 #include "fl/tiny_news.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 namespace {
 
 // Ten items in two dimensions: item i at (even, odd) · (1 + i/100).
@@ -20,7 +20,7 @@ struct TinyPool {
     for (std::size_t i = 0; i < impressions.size(); ++i)
       truth[i][dataset.impression(impressions[i]).user % 2] = 1;
   }
-  sotto::testing::TempFolder folder;
+  TempFolder folder;
   Dataset dataset = sotto::testing::tiny_news(folder);
   std::vector<std::uint32_t> impressions = impressions_of_split(dataset, Split::test);
   Rows items, truth;
@@ -73,7 +73,7 @@ TEST(ServingQuality, ReadItemsAreNotShownAgain) {
 }
 
 TEST(SimulatedReaders, DemandCarriesTheNoiseOfItsBudget) {
-  sotto::testing::TempFolder folder;
+  TempFolder folder;
   const Dataset dataset = sotto::testing::tiny_news(folder);
   std::vector<std::uint32_t> group_of(10);
   for (std::size_t i = 0; i < 10; ++i) group_of[i] = i % 2;
@@ -114,7 +114,7 @@ ServingRow some_row(double epsilon) {
 }
 
 TEST(FinishedRows, AreKeptForTheSameExperimentOnly) {
-  sotto::testing::TempFolder folder;
+  TempFolder folder;
   const fs::path file = folder.path() / "rows.jsonl";
   ASSERT_TRUE(FinishedRows::open(file, "one").value().add(some_row(2)));
   const auto again = FinishedRows::open(file, "one").value();
@@ -127,7 +127,7 @@ TEST(FinishedRows, AreKeptForTheSameExperimentOnly) {
 }
 
 TEST(FinishedRows, ALineCutShortIsMeasuredAgain) {
-  sotto::testing::TempFolder folder;
+  TempFolder folder;
   const fs::path file = folder.path() / "rows.jsonl";
   auto rows = FinishedRows::open(file, "one").value();
   ASSERT_TRUE(rows.add(some_row(2)));
@@ -148,4 +148,4 @@ TEST(ServingRows, QuickIsMarkedInEveryOutput) {
 }
 
 }  // namespace
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

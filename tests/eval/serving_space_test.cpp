@@ -5,7 +5,7 @@
 #include "eval/experiments/serving/k_means.h"
 #include "eval/serving_fixture.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 namespace {
 
 using testing::normal_rows;
@@ -93,4 +93,4 @@ TEST(KMeans, DirectionsHaveLengthOneAndMoreClustersThanPointsAreCut) {
 }
 
 }  // namespace
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -9,7 +9,7 @@
 #include "eval/experiments/serving/row_maths.h"
 #include "privacy/mechanisms/private_attention.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -77,4 +77,4 @@ Result<std::unique_ptr<ServingMechanism>> make_coefficient_mechanism(const Mecha
   return std::make_unique<CoefficientMechanism>(std::move(basis), std::move(attention), privacy);
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -10,7 +10,7 @@
 #include "eval/experiments/serving/row_maths.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -111,4 +111,4 @@ Result<std::unique_ptr<ServingMechanism>> make_direction_mechanism(const Mechani
   return DirectionMechanism::create(choice, known, seed);
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

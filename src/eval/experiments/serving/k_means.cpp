@@ -5,7 +5,7 @@
 #include "base/distributions.h"
 #include "eval/experiments/serving/row_maths.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -68,4 +68,4 @@ Clusters k_means(const Rows& points, std::size_t k, ClusterShape shape, int iter
   return clusters;
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

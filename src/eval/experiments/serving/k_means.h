@@ -5,7 +5,7 @@
 
 #include "eval/experiments/serving/rows.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 struct Clusters {
   Rows centres;                           // min(k, points.size()) rows
@@ -20,4 +20,4 @@ enum class ClusterShape {
 // Starts from distinct points drawn at random; an empty cluster keeps its centre. k > 0, points not empty.
 Clusters k_means(const Rows& points, std::size_t k, ClusterShape shape, int iterations, std::uint64_t seed);
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

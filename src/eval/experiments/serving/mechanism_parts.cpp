@@ -5,7 +5,7 @@
 #include "base/thread_pool.h"
 #include "privacy/mechanisms/gaussian_calibration.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 Result<Rows> draw_rows(std::size_t rows, std::size_t width, std::uint64_t seed, const DrawRow& draw) {
   Rows result(rows, width);
@@ -40,4 +40,4 @@ Result<AnswerPrivacy> privacy_of(const MechanismStatement& statement) {
   return privacy;
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

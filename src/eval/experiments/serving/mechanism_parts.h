@@ -6,7 +6,7 @@
 #include "privacy/mechanisms/guarantee_mode.h"
 #include "privacy/noise/device_random.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 // Row i is filled with randomness of its own, addressed by (seed, i), on all threads.
 using DrawRow = std::function<Status(std::size_t row, std::span<float> out, DeviceRandom random)>;
@@ -28,4 +28,4 @@ Result<std::unique_ptr<ServingMechanism>> make_direction_mechanism(const Mechani
 Result<std::unique_ptr<ServingMechanism>> make_vector_mechanism(const MechanismChoice& choice,
                                                                 const PublicKnowledge& known);
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -6,7 +6,7 @@
 
 #include "eval/experiments/serving/row_maths.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 Rows mixed_with_average(Rows answers, std::span<const float> average, double weight) {
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -41,4 +41,4 @@ Result<double> best_weight(const PublicKnowledge& known,
   return best;
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -4,7 +4,7 @@
 #include "eval/experiments/serving/public_knowledge.h"
 #include "eval/experiments/serving/serving_mechanism.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 // average + weight · (answer − average), row by row.
 Rows mixed_with_average(Rows answers, std::span<const float> average, double weight);
@@ -17,4 +17,4 @@ Result<double> best_weight(const PublicKnowledge& known,
                                                             std::uint64_t seed)>& answer,
                            std::uint64_t seed);
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -10,7 +10,7 @@
 #include "eval/experiments/serving/row_maths.h"
 #include "privacy/mechanisms/prototype_selection.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -126,4 +126,4 @@ Result<std::unique_ptr<ServingMechanism>> make_prototype_mechanism(const Mechani
   return PrototypeMechanism::create(choice, known, seed);
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

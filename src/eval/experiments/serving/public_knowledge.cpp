@@ -5,7 +5,7 @@
 
 #include "eval/experiments/serving/row_maths.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -35,4 +35,4 @@ double expected_auc(double correlation) {
   return 0.5 * std::erfc(-strength * correlation / 2);  // Φ(strength·ρ/√2)
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

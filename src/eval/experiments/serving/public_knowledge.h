@@ -7,7 +7,7 @@
 #include "eval/experiments/serving/ranking_space.h"
 #include "eval/experiments/serving/serving_scene.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 struct PublicKnowledge {
   RankingSpace space;
@@ -23,4 +23,4 @@ struct PublicKnowledge {
 // true scores (both normal over the items): what parameters are chosen by.
 double expected_auc(double correlation);
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

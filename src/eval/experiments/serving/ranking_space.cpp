@@ -4,7 +4,7 @@
 
 #include "eval/experiments/serving/row_maths.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -50,4 +50,4 @@ Rows RankingSpace::readers(const Rows& user_vectors) const {
   return readers;
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "eval/experiments/serving/rows.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 class RankingSpace {
  public:
@@ -28,4 +28,4 @@ class RankingSpace {
   Rows to_space_;  // [dimension(), d]: Λ^(1/2) Eᵀ
 };
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

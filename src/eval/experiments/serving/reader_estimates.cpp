@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -60,4 +60,4 @@ Estimate share_of_gain(std::span<const double> values, std::span<const double> f
   return {share, clustered_error(influence, reader_of)};
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

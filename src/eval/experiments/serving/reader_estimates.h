@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 struct Estimate {
   double value = 0, error = 0;  // error: one standard error
@@ -20,4 +20,4 @@ Estimate mean_by_reader(std::span<const double> values, std::span<const std::uin
 Estimate share_of_gain(std::span<const double> values, std::span<const double> floor,
                        std::span<const double> ceiling, std::span<const std::uint32_t> reader_of);
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -7,7 +7,7 @@
 
 #include "base/thread_pool.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 double dot(std::span<const float> a, std::span<const float> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -59,4 +59,4 @@ Rows repeated(std::span<const float> row, std::size_t count) {
   return rows;
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

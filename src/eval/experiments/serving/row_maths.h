@@ -3,7 +3,7 @@
 
 #include "eval/experiments/serving/rows.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 double dot(std::span<const float> a, std::span<const float> b);
 // Cosine; 0 when one of them is zero.
@@ -17,4 +17,4 @@ Rows products(const Rows& a, const Rows& b);
 // The row `count` times.
 Rows repeated(std::span<const float> row, std::size_t count);
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 struct Rows {
   std::size_t width = 0;
@@ -18,4 +18,4 @@ struct Rows {
   std::span<float> operator[](std::size_t row) { return {values.data() + row * width, width}; }
 };
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -14,7 +14,7 @@
 
 namespace sotto {
 
-using namespace experiments;
+using namespace private_serving;
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "eval/experiments/serving/mechanism_parts.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 std::string_view name(Family family) {
   switch (family) {
@@ -77,4 +77,4 @@ Result<std::unique_ptr<ServingMechanism>> make_mechanism(const MechanismChoice& 
   return failed("unknown mechanism");
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

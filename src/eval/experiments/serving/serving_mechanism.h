@@ -13,7 +13,7 @@
 
 #include "eval/experiments/serving/public_knowledge.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 enum class Family {
   average_user,          // nothing is told
@@ -59,4 +59,4 @@ inline constexpr double gaussian_delta = 1e-6;
 Result<std::unique_ptr<ServingMechanism>> make_mechanism(const MechanismChoice& choice,
                                                          const PublicKnowledge& known, std::uint64_t seed);
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

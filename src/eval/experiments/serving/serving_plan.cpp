@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -17,7 +17,7 @@ const std::vector<Sizes>& compared() {
       {Family::coefficients_paper, {3, 5}, {5}},
       {Family::coefficients_laplace, {3, 5}, {5}},
       {Family::coefficients_gaussian, {3, 5}, {}},
-      {Family::prototypes_response, {8, 16, 64, 256, 1024}, {8, 64}},
+      {Family::prototypes_response, {4, 8, 16, 32, 64, 256, 1024}, {8, 64}},
       {Family::prototypes_similarity, {8, 16, 64, 256}, {64}},
       {Family::direction_laplace, {1, 2, 4, 8}, {2}},
       {Family::direction_gaussian, {1, 2, 4, 8}, {}},
@@ -59,4 +59,4 @@ std::vector<MechanismChoice> ServingPlan::choices(bool quick) const {
   return choices;
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

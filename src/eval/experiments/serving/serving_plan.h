@@ -4,7 +4,7 @@
 #include "base/settings.h"
 #include "eval/experiments/serving/serving_mechanism.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 struct ServingPlan {
   SceneSettings scene;
@@ -18,4 +18,4 @@ struct ServingPlan {
   std::vector<MechanismChoice> choices(bool quick) const;
 };
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

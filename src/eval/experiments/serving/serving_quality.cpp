@@ -9,7 +9,7 @@
 #include "eval/experiments/serving/row_maths.h"
 #include "metrics/ranking.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -135,4 +135,4 @@ PoolAnswers pool_quality(const Dataset& dataset, std::span<const std::uint32_t> 
   return answers;
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -4,7 +4,7 @@
 #include "data/dataset.h"
 #include "eval/experiments/serving/rows.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 // One value per query (test impression); NaN where a query says nothing.
 struct ImpressionQuality {
@@ -32,4 +32,4 @@ ImpressionQuality impression_quality(const Dataset& dataset, std::span<const std
 PoolAnswers pool_quality(const Dataset& dataset, std::span<const std::uint32_t> impressions,
                          const Rows& items, const Rows& served, const Rows& truth, std::size_t answer);
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -5,7 +5,7 @@
 
 #include "eval/report.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -109,4 +109,4 @@ std::string serving_report(const std::vector<ServingRow>& rows, const ServingFac
   return report.html();
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -8,7 +8,7 @@
 #include "eval/experiments/serving/serving_row.h"
 #include "eval/plot.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 struct ServingFacts {
   std::string data, run;
@@ -23,4 +23,4 @@ Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure,
 
 std::string serving_report(const std::vector<ServingRow>& rows, const ServingFacts& facts);
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 using nlohmann::json;
 
@@ -162,4 +162,4 @@ Status FinishedRows::add(ServingRow row) {
   return write_file_atomically(path_, text_);
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

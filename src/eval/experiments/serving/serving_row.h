@@ -11,7 +11,7 @@
 #include "eval/experiments/serving/reader_estimates.h"
 #include "eval/experiments/serving/serving_mechanism.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 struct ServingRow {
   MechanismChoice choice;
@@ -44,4 +44,4 @@ class FinishedRows {
   std::vector<ServingRow> rows_;
 };
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

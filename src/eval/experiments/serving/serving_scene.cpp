@@ -7,7 +7,7 @@
 #include "eval/training_run.h"
 #include "model/news_recommender.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 using torch::Tensor;
 
@@ -111,4 +111,4 @@ Result<ServingScene> load_scene(const fs::path& run, const Dataset& dataset, con
   return scene;
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

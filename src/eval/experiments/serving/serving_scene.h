@@ -6,7 +6,7 @@
 #include "eval/experiments/serving/rows.h"
 #include "eval/experiments/serving/simulated_readers.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 struct ServingScene {
   Rows items;                              // the whole catalogue
@@ -24,4 +24,4 @@ struct SceneSettings {
 Result<ServingScene> load_scene(const fs::path& run, const Dataset& dataset, const SceneSettings& settings,
                                 std::uint64_t seed);
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

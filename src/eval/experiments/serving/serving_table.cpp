@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -90,4 +90,4 @@ Result<ServingRow> ServingTable::measure(const MechanismChoice& choice) const {
   return row;
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -7,7 +7,7 @@
 #include "eval/experiments/serving/serving_quality.h"
 #include "eval/experiments/serving/serving_row.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 struct TableSettings {
   std::size_t pool_queries = 1000;  // queries that also rank the whole pool
@@ -42,4 +42,4 @@ class ServingTable {
   Values floor_, ceiling_;                  // average user, true vector
 };
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

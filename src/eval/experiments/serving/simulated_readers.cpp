@@ -7,7 +7,7 @@
 #include "base/distributions.h"
 #include "privacy/mechanisms/laplace_mechanism.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -99,4 +99,4 @@ std::vector<std::vector<ItemId>> simulate_histories(std::span<const std::uint32_
   return histories;
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

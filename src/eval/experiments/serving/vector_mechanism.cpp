@@ -6,7 +6,7 @@
 #include "eval/experiments/serving/row_maths.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 
-namespace sotto::experiments {
+namespace sotto::private_serving {
 
 namespace {
 
@@ -70,4 +70,4 @@ Result<std::unique_ptr<ServingMechanism>> make_vector_mechanism(const MechanismC
   return std::make_unique<NoisyVector>(known, std::move(release), privacy);
 }
 
-}  // namespace sotto::experiments
+}  // namespace sotto::private_serving

@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "eval/experiments/experiment.h"
+#include "eval/training_run.h"
+#include "fl/tiny_news.h"
+
+namespace sotto {
+namespace {
+
+class ServingExperiment : public ::testing::Test {
+ protected:
+  ServingExperiment() {
+    TrainJob job;
+    job.recipe = "central-nrms";
+    job.out = folder / "run";
+    job.rounds = 3;
+    job.assignments = {"negatives=2", "word_size=8",    "heads=2",
+                       "head_size=4", "pooling_size=4", "validation_impressions=0"};
+    const auto trained = train_run(job, testing::tiny_news(data, 20), {});
+    if (!trained) throw std::runtime_error(trained.error().message);
+    request.data = data.path();
+    request.run = folder / "run";
+    request.out = folder / "out";
+    request.quick = true;
+    request.assignments = {"readers=400", "groups=4"};
+    request.event = [this](const nlohmann::json& event) { events.push_back(event); };
+  }
+  TempFolder data, folder;
+  ExperimentRequest request;
+  std::vector<nlohmann::json> events;
+};
+
+TEST_F(ServingExperiment, WritesEveryRowWithItsTrueEpsilonAndGoesOnWhereItStopped) {
+  const auto* entry = find_experiment("serving-epsilon").value();
+  const auto result = entry->run(request);
+  ASSERT_TRUE(result) << result.error().message;
+  for (const auto& file : result->files) EXPECT_GT(fs::file_size(file), 100U) << file;
+  ASSERT_GT(events.size(), 20U);
+  for (const auto& event : events) {
+    EXPECT_EQ(event.at("quick"), true);
+    const bool noisy = !event.at("epsilon_asked").is_null();
+    EXPECT_EQ(event.at("epsilon").is_number(), noisy) << event.dump();
+    if (noisy) EXPECT_GE(event.at("epsilon").get<double>(), 0.999 * event.at("epsilon_asked").get<double>());
+  }
+  EXPECT_NEAR(events[0].at("auc_share").get<double>(), 0, 1e-12);
+  EXPECT_NEAR(events[1].at("auc_share").get<double>(), 1, 1e-12);
+
+  // Finished rows are taken as they are.
+  const fs::path rows = request.out / "rows.jsonl";
+  const auto written = fs::last_write_time(rows);
+  const auto before = events;
+  events.clear();
+  ASSERT_TRUE(entry->run(request));
+  EXPECT_EQ(fs::last_write_time(rows), written);
+  EXPECT_EQ(events, before);
+}
+
+TEST_F(ServingExperiment, RefusesWrongSettingsAndUnknownNames) {
+  request.assignments = {"readrs=5"};
+  EXPECT_FALSE(find_experiment("serving-epsilon").value()->run(request).has_value());
+  const auto unknown = find_experiment("serving-epsilom");
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_NE(unknown.error().message.find("serving-epsilon"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sotto
