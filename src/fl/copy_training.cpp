@@ -16,8 +16,8 @@ void CopySettings::bind(SettingsTable& table) {
 
 namespace {
 
-void require_gradients(const TabularParts& parts) {
-  for (const Tensor& part : parts) part.detach_().requires_grad_(true);
+void require_gradients(TabularParts& parts) {
+  for (Tensor& part : parts) part = part.detach().set_requires_grad(true);
 }
 
 // [U]: 1/2 over the distance of each copy from its start, 0 at the start.

@@ -42,7 +42,9 @@ TEST_F(ServingExperiment, WritesEveryRowWithItsTrueEpsilonAndGoesOnWhereItStoppe
     EXPECT_EQ(event.at("quick"), true);
     const bool noisy = !event.at("epsilon_asked").is_null();
     EXPECT_EQ(event.at("epsilon").is_number(), noisy) << event.dump();
-    if (noisy) EXPECT_GE(event.at("epsilon").get<double>(), 0.999 * event.at("epsilon_asked").get<double>());
+    if (noisy) {
+      EXPECT_GE(event.at("epsilon").get<double>(), 0.999 * event.at("epsilon_asked").get<double>());
+    }
   }
   EXPECT_NEAR(events[0].at("auc_share").get<double>(), 0, 1e-12);
   EXPECT_NEAR(events[1].at("auc_share").get<double>(), 1, 1e-12);

@@ -143,7 +143,7 @@ TEST(Maml, HasTheSecondOrderTerm) {
   const TabularTask task = tasks.halves(round, tiny.data.rows.front());
   ASSERT_EQ(task.steps.size(), 2U);
   const TabularChunk chunk = make_chunk(tiny.inputs, {&task, 1}, torch::kCPU);
-  constexpr double rate = 0.5, h = 1e-2;
+  constexpr double rate = 0.5, h = 1e-3;
   torch::Tensor exact = torch::zeros_like(tiny.parameters->values());
   tiny.model->add_differences(chunk, meta_gradients(*tiny.model, chunk, rate).differences, -torch::ones({1}),
                               exact);

@@ -14,7 +14,9 @@ TEST(MechanismChoice, MoreBudgetMeansMorePrototypesAndLessOfTheAverageUser) {
     EXPECT_GE(now.prototypes, before.prototypes);
     EXPECT_GE(now.average_share, 0);
     EXPECT_LE(now.average_share, 1);
-    if (now.prototypes == before.prototypes) EXPECT_LE(now.average_share, before.average_share);
+    if (now.prototypes == before.prototypes) {
+      EXPECT_LE(now.average_share, before.average_share);
+    }
     before = now;
   }
   EXPECT_EQ(before.prototypes, 64U);
