@@ -98,7 +98,7 @@ TEST_F(ServingMechanisms, SoundOnesHoldWhatWasAskedAndPapersLess) {
 
 // Two readers as far apart as can be: no answer may be e^ε times likelier for one of them.
 TEST_F(ServingMechanisms, AnswersOfOppositeReadersStayWithinTheBudget) {
-  constexpr double epsilon = 1;
+  constexpr double epsilon = 3;
   constexpr std::size_t draws = 40000;
   Rows one(1, 6), other(1, 6);
   one[0][5] = 1, other[0][5] = -1;
@@ -116,7 +116,7 @@ TEST_F(ServingMechanisms, AnswersOfOppositeReadersStayWithinTheBudget) {
     for (const auto& [answer, count] : counts)
       largest = std::max(largest, std::abs(std::log(count.first / count.second)));
     EXPECT_LT(largest, epsilon + 0.08) << name(family);
-    EXPECT_GT(largest, 0.3 * epsilon) << name(family);  // the budget is used
+    EXPECT_GT(largest, 0.2 * epsilon) << name(family);  // the budget is used
   }
 }
 

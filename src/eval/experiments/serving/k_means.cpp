@@ -60,6 +60,7 @@ Clusters k_means(const Rows& points, std::size_t k, ClusterShape shape, int iter
   Clusters clusters{Rows(k, points.width), std::vector<std::uint32_t>(points.size())};
   for (std::size_t c = 0; c < k; ++c)
     std::copy(points[chosen[c]].begin(), points[chosen[c]].end(), clusters.centres[c].begin());
+  if (shape == ClusterShape::direction) normalise_rows(clusters.centres);
   for (int i = 0; i < iterations; ++i) {
     assign(points, shape, clusters);
     move_centres(points, shape, clusters);
