@@ -59,7 +59,8 @@ TEST_P(EveryUser, LocalEpochsOnOwnCopiesEqualTheUsersAlone) {
     expect_equal(together, i, tiny.training->user_epochs(2, together.users[i], local));
 }
 
-INSTANTIATE_TEST_SUITE_P(Federated, EveryUser, ::testing::Values("fednewsrec", "nrms", "naml", "ebnr", "plm-nr"));
+INSTANTIATE_TEST_SUITE_P(Federated, EveryUser,
+                         ::testing::Values("fednewsrec", "nrms", "naml", "ebnr", "plm-nr"));
 
 TEST(EveryUser, GradientOfAUserDoesNotDependOnTheCohort) {
   Tiny tiny(0.3);
