@@ -22,6 +22,11 @@ class NewsRecommender : public RankingModel {
 
   torch::Tensor scores(const ScoreRequest& request, Pass& pass) final;
   std::int64_t bytes_per_item() const override;
+  // Whether encode_items() keeps to a memory bound by itself.
+  virtual bool bounds_its_memory() const { return false; }
+  // encode_items() whose graph is kept for the first `kept` items only; the rest, `kept` at a time, is
+  // computed once more in the backward pass. The same gradients, but other dropout masks.
+  torch::Tensor encode_in_parts(std::span<const ItemId> items, Pass& pass, std::size_t kept);
 };
 
 // Dot products of rows a[rows_a[p]] and b[rows_b[p]]: [P].

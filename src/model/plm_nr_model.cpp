@@ -45,6 +45,7 @@ class PlmNrModel final : public NewsRecommender {
 
   std::int64_t vector_size() const override { return size_; }
   std::string_view first_user_parameter() const override { return "user.attention.weight"; }
+  bool bounds_its_memory() const override { return true; }  // by bert_memory
   std::int64_t bytes_per_item() const override {
     constexpr std::int64_t pieces = 20;
     return pieces * text_->config().layers * activation_bytes(text_->config(), pieces);

@@ -7,6 +7,7 @@
 #include "fl/federated_source.h"
 #include "fl/round_engine.h"
 #include "fl/tiny_training.h"
+#include "model/news_recommender.h"
 
 namespace sotto {
 namespace {
@@ -32,6 +33,24 @@ TEST(NewsTraining, CohortGradientEqualsTheSumOfUserGradients) {
     EXPECT_LT(relative_difference(together.gradient, sum), 1e-5);
     EXPECT_NEAR(together.loss, loss, 1e-4);
   }
+}
+
+TEST(NewsRecommender, EncodingInPartsHasTheSameGradient) {
+  Tiny tiny;
+  auto& model = dynamic_cast<NewsRecommender&>(*tiny.model);
+  const std::vector<ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  torch::manual_seed(3);
+  const Tensor weights = torch::randn({10, model.vector_size()});
+  const auto gradient = [&](std::size_t kept) {
+    tiny.parameters->zero_gradients();
+    Pass pass = Pass::train(1, 1);
+    (model.encode_in_parts(items, pass, kept) * weights).sum().backward();
+    return tiny.parameters->gradients().clone();
+  };
+  const Tensor whole = gradient(10);
+  EXPECT_GT(whole.norm().item<double>(), 0);
+  for (const std::size_t kept : {1, 3, 5})
+    EXPECT_LT(relative_difference(gradient(kept), whole), 1e-5) << kept;
 }
 
 TEST(FederatedSource, PerUserPathEqualsTheBatchedPath) {
