@@ -12,8 +12,9 @@ struct Step {
   std::size_t prototypes;
 };
 
-// The best size found at the ε of the table.
-constexpr std::array steps = {Step{6.5, 64}, Step{4, 8}, Step{1.5, 4}, Step{0.75, 2}};
+// The best size found at the ε of the table, for devices that rank the answer again: below, the public list
+// holds more of what they want than the list of a prototype that is mostly wrong.
+constexpr std::array steps = {Step{6.5, 64}, Step{4, 8}};
 
 }  // namespace
 
