@@ -46,8 +46,8 @@ TEST_F(ServingExperiment, WritesEveryRowWithItsTrueEpsilonAndGoesOnWhereItStoppe
       EXPECT_GE(event.at("epsilon").get<double>(), 0.999 * event.at("epsilon_asked").get<double>());
     }
   }
-  EXPECT_NEAR(events[0].at("pool_score10_share").get<double>(), 0, 1e-12);
-  EXPECT_NEAR(events[1].at("pool_score10_share").get<double>(), 1, 1e-12);
+  EXPECT_EQ(events[0].at("mechanism"), "average-user");
+  EXPECT_EQ(events[1].at("mechanism"), "non-private");
 
   // Finished rows are taken as they are.
   const fs::path rows = request.out / "rows.jsonl";
