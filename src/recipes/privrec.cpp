@@ -4,39 +4,14 @@
 
 #include "recipes/privrec.h"
 
-#include "fl/interaction_source.h"
-#include "recipes/interaction_run.h"
+#include "recipes/interaction_recipe.h"
 
 namespace sotto {
 namespace {
 
-class PrivRec final : public Recipe {
+class PrivRec final : public InteractionRecipe {
  public:
-  void bind(SettingsTable& table) override {
-    engine_.rounds = 1500;
-    engine_.bind(table);
-    optimiser_.optimiser = "adam";
-    optimiser_.learning_rate = 0.003;
-    optimiser_.bind(table);
-    settings_.bind(table);
-  }
-
-  Result<TrainOutcome> train(const RunRequest& request) override {
-    SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request));
-    SOTTO_TRY(auto sampler, run.sampler());
-    InteractionSource source(std::move(sampler), run.training());
-    return run.train(source, optimiser_, engine_);
-  }
-
-  Result<TestMetrics> evaluate(const RunRequest& request) override {
-    SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request));
-    return run.evaluate_best();
-  }
-
- private:
-  EngineSettings engine_;
-  OptimiserSettings optimiser_;
-  InteractionRunSettings settings_;
+  PrivRec() : InteractionRecipe({}, MetaLearning::reptile) {}
 };
 
 }  // namespace
