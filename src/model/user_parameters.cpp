@@ -12,11 +12,6 @@ UserParameters::UserParameters(FlatParameters& shared, std::int64_t users, Weigh
   if (weights == Weights::own) values_ = shared.values().slice(0, first).unsqueeze(0).repeat({users, 1});
 }
 
-void UserParameters::reset() {
-  gradients_.zero_();
-  if (own()) values_.copy_(shared_.values().slice(0, first_).unsqueeze(0).expand_as(values_));
-}
-
 Tensor UserParameters::view(const Tensor& table, std::int64_t user, const Tensor& parameter) const {
   const Tensor whole = shared_.values();
   TORCH_CHECK(parameter.is_contiguous() && parameter.storage().data() == whole.storage().data() &&

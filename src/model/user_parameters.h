@@ -25,8 +25,6 @@ class UserParameters {
   bool own() const { return values_.defined(); }
   torch::Tensor& gradients() { return gradients_; }  // [U, P - first]
   torch::Tensor& values() { return values_; }        // [U, P - first]; undefined when shared
-  // Zero gradients; own weights start from the shared ones again.
-  void reset();
 
   // Views shaped like a parameter of the model (or a view of one with the same elements).
   torch::Tensor gradient(std::int64_t user, const torch::Tensor& parameter) const;
