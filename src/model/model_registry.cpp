@@ -12,7 +12,7 @@ namespace sotto {
 namespace {
 
 constexpr FeatureUse title{};
-constexpr FeatureUse codes{.categories = true};
+constexpr FeatureUse category_codes{.categories = true};
 constexpr FeatureUse abstract{.abstracts = true};
 constexpr FeatureUse views{.abstracts = true, .categories = true};
 constexpr FeatureUse entities{.entities = true};
@@ -36,7 +36,7 @@ std::span<const ModelEntry> models() {
                  &make_naml},
       ModelEntry{"plm-nr", "BERT over word pieces, self-attention over clicks", title, true, 0,
                  "heads head_size pooling_size dropout start bert bert_memory", &make_plm_nr},
-      ModelEntry{"lstur", "GRU over clicks with a vector of the user's own", codes, true, 0.5,
+      ModelEntry{"lstur", "GRU over clicks with a vector of the user's own", category_codes, true, 0.5,
                  "word_size filters category_size pooling_size recent_clicks user_mask user_start dropout "
                  "train_words start",
                  &make_lstur},
@@ -49,10 +49,10 @@ std::span<const ModelEntry> models() {
                  &make_dkn},
       ModelEntry{"dan", "convolutions over words and entities, attention over clicks and an LSTM", entities,
                  false, 0, "word_size filters entity_size pooling_size dropout train_words", &make_dan},
-      ModelEntry{"dfm", "inception modules over reader, history and candidate", codes, false, 0.1,
+      ModelEntry{"dfm", "inception modules over reader, history and candidate", category_codes, false, 0.1,
                  "word_size filters category_size user_size user_mask pooling_size dropout train_words",
                  &make_dfm},
-      ModelEntry{"fm", "factorisation machine over words, categories and the user", codes, true, 0.1,
+      ModelEntry{"fm", "factorisation machine over words, categories and the user", category_codes, true, 0.1,
                  "word_size user_mask train_words", &make_fm},
   };
   return entries;

@@ -8,6 +8,12 @@
 
 namespace sotto {
 
+// How much of a pass keeps its graph: the first `kept` of what it is about (items, clicks). The rest is
+// computed once more in the backward pass, about `part` at a time.
+struct KeptGraph {
+  std::size_t kept = 0, part = 0;
+};
+
 class NewsRecommender : public RankingModel {
  public:
   // Vectors of the given items, in their order: [M, D]. An item without any feature gets the zero vector.
@@ -24,9 +30,15 @@ class NewsRecommender : public RankingModel {
   std::int64_t bytes_per_item() const override;
   // Whether encode_items() keeps to a memory bound by itself.
   virtual bool bounds_its_memory() const { return false; }
-  // encode_items() whose graph is kept for the first `kept` items only; the rest, `kept` at a time, is
-  // computed once more in the backward pass. The same gradients, but other dropout masks.
-  torch::Tensor encode_in_parts(std::span<const ItemId> items, Pass& pass, std::size_t kept);
+  // encode_items() and encode_users() that keep part of their graph only; `clicks` counts clicks and cuts
+  // between histories. The same gradients, but other dropout masks.
+  torch::Tensor encode_items_in_parts(std::span<const ItemId> items, Pass& pass, const KeptGraph& graph);
+  torch::Tensor encode_users_in_parts(const torch::Tensor& item_vectors, const Histories& histories,
+                                      Pass& pass, const KeptGraph& clicks);
+
+ private:
+  // What may learn in a part that is computed again.
+  std::vector<torch::Tensor> trained() const;
 };
 
 // Dot products of rows a[rows_a[p]] and b[rows_b[p]]: [P].

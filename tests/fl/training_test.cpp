@@ -35,22 +35,50 @@ TEST(NewsTraining, CohortGradientEqualsTheSumOfUserGradients) {
   }
 }
 
-TEST(NewsRecommender, EncodingInPartsHasTheSameGradient) {
+TEST(NewsRecommender, EncodingItemsInPartsHasTheSameGradient) {
   Tiny tiny;
   auto& model = dynamic_cast<NewsRecommender&>(*tiny.model);
   const std::vector<ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   torch::manual_seed(3);
   const Tensor weights = torch::randn({10, model.vector_size()});
-  const auto gradient = [&](std::size_t kept) {
+  const auto gradient = [&](const KeptGraph& graph) {
     tiny.parameters->zero_gradients();
     Pass pass = Pass::train(1, 1);
-    (model.encode_in_parts(items, pass, kept) * weights).sum().backward();
+    (model.encode_items_in_parts(items, pass, graph) * weights).sum().backward();
     return tiny.parameters->gradients().clone();
   };
-  const Tensor whole = gradient(10);
+  const Tensor whole = gradient({10, 10});
   EXPECT_GT(whole.norm().item<double>(), 0);
-  for (const std::size_t kept : {1, 3, 5})
-    EXPECT_LT(relative_difference(gradient(kept), whole), 1e-5) << kept;
+  for (const KeptGraph& graph : {KeptGraph{1, 1}, KeptGraph{3, 2}, KeptGraph{5, 4}})
+    EXPECT_LT(relative_difference(gradient(graph), whole), 1e-5) << graph.kept;
+}
+
+TEST(NewsRecommender, EncodingUsersInPartsHasTheSameVectorsAndGradients) {
+  Tiny tiny;
+  auto& model = dynamic_cast<NewsRecommender&>(*tiny.model);
+  Histories histories;
+  for (const auto& rows :
+       std::vector<std::vector<std::int64_t>>{{0, 1, 2}, {}, {3}, {4, 5, 6, 7, 0}, {}, {2, 2}})
+    histories.add(rows);
+  torch::manual_seed(4);
+  const Tensor items = torch::randn({8, model.vector_size()});
+  const Tensor weights = torch::randn({6, model.vector_size()});
+  const auto look = [&](const KeptGraph& clicks) {
+    tiny.parameters->zero_gradients();
+    Pass pass = Pass::train(1, 1);
+    const Tensor vectors = items.clone().set_requires_grad(true);
+    const Tensor users = model.encode_users_in_parts(vectors, histories, pass, clicks);
+    (users * weights).sum().backward();
+    return std::vector<Tensor>{users.detach(), vectors.grad(), tiny.parameters->gradients().clone()};
+  };
+  const auto whole = look({100, 100});
+  for (const KeptGraph& clicks : {KeptGraph{1, 1}, KeptGraph{3, 2}, KeptGraph{4, 6}}) {
+    const auto parts = look(clicks);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      EXPECT_GT(whole[i].norm().item<double>(), 0);
+      EXPECT_LT(relative_difference(parts[i], whole[i]), 1e-5) << clicks.kept << ' ' << i;
+    }
+  }
 }
 
 TEST(FederatedSource, PerUserPathEqualsTheBatchedPath) {

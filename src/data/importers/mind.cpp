@@ -9,7 +9,7 @@ namespace sotto {
 
 namespace {
 
-constexpr std::string_view expected_files =
+constexpr std::string_view mind_files =
     "news.tsv and behaviors.tsv in the folder itself, or in sub-folders train and dev (also MINDsmall_train "
     "and "
     "the like)";
@@ -88,7 +88,7 @@ Result<DatasetBuilder> read_mind_layout(const fs::path& source, std::string name
   MindFiles files(builder, job);
   if (find_file(source, "news.tsv")) {
     const auto behaviors = find_file(source, "behaviors.tsv");
-    if (!behaviors && behaviors_required) return unexpected_layout(source, expected_files);
+    if (!behaviors && behaviors_required) return unexpected_layout(source, mind_files);
     SOTTO_TRY(const TestStart test_start, parse_test_start(job.settings.test_from));
     SOTTO_CHECK(read_news_of(source, files));
     if (behaviors) {
@@ -99,7 +99,7 @@ Result<DatasetBuilder> read_mind_layout(const fs::path& source, std::string name
     }
   } else {
     const PartFolders parts = part_folders(source);
-    if (!parts.train && !parts.dev) return unexpected_layout(source, expected_files);
+    if (!parts.train && !parts.dev) return unexpected_layout(source, mind_files);
     SOTTO_CHECK(read_parts(parts, files, job));
   }
   files.write_notes();

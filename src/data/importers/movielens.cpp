@@ -16,7 +16,7 @@ namespace sotto {
 
 namespace {
 
-constexpr std::string_view expected_files =
+constexpr std::string_view movielens_files =
     "users.dat, movies.dat and ratings.dat (MovieLens 1M) or u.user, u.item and u.data (100K)";
 
 // The flags at the end of a row of u.item, in order.
@@ -160,7 +160,7 @@ bool has_all(const fs::path& folder, std::initializer_list<std::string_view> nam
 Result<DatasetBuilder> read_movielens(const fs::path& source, ImportJob& job) {
   const bool is_1m = has_all(source, {"users.dat", "movies.dat", "ratings.dat"});
   if (!is_1m && !has_all(source, {"u.user", "u.item", "u.data"}))
-    return unexpected_layout(source, expected_files);
+    return unexpected_layout(source, movielens_files);
   DatasetBuilder builder(is_1m ? "MovieLens-1M" : "MovieLens-100K", job.origin);
   MovieLensReader reader(builder, job);
   SOTTO_CHECK(is_1m ? reader.read_1m(source) : reader.read_100k(source));

@@ -8,7 +8,7 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t cohort = 1000;
+constexpr std::size_t round_users = 1000;
 constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 
 // The most this process has had resident since the last forget_peak(), in bytes.
@@ -26,9 +26,9 @@ void forget_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 
 Result<std::vector<BenchRow>> bench_memory() {
   SOTTO_TRY(const auto news, BenchNews::create(3000, 5000));
-  const auto users = news->users(cohort);
+  const auto users = news->users(round_users);
   const double all_gradients =
-      static_cast<double>(cohort * sizeof(float)) * static_cast<double>(news->parameters().size());
+      static_cast<double>(round_users * sizeof(float)) * static_cast<double>(news->parameters().size());
   std::vector<BenchRow> rows;
   const auto add = [&](const char* name) {
     const double peak = peak_resident();

@@ -61,6 +61,19 @@ Result<std::unique_ptr<BenchNews>> BenchNews::create(std::int64_t users, std::in
   return bench;
 }
 
+std::vector<UserId> BenchNews::users_with(std::size_t count, std::size_t own) const {
+  std::vector<std::pair<std::size_t, UserId>> by_distance;
+  for (const UserId user : data_.users) {
+    const std::size_t items = tuned_->batch_of(1, {&user, 1}).items().size();
+    by_distance.emplace_back(std::max(items, own) - std::min(items, own), user);
+  }
+  std::sort(by_distance.begin(), by_distance.end());
+  std::vector<UserId> users;
+  for (const auto& [distance, user] : std::span(by_distance).first(std::min(count, by_distance.size())))
+    users.push_back(user);
+  return users;
+}
+
 double BenchNews::step_operations(std::span<const UserId> users) const {
   const RankingBatch batch = tuned_->batch_of(0, users);
   const NewsShape shape;

@@ -23,6 +23,8 @@ class BenchNews {
   FlatParameters& parameters() { return *parameters_; }
   // The first `count` training users.
   std::span<const UserId> users(std::size_t count) const { return std::span(data_.users).first(count); }
+  // The users whose own news (read or shown) are nearest to `own` in number.
+  std::vector<UserId> users_with(std::size_t count, std::size_t own) const;
   // Floating-point operations of the matrix products of one summed step over the users: no padding counted.
   double step_operations(std::span<const UserId> users) const;
 

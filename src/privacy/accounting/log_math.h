@@ -9,6 +9,8 @@
 namespace sotto {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Relative error of one rounded operation.
+inline constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
 
 // log(e^a + e^b)
 inline double log_add(double a, double b) {

@@ -12,7 +12,6 @@
 namespace sotto {
 namespace {
 
-constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
 // Relative error of one radix stage: twiddle factors within 1.4e-15 and a complex butterfly. A term of the
 // transform passes through all stages, so every coefficient of a law of total mass 1 is off by at most stages
 // · this.

@@ -8,7 +8,6 @@
 namespace sotto {
 namespace {
 
-constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
 constexpr std::int64_t kMaxPoints = std::int64_t{1} << 23;
 
 struct Mass {

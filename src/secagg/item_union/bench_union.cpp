@@ -41,16 +41,16 @@ std::map<std::uint32_t, std::uint64_t> holders(const std::vector<Items>& sets) {
   return counts;
 }
 
-struct Measured {
+struct UnionCosts {
   Items items;
   double device_ms = 0;  // encoding, per device
   double server_ms = 0;  // adding up and decoding
 };
 
 template <class Union>
-Result<Measured> measure(const Union& form, const std::vector<Items>& sets) {
+Result<UnionCosts> measure(const Union& form, const std::vector<Items>& sets) {
   SecureRandom random;
-  Measured measured;
+  UnionCosts measured;
   decltype(form.encode(sets.front(), random)) sum = form.encode({}, random);
   for (const Items& set : sets) {
     double start = thread_seconds();
@@ -77,8 +77,8 @@ Status compare_plain(std::vector<BenchRow>& rows) {
   for (const auto& [item, count] : counts) truth.push_back(item);
   SOTTO_TRY(const auto dense, DenseUnion::create(kCatalogue));
   SOTTO_TRY(const auto sparse, SparseUnion::create({kCatalogue, truth.size() * 5 / 4, 1}));
-  SOTTO_TRY(const Measured baseline, measure(dense, sets));
-  SOTTO_TRY(const Measured ours, measure(sparse, sets));
+  SOTTO_TRY(const UnionCosts baseline, measure(dense, sets));
+  SOTTO_TRY(const UnionCosts ours, measure(sparse, sets));
   if (ours.items != truth || baseline.items != truth) {
     return failed("the unions differ: {} items sparse, {} dense, {} in the clear", ours.items.size(),
                   baseline.items.size(), truth.size());
@@ -91,7 +91,7 @@ Status compare_plain(std::vector<BenchRow>& rows) {
 }
 
 // Everything held by clearly more than the threshold must be named.
-Status check_popular(const Measured& measured, const PrivateUnion& form,
+Status check_popular(const UnionCosts& measured, const PrivateUnion& form,
                      const std::map<std::uint32_t, std::uint64_t>& counts) {
   for (const auto& [item, count] : counts) {
     const double clear = 2 * form.threshold() + 8;
@@ -113,8 +113,8 @@ Status compare_private(std::vector<BenchRow>& rows) {
   SOTTO_TRY(const auto hashed, CounterLayout::hashed(kCatalogue, {.rows = 3, .counters = 20000, .seed = 1}));
   SOTTO_TRY(const auto dense, PrivateUnion::create(per_item, settings));
   SOTTO_TRY(const auto sparse, PrivateUnion::create(hashed, settings));
-  SOTTO_TRY(const Measured baseline, measure(dense, sets));
-  SOTTO_TRY(const Measured ours, measure(sparse, sets));
+  SOTTO_TRY(const UnionCosts baseline, measure(dense, sets));
+  SOTTO_TRY(const UnionCosts ours, measure(sparse, sets));
   SOTTO_CHECK(check_popular(baseline, dense, counts));
   SOTTO_CHECK(check_popular(ours, sparse, counts));
   rows.push_back(row("private union of 100, bytes per device", static_cast<double>(sparse.bytes_per_device()),
