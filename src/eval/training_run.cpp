@@ -144,6 +144,26 @@ Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset, co
       {dataset, run, prepared.seed, prepared.device, false, evaluate, {}, evaluate_interactions});
 }
 
+Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset) {
+  SOTTO_TRY(auto prepared, load_stored(run));
+  if (!fs::exists(run / "best.sotto"))
+    return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
+  std::optional<TrainedNews> taken;
+  const auto not_measured = [](const Dataset&, const InteractionData&, const ScoreTestUsers&) {
+    return HeldOutReport{};
+  };
+  SOTTO_CHECK(prepared.recipe->evaluate(
+      {dataset, run, prepared.seed, prepared.device, false, {}, {}, not_measured, [&](TrainedNews news) {
+         taken = std::move(news);
+       }}));
+  if (!taken)
+    return bad_input(
+        "{} is a run of {}, which learns no vectors of items and readers from text: take one of "
+        "'fedrec' or 'central-nrms'",
+        run.string(), prepared.entry->name);
+  return std::move(*taken);
+}
+
 json to_json(const ImpressionMetrics& metrics) {
   return {{"auc", metrics.auc}, {"mrr", metrics.mrr}, {"ndcg5", metrics.ndcg5}, {"ndcg10", metrics.ndcg10}};
 }

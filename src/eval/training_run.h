@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "recipes/recipe.h"
+#include "recipes/trained_news.h"
 
 namespace sotto {
 
@@ -42,6 +43,10 @@ Result<const RecipeEntry*> recipe_of_run(const fs::path& run);
 Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset);
 // The same with another look at the model and the test impressions; not called for models of interactions.
 Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate);
+
+// The news model of a run with its best parameters; `dataset` gives the items it knows at first. Runs without
+// a news model are refused.
+Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset);
 
 // Rounds that the job will run in all, for progress bars; settings are checked as by train_run.
 Result<std::int64_t> planned_rounds(const TrainJob& job);

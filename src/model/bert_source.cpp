@@ -52,8 +52,9 @@ Result<PretrainedBert> open_pretrained_bert(const BertSettings& settings, const 
   if (settings.max_pieces > positions)
     return bad_input("max_pieces={}: this BERT reads at most {} pieces", settings.max_pieces, positions);
   SOTTO_CHECK(choose_trained(*checkpoint.model, settings));
-  return PretrainedBert{checkpoint.model, wordpiece_text(titles, checkpoint.tokenizer,
-                                                         static_cast<std::size_t>(settings.max_pieces))};
+  ItemText pieces =
+      wordpiece_text(titles, checkpoint.tokenizer, static_cast<std::size_t>(settings.max_pieces));
+  return PretrainedBert{checkpoint.model, std::move(pieces), std::move(checkpoint.tokenizer)};
 }
 
 Result<std::shared_ptr<BertModel>> make_random_bert(const BertSettings& settings, std::int64_t words,

@@ -23,6 +23,7 @@ struct BertSettings {
 struct PretrainedBert {
   std::shared_ptr<BertModel> model;
   ItemText titles;
+  WordPiece tokenizer;
 };
 Result<PretrainedBert> open_pretrained_bert(const BertSettings& settings, const StringColumn& titles);
 

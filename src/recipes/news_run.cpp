@@ -72,6 +72,8 @@ Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest&
   run.data_ = std::make_unique<TrainingData>(std::move(data));
   torch::manual_seed(request.seed);
   SOTTO_TRY(auto text, read_news_text(settings, request, *entry));
+  run.items_ = text.items;
+  run.read_ = std::move(text.read);
   ModelInputs inputs{settings.shape, std::move(text.words), std::move(text.items),
                      entry->user_ids() ? KnownUsers{run.data_->users} : KnownUsers{}, std::move(text.bert)};
   SOTTO_CHECK(check_learned_codes(request.run, request.dataset, *entry, inputs.known));
@@ -89,6 +91,23 @@ Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest&
 MeanImpressionMetrics NewsRun::measure(const std::vector<std::uint32_t>& impressions) {
   return request_.evaluate(*model_, request_.dataset, impressions,
                            static_cast<std::size_t>(settings_.data.max_history));
+}
+
+TrainedNews NewsRun::trained() const {
+  TrainedNews news{.model = model_,
+                   .model_name = settings_.model,
+                   .shape = settings_.shape,
+                   .max_history = static_cast<std::size_t>(settings_.data.max_history),
+                   .items = items_,
+                   .read = read_,
+                   .category_names = {},
+                   .subcategory_names = {}};
+  const Catalogue& catalogue = request_.dataset.catalogue();
+  for (std::size_t i = 0; i < catalogue.category_names.size(); ++i)
+    news.category_names.emplace_back(catalogue.category_names[i]);
+  for (std::size_t i = 0; i < catalogue.subcategory_names.size(); ++i)
+    news.subcategory_names.emplace_back(catalogue.subcategory_names[i]);
+  return news;
 }
 
 Result<TrainOutcome> NewsRun::train(UpdateSource& source, const OptimiserSettings& optimiser_settings,
@@ -120,6 +139,10 @@ Result<MeanImpressionMetrics> NewsRun::evaluate_best() {
   SOTTO_TRY(const auto best, load_checkpoint(request_.run / "best.sotto", parameters_->layout()));
   torch::NoGradGuard no_grad;
   parameters_->values().copy_(best.parameters);
+  if (request_.take_news) {
+    request_.take_news(trained());
+    return MeanImpressionMetrics{};
+  }
   return measure(data_->test);
 }
 

@@ -10,6 +10,7 @@
 #include "model/bert_source.h"
 #include "model/model_registry.h"
 #include "recipes/recipe.h"
+#include "recipes/trained_news.h"
 #include "text/text_settings.h"
 #include "text/vocabulary.h"
 
@@ -54,16 +55,20 @@ class NewsRun {
   Result<TrainOutcome> train(UpdateSource& source, const OptimiserSettings& optimiser,
                              const EngineSettings& engine);
   Result<TrainOutcome> train(UpdateSource& source, ServerOptimiser& optimiser, const EngineSettings& engine);
+  // The best parameters, measured on the test impressions or handed over as the request asks.
   Result<MeanImpressionMetrics> evaluate_best();
 
  private:
   NewsRun(const NewsSettings& settings, const RunRequest& request) : settings_(settings), request_(request) {}
   MeanImpressionMetrics measure(const std::vector<std::uint32_t>& impressions);
+  TrainedNews trained() const;
 
   const NewsSettings& settings_;
   const RunRequest& request_;
   std::unique_ptr<TrainingData> data_;
   std::shared_ptr<RankingModel> model_;
+  std::shared_ptr<ItemFeatures> items_;
+  ReadItems read_;
   std::unique_ptr<FlatParameters> parameters_;
   std::unique_ptr<NewsTraining> training_;
 };

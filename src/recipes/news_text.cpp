@@ -61,6 +61,12 @@ Result<NewsText> read_with_checkpoint(const NewsSettings& settings, const RunReq
   SOTTO_CHECK(check_same_checkpoint(request.run, settings.bert.folder));
   NewsText text;
   text.bert = std::move(pretrained.model);
+  text.read = [tokenizer = std::make_shared<const WordPiece>(std::move(pretrained.tokenizer)),
+               pieces = static_cast<std::size_t>(settings.bert.max_pieces)](const Catalogue& catalogue) {
+    ItemFeatures features;
+    features.titles = wordpiece_text(catalogue.titles, *tokenizer, pieces);
+    return features;
+  };
   text.items = std::make_shared<ItemFeatures>();
   text.items->titles = std::move(pretrained.titles);
   return text;
@@ -73,7 +79,7 @@ Result<NewsText> read_news_text(const NewsSettings& settings, const RunRequest& 
   const bool language_model = entry.reads_setting("bert");
   if (language_model && settings.bert.pretrained()) return read_with_checkpoint(settings, request);
   const WordTokenizer tokenizer(settings.text.tokenizer);
-  SOTTO_TRY(const auto vocabulary, vocabulary_of(settings, request, entry.features, tokenizer));
+  SOTTO_TRY(auto vocabulary, vocabulary_of(settings, request, entry.features, tokenizer));
   const WordLimits limits{static_cast<std::size_t>(settings.text.max_words),
                           static_cast<std::size_t>(settings.max_abstract_words)};
   NewsText text;
@@ -87,8 +93,12 @@ Result<NewsText> read_news_text(const NewsSettings& settings, const RunRequest& 
   } else {
     SOTTO_TRY(text.words, word_vectors(settings, request, vocabulary));
   }
-  text.items = std::make_shared<ItemFeatures>(
-      build_item_features(request.dataset.catalogue(), entry.features, tokenizer, vocabulary, limits));
+  text.read = [tokenizer, limits, use = entry.features,
+               words =
+                   std::make_shared<const Vocabulary>(std::move(vocabulary))](const Catalogue& catalogue) {
+    return build_item_features(catalogue, use, tokenizer, *words, limits);
+  };
+  text.items = std::make_shared<ItemFeatures>(text.read(request.dataset.catalogue()));
   return text;
 }
 

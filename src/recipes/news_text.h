@@ -3,6 +3,7 @@
 // language model. A finished or resumed run reads exactly as it did when it trained.
 
 #include "recipes/news_run.h"
+#include "recipes/trained_news.h"
 
 namespace sotto {
 
@@ -10,6 +11,7 @@ struct NewsText {
   torch::Tensor words;              // [vocabulary, word size]; undefined for models without word vectors
   std::shared_ptr<BertModel> bert;  // null for models without a language model
   std::shared_ptr<ItemFeatures> items;
+  ReadItems read;  // how `items` came about
 };
 
 // Builds and stores the vocabulary, or loads the one of the run. Random vectors and weights come from torch's

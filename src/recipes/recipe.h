@@ -35,6 +35,8 @@ using EvaluateHeldOut = std::function<HeldOutReport(const Dataset& dataset, cons
 // Impressions or interactions, by the data a recipe trains on.
 using TestMetrics = std::variant<MeanImpressionMetrics, HeldOutReport>;
 
+struct TrainedNews;
+
 struct RunRequest {
   const Dataset& dataset;
   fs::path run;  // an existing folder; the recipe writes its files here
@@ -44,6 +46,8 @@ struct RunRequest {
   Evaluate evaluate;
   Observe observe;
   EvaluateHeldOut evaluate_held_out;
+  // When set, evaluate() of a recipe over a news model hands the model over instead of measuring it.
+  std::function<void(TrainedNews news)> take_news = {};
 };
 
 struct TrainOutcome {

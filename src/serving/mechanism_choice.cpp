@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "privacy/mechanisms/prototype_selection.h"
+
 namespace sotto::serving {
 
 namespace {
@@ -23,10 +25,7 @@ Result<MechanismForEpsilon> serving_mechanism_for(double epsilon) {
     return bad_input("epsilon {} is not a budget: give a finite number above 0", epsilon);
   for (const auto& [from, prototypes] : steps) {
     if (epsilon < from) continue;
-    // k-ary response keeps with e^ε/(e^ε + K − 1); a changed answer says nothing about the reader, and one in
-    // K of those who say nothing names the true prototype all the same.
-    const auto k = static_cast<double>(prototypes);
-    return MechanismForEpsilon{prototypes, k / (std::exp(epsilon) + k - 1)};
+    return MechanismForEpsilon{prototypes, share_that_tells_nothing(epsilon, prototypes)};
   }
   return MechanismForEpsilon{};
 }

@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 CatalogueItem article(std::string id, std::int64_t published = 1000) {
-  return {std::move(id), "A title", "sports", "en", published, {1, 2.5F}, "v1"};
+  return {std::move(id), "A title", "What it says", "sports", "tennis", "en", published, {1, 2.5F}, "v1"};
 }
 
 std::unique_ptr<Catalogue> open(const fs::path& folder, Durability durability = Durability::process_end) {
@@ -167,6 +167,8 @@ TEST(Catalogue, TellsWhatIsWrongWithAnItemAndTakesNoneOfThem) {
   EXPECT_THAT(message([](auto& item) { item.id = "good"; }), HasSubstr("id of an earlier one"));
   EXPECT_THAT(message([](auto& item) { item.title = std::string(5000, 'x'); }), HasSubstr("5000 bytes"));
   EXPECT_THAT(message([](auto& item) { item.title = "\xff"; }), HasSubstr("UTF-8"));
+  EXPECT_THAT(message([](auto& item) { item.abstract = std::string(40'000, 'x'); }), HasSubstr("40000 bytes"));
+  EXPECT_THAT(message([](auto& item) { item.subcategory = "\xff"; }), HasSubstr("the subcategory is not"));
   EXPECT_THAT(message([](auto& item) { item.published = -1; }), HasSubstr("seconds since 1970"));
   EXPECT_THAT(message([](auto& item) { item.vector = {NAN}; }), HasSubstr("the vector: number 0 is nan"));
   EXPECT_EQ(catalogue->size(), 0U);

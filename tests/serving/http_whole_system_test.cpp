@@ -70,7 +70,11 @@ TEST_F(WholeSystem, ADeviceIsServedThroughIngestionAndANewModel) {
   EXPECT_EQ(first->items.size(), 10U);
 
   // An article more: the device fetches the difference.
-  CatalogueItem fresh{"fresh", "Fresh", "sports", "en", start_time, {}, {}};
+  CatalogueItem fresh;
+  fresh.id = "fresh";
+  fresh.title = "Fresh";
+  fresh.category = "sports";
+  fresh.published = start_time;
   ASSERT_TRUE(server_->pool().put({fresh}));
   ASSERT_TRUE(server_->tick(start_time + 5));
   const std::string before = reader.pack_version();

@@ -53,7 +53,13 @@ inline std::shared_ptr<const ServingModel> model(const std::string& version) {
 
 inline CatalogueItem article(int number, std::int64_t published = 1000) {
   const std::string name = std::to_string(number);
-  return {"n" + name, "title " + name, number % 2 == 0 ? "sports" : "politics", "en", published, {}, {}};
+  CatalogueItem item;
+  item.id = "n" + name;
+  item.title = "title " + name;
+  item.category = number % 2 == 0 ? "sports" : "politics";
+  item.language = "en";
+  item.published = published;
+  return item;
 }
 
 inline std::vector<CatalogueItem> articles(int first, int count) {

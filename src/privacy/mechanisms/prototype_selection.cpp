@@ -38,6 +38,11 @@ PrivacyEvent PrototypeSelection::event() const {
   return std::visit([](const auto& choice) { return choice.event(); }, choice_);
 }
 
+double share_that_tells_nothing(double epsilon, std::uint64_t prototypes) {
+  const auto k = static_cast<double>(prototypes);
+  return k / (std::exp(epsilon) + k - 1);
+}
+
 Result<std::vector<double>> cosine_similarities(std::span<const float> prototypes,
                                                 std::span<const float> user) {
   if (user.empty() || prototypes.size() % user.size() != 0) {

@@ -35,6 +35,11 @@ class PrototypeSelection {
   Choice choice_;
 };
 
+// The share of what a server hears by response that tells nothing: an answer was changed, or would have been
+// the same for anybody. What is left, weighted with the average user by this share, is what Bayes' rule makes
+// of an answer when all prototypes are equally likely: K / (e^ε + K − 1).
+double share_that_tells_nothing(double epsilon, std::uint64_t prototypes);
+
 // prototypes: K rows of user.size() numbers. A zero or non-finite vector has similarity 0 with everything.
 Result<std::vector<double>> cosine_similarities(std::span<const float> prototypes,
                                                 std::span<const float> user);

@@ -35,7 +35,9 @@ Status check_item_id(std::string_view id) {
 Status check_item(const CatalogueItem& item) {
   SOTTO_CHECK(check_item_id(item.id));
   SOTTO_CHECK(check_text("title", item.title, most_title_bytes));
+  SOTTO_CHECK(check_text("abstract", item.abstract, most_abstract_bytes));
   SOTTO_CHECK(check_text("category", item.category, most_name_bytes));
+  SOTTO_CHECK(check_text("subcategory", item.subcategory, most_name_bytes));
   SOTTO_CHECK(check_text("language", item.language, most_name_bytes));
   SOTTO_CHECK(check_text("model version", item.encoded_by, most_name_bytes));
   if (item.published < 0 || item.published > std::numeric_limits<std::uint32_t>::max()) {
@@ -63,7 +65,8 @@ Status check_vector(std::span<const float> vector) {
 std::string encode_put(const CatalogueItem& item) {
   ByteWriter writer;
   writer.number(static_cast<std::uint8_t>(CatalogueRecord::Kind::put));
-  for (const std::string* text : {&item.id, &item.title, &item.category, &item.language, &item.encoded_by}) {
+  for (const std::string* text : {&item.id, &item.title, &item.abstract, &item.category, &item.subcategory,
+                                  &item.language, &item.encoded_by}) {
     writer.text(*text);
   }
   writer.number(static_cast<std::uint32_t>(item.published));
@@ -95,7 +98,9 @@ Result<CatalogueRecord> decode_record(std::string_view body) {
   }
   CatalogueItem& item = record.item;
   item.title = reader.text();
+  item.abstract = reader.text();
   item.category = reader.text();
+  item.subcategory = reader.text();
   item.language = reader.text();
   item.encoded_by = reader.text();
   item.published = reader.number<std::uint32_t>();

@@ -12,7 +12,7 @@
 namespace sotto::serving {
 
 struct CatalogueItem {
-  std::string id, title, category, language;
+  std::string id, title, abstract, category, subcategory, language;
   std::int64_t published = 0;  // seconds since 1970
   std::vector<float> vector;   // as the model of that version encodes the item
   std::string encoded_by;      // that version
@@ -25,7 +25,8 @@ Status check_item_id(std::string_view id);
 
 constexpr std::size_t most_id_bytes = 128;
 constexpr std::size_t most_title_bytes = 4096;
-constexpr std::size_t most_name_bytes = 128;  // of a category, a language, a version
+constexpr std::size_t most_abstract_bytes = 32'768;
+constexpr std::size_t most_name_bytes = 128;  // of a (sub)category, a language, a version
 constexpr std::size_t most_vector_numbers = 4096;
 // Of item vectors and of the directions they are multiplied with: no sum of products can then leave the range
 // that an index takes.

@@ -11,7 +11,7 @@ namespace sotto::serving::log_format {
 namespace {
 
 constexpr std::string_view magic = "SOTTOCAT";
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 
 std::uint64_t head_check(std::uint32_t length, std::uint64_t generation, std::uint64_t offset) {
   ByteWriter writer;

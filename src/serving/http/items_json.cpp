@@ -13,11 +13,14 @@ using nlohmann::json;
 Result<CatalogueItem> read_item(const json& given) {
   if (!given.is_object()) return bad_input("it must be an object");
   SOTTO_CHECK(
-      check_names(given, {"id", "title", "category", "language", "published", "vector", "encoded_by"}));
+      check_names(given, {"id", "title", "abstract", "category", "subcategory", "language", "published",
+                          "vector", "encoded_by"}));
   CatalogueItem item;
   SOTTO_TRY(item.id, read_text(given, "id"));
   SOTTO_TRY(item.title, read_text(given, "title"));
+  SOTTO_TRY(item.abstract, read_text(given, "abstract"));
   SOTTO_TRY(item.category, read_text(given, "category"));
+  SOTTO_TRY(item.subcategory, read_text(given, "subcategory"));
   SOTTO_TRY(item.language, read_text(given, "language"));
   SOTTO_TRY(item.encoded_by, read_text(given, "encoded_by"));
   SOTTO_TRY(const std::uint64_t published, read_whole(given, "published", 0));

@@ -1,8 +1,8 @@
 #pragma once
 // The body of PUT /v1/items:
 //
-//   {"items": [{"id": "n1", "title": "...", "category": "sports", "language": "en", "published": 1700000000,
-//               "vector": [...], "encoded_by": "v1"}]}
+//   {"items": [{"id": "n1", "title": "...", "abstract": "...", "category": "sports", "subcategory": "tennis",
+//               "language": "en", "published": 1700000000, "vector": [...], "encoded_by": "v1"}]}
 //
 // vector and encoded_by, the model version that made it, may be left out where the server has an encoder.
 

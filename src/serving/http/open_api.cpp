@@ -62,7 +62,8 @@ std::string_view open_api_document() {
         "language": {"type": "string"},
         "published_after": {"type": "integer", "description": "Seconds since 1970"}}},
     "Item": {"type": "object", "required": ["id"],
-      "properties": {"id": {"type": "string"}, "title": {"type": "string"}, "category": {"type": "string"},
+      "properties": {"id": {"type": "string"}, "title": {"type": "string"},
+        "abstract": {"type": "string"}, "category": {"type": "string"}, "subcategory": {"type": "string"},
         "language": {"type": "string"}, "published": {"type": "integer"},
         "vector": {"type": "array", "items": {"type": "number"}},
         "encoded_by": {"type": "string", "description": "The model version that made the vector"}}}}

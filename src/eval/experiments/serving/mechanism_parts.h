@@ -19,6 +19,9 @@ Result<AnswerPrivacy> privacy_of(const MechanismStatement& statement);
 Result<std::unique_ptr<ServingMechanism>> make_prototype_mechanism(const MechanismChoice& choice,
                                                                    const PublicKnowledge& known,
                                                                    std::uint64_t seed);
+Result<std::unique_ptr<ServingMechanism>> make_pack_mechanism(const MechanismChoice& choice,
+                                                              const PublicKnowledge& known,
+                                                              std::uint64_t seed);
 Result<std::unique_ptr<ServingMechanism>> make_coefficient_mechanism(const MechanismChoice& choice,
                                                                      const PublicKnowledge& known,
                                                                      std::uint64_t seed);

@@ -12,6 +12,7 @@ namespace sotto::private_serving {
 struct PublicKnowledge {
   RankingSpace space;
   Rows readers;                // [M, space.dimension()], length 1: prototypes are built from these
+  Rows reader_vectors;         // the same as the model makes them
   std::vector<float> average;  // of `readers`
   // Other simulated readers, to choose parameters by: in the space, and as the model makes them.
   Rows held_out, held_out_vectors;

@@ -1,6 +1,7 @@
 #include "eval/experiments/serving/ranking_space.h"
 
 #include <Eigen/Eigenvalues>
+#include <cmath>
 
 #include "eval/experiments/serving/row_maths.h"
 
@@ -48,6 +49,16 @@ Rows RankingSpace::readers(const Rows& user_vectors) const {
   Rows readers = products(user_vectors, to_space_);
   normalise_rows(readers);
   return readers;
+}
+
+Rows RankingSpace::comparable(Rows user_vectors) const {
+  const Rows spread = products(user_vectors, to_space_);
+  for (std::size_t i = 0; i < spread.size(); ++i) {
+    const double length = std::sqrt(dot(spread[i], spread[i]));
+    for (float& value : user_vectors[i])
+      value = length > 0 ? static_cast<float>(value / length) : 0.0F;  // who ranks nothing counts for nothing
+  }
+  return user_vectors;
 }
 
 }  // namespace sotto::private_serving

@@ -21,6 +21,9 @@ class RankingSpace {
   std::size_t dimension() const { return items_.width; }
   const Rows& items() const { return items_; }  // [N, dimension()], in the order given
   Rows readers(const Rows& user_vectors) const;
+  // The user vectors themselves, each made so long that its scores over the catalogue have variance 1: means
+  // of these rank as means of readers() do.
+  Rows comparable(Rows user_vectors) const;
 
  private:
   RankingSpace(Rows items, Rows to_space) : items_(std::move(items)), to_space_(std::move(to_space)) {}

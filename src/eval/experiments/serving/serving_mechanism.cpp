@@ -22,6 +22,8 @@ std::string_view name(Family family) {
       return "prototypes-response";
     case Family::prototypes_similarity:
       return "prototypes-similarity";
+    case Family::prototypes_pack:
+      return "prototypes-pack";
     case Family::direction_laplace:
       return "direction-laplace";
     case Family::direction_gaussian:
@@ -48,6 +50,8 @@ std::string_view describe(Family family) {
       return "prototypes, randomised response";
     case Family::prototypes_similarity:
       return "prototypes, exponential mechanism";
+    case Family::prototypes_pack:
+      return "prototypes as served";
     case Family::direction_laplace:
       return "direction, Laplace";
     case Family::direction_gaussian:
@@ -70,6 +74,8 @@ Result<std::unique_ptr<ServingMechanism>> make_mechanism(const MechanismChoice& 
     case Family::prototypes_response:
     case Family::prototypes_similarity:
       return make_prototype_mechanism(choice, known, seed);
+    case Family::prototypes_pack:
+      return make_pack_mechanism(choice, known, seed);
     case Family::direction_laplace:
     case Family::direction_gaussian:
       return make_direction_mechanism(choice, known, seed);

@@ -24,6 +24,7 @@ enum class Family {
   coefficients_gaussian,
   prototypes_response,    // k-ary randomised response
   prototypes_similarity,  // exponential mechanism
+  prototypes_pack,        // randomised response with the prototypes of a pack, as it is served
   direction_laplace,      // few public dimensions
   direction_gaussian,
 };

@@ -18,6 +18,7 @@ const std::vector<Sizes>& compared() {
       {Family::coefficients_laplace, {3, 5}, {5}},
       {Family::coefficients_gaussian, {3, 5}, {}},
       {Family::prototypes_response, {4, 8, 16, 32, 64, 256, 1024}, {8, 64}},
+      {Family::prototypes_pack, {8, 16, 64, 256}, {8, 64}},
       {Family::prototypes_similarity, {8, 16, 64, 256}, {64}},
       {Family::direction_laplace, {1, 2, 4, 8}, {2}},
       {Family::direction_gaussian, {1, 2, 4, 8}, {}},
@@ -41,8 +42,8 @@ void ServingPlan::bind(SettingsTable& table) {
       .add("answer", answer, {10, 1000000}, "Items a server returns for the device to rank again")
       .add("readers", scene.readers.readers, {100, 10000000}, "Simulated readers")
       .add("groups", scene.readers.groups, {2, 100000}, "Groups of items that interests are drawn from")
-      .add("demand_epsilon", scene.readers.demand_epsilon, {1e-6, 1000},
-           "Budget of the one release of the demand per group");
+      .add("demand_epsilon", scene.readers.demand_epsilon, {0.0, 1000.0},
+           "Budget of the one release of the demand per group; 0: none, items count alike");
 }
 
 std::vector<MechanismChoice> ServingPlan::choices(bool quick) const {

@@ -17,7 +17,7 @@ namespace sotto::private_serving {
 struct ReaderSettings {
   std::int64_t readers = 8000;
   std::int64_t groups = 64;
-  double demand_epsilon = 1;  // of the one release of demand, per training reader
+  double demand_epsilon = 1;  // of the one release of demand, per training reader; 0: no release
   std::int64_t max_history = 50;
 };
 

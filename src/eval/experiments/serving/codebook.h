@@ -1,0 +1,34 @@
+#pragma once
+// The public vectors of a device pack, made from the item side: prototypes that a device names, basis vectors
+// that it weighs, and the average user. All are user vectors as the model makes them, so a device compares
+// with its own vector as it is, and a server ranks items by them as they are.
+//
+// A prototype is the mean of the simulated readers who would name it: nearest by cosine, which is the
+// device's rule. The search for them starts from clusters in the ranking space, where distance means a
+// different ranking.
+
+#include <cstdint>
+#include <vector>
+
+#include "eval/experiments/serving/ranking_space.h"
+
+namespace sotto::private_serving {
+
+struct Codebook {
+  Rows prototypes;                  // [K, d]
+  Rows basis;                       // [B, d]
+  std::vector<float> average_user;  // [d]
+};
+
+// K vectors, fewer where there are fewer readers. reader_vectors: simulated readers as the model makes them.
+Rows make_prototypes(const RankingSpace& space, const Rows& reader_vectors, std::size_t count,
+                     std::uint64_t seed);
+
+// The same vectors, made so long that their mixtures by attention, softmax(u·b/√d), rank most like the
+// reader.
+Rows make_basis(const RankingSpace& space, const Rows& reader_vectors, std::size_t count, std::uint64_t seed);
+
+Codebook make_codebook(const RankingSpace& space, const Rows& reader_vectors, std::size_t prototypes,
+                       std::size_t basis, std::uint64_t seed);
+
+}  // namespace sotto::private_serving

@@ -1,0 +1,82 @@
+#include "eval/experiments/serving/two_tower_rows.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "eval/experiments/serving/k_means.h"
+
+namespace sotto::private_serving {
+
+using torch::Tensor;
+
+namespace {
+
+// Bound the memory of activations.
+constexpr std::size_t items_at_once = 2048, users_at_once = 512;
+constexpr int grouping_iterations = 15;
+
+void append(Rows& rows, const Tensor& tensor) {
+  const Tensor values = tensor.to(torch::kCPU, torch::kFloat32).contiguous();
+  rows.width = static_cast<std::size_t>(values.size(1));
+  rows.values.insert(rows.values.end(), values.data_ptr<float>(), values.data_ptr<float>() + values.numel());
+}
+
+Tensor as_tensor(const Rows& rows) {
+  return torch::tensor(at::ArrayRef<float>(rows.values.data(), rows.values.size()))
+      .view({static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows.width)});
+}
+
+// Every item as much in demand as every other.
+std::vector<double> shares_of_items(std::span<const std::uint32_t> group_of, std::size_t groups) {
+  std::vector<double> shares(groups);
+  for (const std::uint32_t group : group_of) shares[group] += 1.0 / static_cast<double>(group_of.size());
+  return shares;
+}
+
+}  // namespace
+
+Rows encode_catalogue(NewsRecommender& model, std::size_t count) {
+  std::vector<ItemId> items(count);
+  std::iota(items.begin(), items.end(), ItemId{0});
+  Rows rows;
+  for (std::size_t first = 0; first < count; first += items_at_once) {
+    Pass pass = Pass::evaluation();
+    append(rows,
+           model.encode_items(std::span(items).subspan(first, std::min(items_at_once, count - first)), pass));
+  }
+  return rows;
+}
+
+Rows encode_histories(NewsRecommender& model, const Rows& items, std::size_t max_history,
+                      const std::vector<std::span<const ItemId>>& histories,
+                      const std::vector<UserId>& users) {
+  const Tensor table = as_tensor(items).to(model.parameters().front().device());
+  Rows rows;
+  for (std::size_t first = 0; first < histories.size(); first += users_at_once) {
+    Histories batch;
+    for (std::size_t i = first; i < std::min(histories.size(), first + users_at_once); ++i) {
+      const auto clicks = histories[i].last(std::min(histories[i].size(), max_history));
+      batch.add(std::vector<std::int64_t>(clicks.begin(), clicks.end()), users[i]);
+    }
+    Pass pass = Pass::evaluation();
+    append(rows, model.encode_users(table, batch, pass));
+  }
+  return rows;
+}
+
+Result<Rows> simulated_reader_vectors(NewsRecommender& model, const Rows& items, const Dataset& dataset,
+                                      std::size_t max_history, const ReaderSettings& settings,
+                                      std::uint64_t seed) {
+  const Clusters groups = k_means(items, static_cast<std::size_t>(settings.groups), ClusterShape::distance,
+                                  grouping_iterations, seed);
+  std::vector<double> demand = shares_of_items(groups.assignment, groups.centres.size());
+  if (settings.demand_epsilon > 0) {
+    SOTTO_TRY(demand, release_demand(dataset, groups.assignment, groups.centres.size(),
+                                     settings.demand_epsilon, seed));
+  }
+  const auto histories = simulate_histories(groups.assignment, demand, settings, seed);
+  return encode_histories(model, items, max_history, {histories.begin(), histories.end()},
+                          std::vector<UserId>(histories.size(), unknown_user));
+}
+
+}  // namespace sotto::private_serving
