@@ -6,7 +6,9 @@
 
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "cli/serve/run_source.h"
 #include "device/wire/pack_codec.h"
+#include "model/blas_check.h"
 #include "serving/bench/synthetic_pool.h"
 #include "serving/http/serving_server.h"
 #include "serving/mechanism_choice.h"
@@ -22,6 +24,8 @@ struct Arguments {
   std::string token_file;
   std::int64_t max_age_hours = 0;
   std::size_t synthetic = 0;
+  fs::path run, data;
+  ServedRunSettings served;
   bool fast_disk_writes = false;
   double epsilon = 0;  // 0: not said
 };
@@ -39,20 +43,37 @@ Result<std::string> read_token(const fs::path& path) {
   return token;
 }
 
+// Where a pack that is made here lies.
+Result<fs::path> own_pack_file(const Arguments& arguments, const char* name) {
+  const fs::path& folder = arguments.serve.catalogue;
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) return failed("cannot create {}: {}", folder.string(), problem.message());
+  return folder / name;
+}
+
 // A pack to serve from where there is no trained one.
 Status prepare_synthetic(Arguments& arguments) {
-  if (!arguments.serve.model.empty()) return bad_input("--synthetic brings its own model: leave --model out");
-  std::error_code problem;
-  fs::create_directories(arguments.serve.catalogue, problem);
-  arguments.serve.model = arguments.serve.catalogue / "synthetic.pack";
+  SOTTO_TRY(arguments.serve.model, own_pack_file(arguments, "synthetic.pack"));
   SOTTO_TRY(const auto pack, serving::synthetic_pack());
   SOTTO_TRY(const std::string bytes, encode_pack(pack));
   return write_file_atomically(arguments.serve.model, bytes);
 }
 
-Status fill(serving::LivePool& pool, const Arguments& arguments) {
+Status fill(serving::LivePool& pool, const Arguments& arguments, const std::optional<RunSource>& run) {
+  if (run) return run->fill(pool, unix_now());
   if (arguments.synthetic == 0 || pool.catalogue().size() > 0) return {};
   return serving::fill_with_synthetic_items(pool, arguments.synthetic, unix_now(), week_seconds);
+}
+
+// Exactly one source of the model.
+Status check_source(const Arguments& arguments) {
+  const int sources = (arguments.run.empty() ? 0 : 1) + (arguments.serve.model.empty() ? 0 : 1) +
+                      (arguments.synthetic == 0 ? 0 : 1);
+  if (sources == 1) return {};
+  return bad_input(
+      "name what to serve, one of: --run RUN (a trained run), --model FILE (a device pack), "
+      "--synthetic N (made-up items, to try it out)");
 }
 
 // What devices with this budget should be served by: the size to build packs with, and the average share.
@@ -60,6 +81,7 @@ Status choose_mechanism(Arguments& arguments, const Output& output) {
   if (arguments.epsilon == 0) return {};
   SOTTO_TRY(const auto choice, serving::serving_mechanism_for(arguments.epsilon));
   arguments.serve.average_share = choice.average_share;
+  arguments.served.prototypes = static_cast<std::int64_t>(choice.prototypes);
   output.event({{"event", "mechanism"},
                 {"epsilon", arguments.epsilon},
                 {"prototypes", choice.prototypes},
@@ -76,22 +98,27 @@ Status choose_mechanism(Arguments& arguments, const Output& output) {
 Status serve(Arguments arguments, const Output& output) {
   serving::ServeSettings& settings = arguments.serve;
   if (settings.catalogue.empty()) return bad_input("name the folder of the live items: --catalogue DIR");
-  if (arguments.synthetic > 0) {
-    SOTTO_CHECK(prepare_synthetic(arguments));
-  } else if (settings.model.empty()) {
-    return bad_input("name the device pack to serve: --model FILE (or try --synthetic 100000)");
-  }
+  SOTTO_CHECK(check_source(arguments));
   if (!arguments.token_file.empty()) {
     SOTTO_TRY(settings.operator_token, read_token(arguments.token_file));
   }
   settings.max_age_seconds = 3600 * arguments.max_age_hours;
   if (arguments.fast_disk_writes) settings.durability = serving::Durability::process_end;
-  const auto no_encoder = [](const DevicePack&) -> Result<std::shared_ptr<const serving::ItemEncoder>> {
+  SOTTO_CHECK(choose_mechanism(arguments, output));
+  if (arguments.synthetic > 0) SOTTO_CHECK(prepare_synthetic(arguments));
+  std::optional<RunSource> run;
+  if (!arguments.run.empty()) {
+    prepare_torch();
+    SOTTO_TRY(settings.model, own_pack_file(arguments, "run.pack"));
+    SOTTO_TRY(run, RunSource::open(arguments.run, arguments.data, settings.model, arguments.served));
+  }
+  const auto encoder_for =
+      [&](const DevicePack& pack) -> Result<std::shared_ptr<const serving::ItemEncoder>> {
+    if (run) return run->encoder_for(pack);
     return std::shared_ptr<const serving::ItemEncoder>();
   };
-  SOTTO_CHECK(choose_mechanism(arguments, output));
-  SOTTO_TRY(const auto server, serving::ServingServer::start(settings, no_encoder));
-  SOTTO_CHECK(fill(server->pool(), arguments));
+  SOTTO_TRY(const auto server, serving::ServingServer::start(settings, encoder_for));
+  SOTTO_CHECK(fill(server->pool(), arguments, run));
   output.event({{"event", "serving"},
                 {"url", server->url()},
                 {"model", server->pool().current()->model().version()},
@@ -99,7 +126,12 @@ Status serve(Arguments arguments, const Output& output) {
   output.text(fmt::format("serving {} items of model {} at {}", server->pool().catalogue().size(),
                           server->pool().current()->model().version(), server->url()));
   while (!interrupted()) {
-    if (auto done = server->tick(unix_now()); !done) output.text("warning: " + done.error().message);
+    Status done;
+    if (run) {
+      if (auto looked = run->refresh(); !looked) done = tl::unexpected(std::move(looked).error());
+    }
+    if (done) done = server->tick(unix_now());
+    if (!done) output.text("warning: " + done.error().message);
     for (int i = 0; i < 10 && !interrupted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   server->stop();
@@ -113,6 +145,21 @@ void add_serve_command(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<Arguments>();
   serving::ServeSettings& settings = arguments->serve;
   CLI::App* command = app.add_subcommand("serve", "Private online recommendation");
+  command->add_option("--run", arguments->run,
+                      "Trained run to serve; trained on or replaced while serving, it is taken over");
+  command->add_option("--data", arguments->data, "Data of the run, where it is not where it was trained");
+  command
+      ->add_option("--prototypes", arguments->served.prototypes,
+                   "Prototypes made of the run; --epsilon chooses them too")
+      ->check(CLI::Range(2, 4095));
+  command
+      ->add_option("--basis-vectors", arguments->served.basis_vectors,
+                   "Basis vectors made of the run, where it has none of its own")
+      ->check(CLI::Range(2, 1024));
+  command
+      ->add_option("--demand-epsilon", arguments->served.demand_epsilon,
+                   "Let prototypes follow demand, released once with this budget per reader; 0: not at all")
+      ->check(CLI::Range(0.0, 1000.0));
   command->add_option("--model", settings.model,
                       "Device pack to serve; replaced while serving, it is reloaded");
   command->add_option("--catalogue", settings.catalogue, "Folder of the live items; made when missing");
@@ -126,8 +173,9 @@ void add_serve_command(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(0.0, 1.0));
   command
       ->add_option("--epsilon", arguments->epsilon,
-                   "What one answer of a device may tell: sets the average share that ranks best")
-      ->excludes(command->get_option("--average-share"));
+                   "What one answer of a device may tell: sets prototypes and average share that rank best")
+      ->excludes(command->get_option("--average-share"))
+      ->excludes(command->get_option("--prototypes"));
   command->add_option("--pack-seconds", settings.pack_seconds, "Least time between device packs; 0: none")
       ->check(CLI::Range(0, 86'400));
   command->add_flag("--survive-process-only", arguments->fast_disk_writes,

@@ -33,6 +33,9 @@ class PrivateRecModel final : public NewsRecommender {
                              Pass& pass) override;
   std::int64_t vector_size() const override { return backbone_->vector_size(); }
   std::string_view first_user_parameter() const override { return first_user_parameter_; }
+  // The parts that a device has: the user model as it is without mixtures, and the public vectors.
+  NewsRecommender& backbone() const { return *backbone_; }
+  const torch::Tensor& basis() const { return basis_; }  // [B, D]
 
  private:
   std::vector<std::uint64_t> draws_of(const Histories& histories, Pass& pass) const;

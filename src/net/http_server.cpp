@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "net/http_session.h"
+#include "net/network_thread.h"
 
 namespace sotto {
 
@@ -29,6 +30,15 @@ struct Worker {
   SessionSet sessions;
   std::thread thread;
 };
+
+// Of the network thread that asks; null elsewhere.
+thread_local asio::io_context* own_context = nullptr;
+
+void run(asio::io_context& context) {
+  own_context = &context;
+  context.run();
+  own_context = nullptr;
+}
 
 AddressLimits::Address key_of(const tcp::endpoint& endpoint) {
   const asio::ip::address address = endpoint.address();
@@ -98,6 +108,13 @@ asio::awaitable<void> accept_connections(tcp::acceptor& acceptor, ServerShared& 
 
 }  // namespace
 
+bool run_after_ready_requests(std::function<void()> task) {
+  if (own_context == nullptr) return false;
+  // Behind the operations that the last poll found ready.
+  asio::post(*own_context, std::move(task));
+  return true;
+}
+
 struct HttpServer::State {
   State(const HttpServerSettings& settings, Router router, MetricsRegistry& metrics, TlsContext tls)
       : shared(settings, std::move(router), metrics, std::move(tls)) {
@@ -140,7 +157,7 @@ Result<HttpServer> HttpServer::start(const HttpServerSettings& settings, Router 
   asio::co_spawn(state->workers.front()->context,
                  accept_connections(*state->acceptor, state->shared, state->workers), asio::detached);
   for (auto& worker : state->workers) {
-    worker->thread = std::thread([&context = worker->context] { context.run(); });
+    worker->thread = std::thread([&context = worker->context] { run(context); });
   }
   return HttpServer(std::move(state));
 }

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "net/network_thread.h"
 #include "raw_socket.h"
 #include "test_server.h"
 
@@ -58,6 +59,23 @@ TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
     ASSERT_NE(at, std::string::npos) << i;
   }
   EXPECT_THAT(answers, testing::EndsWith("\r\n\r\n\"hello\""));
+}
+
+TEST(HttpServer, RunsWhatAHandlerLeavesForTheEndOfItsTurnOnTheSameThread) {
+  Router router;
+  router.add(HttpMethod::get, "/later", HttpHandler([](HttpRequest&&, HttpReply reply) {
+               const auto later = std::make_shared<HttpReply>(std::move(reply));
+               const auto thread = std::this_thread::get_id();
+               const bool taken = run_after_ready_requests([later, thread] {
+                 std::move (*later)(json_response(std::this_thread::get_id() == thread ? "true" : "false"));
+               });
+               EXPECT_TRUE(taken);
+             }));
+  TestServer test({}, std::move(router));
+  HttpClient client = test.client();
+  EXPECT_EQ(client.get("/later")->body, "true");
+  EXPECT_EQ(client.get("/later")->body, "true");
+  EXPECT_FALSE(run_after_ready_requests([] { FAIL() << "this is no network thread"; }));
 }
 
 TEST(HttpServer, AnswersAClientThatClosedItsSendingSide) {

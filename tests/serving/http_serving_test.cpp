@@ -269,32 +269,59 @@ TEST(ServingServer, TakesOverANewPackFileAndPublishesPacks) {
   EXPECT_EQ(server->pool().catalogue().size(), 0U) << "expired";
 }
 
-TEST(QueryCoalescer, GivesEveryQueryTheAnswerItWouldGetAlone) {
-  const TempFolder folder;
-  const auto pool = open(folder / "c");
-  ASSERT_TRUE(pool->put(articles(0, 300)));
-  std::atomic<std::size_t> passes{0}, queries{0}, wrong{0};
-  QueryCoalescer coalescer([&](std::size_t size) {
-    ++passes;
-    queries += size;
-  });
+class QueryCoalescing : public ::testing::Test {
+ protected:
+  QueryCoalescing() { EXPECT_TRUE(pool_->put(articles(0, 300))); }
+  // Submits the i-th of many different queries and compares its answer with the one it gets alone.
+  void submit(QueryCoalescer& coalescer, int i, std::uint32_t count) {
+    const auto share = static_cast<float>(i) / 200;
+    const auto query = mixture({share, 1 - share, 0}, count);
+    const auto alone = pool_->current()->search(query).value();
+    coalescer.submit({pool_->current(), query.coefficients, query.count, [alone, this](const auto& found) {
+                        ++answers_;
+                        wrong_ += !found || *found != alone ? 1 : 0;
+                      }});
+  }
+
+  const TempFolder folder_;
+  const std::unique_ptr<LivePool> pool_ = open(folder_ / "c");
+  std::atomic<std::size_t> answers_{0}, wrong_{0};
+};
+
+TEST_F(QueryCoalescing, SearchesTheQueriesOfATurnTogetherAndAnswersEachAsIfAlone) {
+  std::vector<std::function<void()>> ends;
+  std::vector<std::size_t> passes;
+  QueryCoalescer coalescer(
+      [&](std::function<void()> task) {
+        ends.push_back(std::move(task));
+        return true;
+      },
+      [&](std::size_t size) { passes.push_back(size); });
+  for (int i = 0; i < 100; ++i) submit(coalescer, i, i % 2 == 0 ? 3 : 5);
+  ASSERT_EQ(ends.size(), 1U) << "one end per turn";
+  EXPECT_EQ(answers_, 0U);
+  ends[0]();
+  EXPECT_EQ(answers_, 100U);
+  EXPECT_THAT(passes, ::testing::ElementsAre(64, 36));
+  submit(coalescer, 7, 3);
+  ASSERT_EQ(ends.size(), 2U) << "and a new turn";
+  ends[1]();
+  EXPECT_EQ(answers_, 101U);
+  EXPECT_EQ(wrong_, 0U);
+}
+
+TEST_F(QueryCoalescing, AThreadWithoutTurnsIsAnsweredAtOnceAndNeverSearchesForOthers) {
+  QueryCoalescer coalescer([](const std::function<void()>&) { return false; },
+                           [](std::size_t size) { EXPECT_EQ(size, 1U); });
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 3; ++thread) {
     threads.emplace_back([&, thread] {
-      for (int i = 0; i < 200; ++i) {
-        const auto share = static_cast<float>(i) / 200;
-        const auto query = mixture({share, 1 - share, 0}, 3 + static_cast<std::uint32_t>(thread));
-        const auto alone = pool->current()->search(query).value();
-        coalescer.submit(
-            {pool->current(), query.coefficients, query.count,
-             [alone, &wrong](const auto& found) { wrong += !found || *found != alone ? 1 : 0; }});
-      }
+      for (int i = 0; i < 200; ++i) submit(coalescer, i, 3 + static_cast<std::uint32_t>(thread));
     });
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_EQ(queries, 600U) << "all were answered";
-  EXPECT_EQ(wrong, 0U);
-  EXPECT_LE(passes, queries);
+  EXPECT_EQ(answers_, 600U);
+  EXPECT_EQ(wrong_, 0U);
 }
 
 TEST(PackModel, AServedPackHoldsTheLiveItems) {

@@ -1,5 +1,7 @@
 #include "serving/http/change_worker.h"
 
+#include "base/thread_priority.h"
+
 namespace sotto::serving {
 
 ChangeWorker::ChangeWorker(std::size_t most_waiting)
@@ -25,6 +27,7 @@ bool ChangeWorker::submit(std::function<void()> task) {
 }
 
 void ChangeWorker::work() {
+  yield_to_other_threads();  // queries are waited for by somebody
   std::unique_lock lock(mutex_);
   while (true) {
     wake_.wait(lock, [this] { return ending_ || !tasks_.empty(); });

@@ -12,9 +12,8 @@ using nlohmann::json;
 
 Result<CatalogueItem> read_item(const json& given) {
   if (!given.is_object()) return bad_input("it must be an object");
-  SOTTO_CHECK(
-      check_names(given, {"id", "title", "abstract", "category", "subcategory", "language", "published",
-                          "vector", "encoded_by"}));
+  SOTTO_CHECK(check_names(given, {"id", "title", "abstract", "category", "subcategory", "language",
+                                  "published", "vector", "encoded_by"}));
   CatalogueItem item;
   SOTTO_TRY(item.id, read_text(given, "id"));
   SOTTO_TRY(item.title, read_text(given, "title"));

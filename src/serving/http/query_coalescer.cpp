@@ -16,23 +16,28 @@ bool same_search(const QueryCoalescer::Query& left, const QueryCoalescer::Query&
 }  // namespace
 
 void QueryCoalescer::submit(Query query) {
-  std::unique_lock lock(mutex_);
-  waiting_.push_back(std::move(query));
-  if (searching_) return;
-  searching_ = true;
-  while (!waiting_.empty()) {
-    const std::size_t taken = std::min(waiting_.size(), most_at_once);
-    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(taken);
-    std::vector<Query> batch(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
-    waiting_.erase(waiting_.begin(), end);
-    lock.unlock();
-    search(std::move(batch));
-    lock.lock();
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& mine = waiting_[std::this_thread::get_id()];
+    first = mine.empty();
+    mine.push_back(std::move(query));
   }
-  searching_ = false;
+  if (first && !at_end_of_turn_([this] { search_waiting(); })) search_waiting();
 }
 
-void QueryCoalescer::search(std::vector<Query> batch) const {
+void QueryCoalescer::search_waiting() {
+  std::vector<Query> batch;
+  {
+    const std::lock_guard lock(mutex_);
+    batch.swap(waiting_[std::this_thread::get_id()]);
+  }
+  for (std::size_t first = 0; first < batch.size(); first += most_at_once) {
+    search(std::span(batch).subspan(first, std::min(most_at_once, batch.size() - first)));
+  }
+}
+
+void QueryCoalescer::search(std::span<Query> batch) const {
   if (batch_searched_) batch_searched_(batch.size());
   for (auto first = batch.begin(); first != batch.end();) {
     // Most have the same model and count: those in front become one search.

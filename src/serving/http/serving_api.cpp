@@ -6,6 +6,7 @@
 
 #include "net/http_text.h"
 #include "net/negotiation.h"
+#include "net/network_thread.h"
 #include "serving/http/items_json.h"
 #include "serving/http/open_api.h"
 #include "serving/http/recommend_json.h"
@@ -105,7 +106,8 @@ ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, MetricsRegist
       by_popularity_(metrics.counter("sotto_recommendations_total", "", {{"kind", "popular"}})),
       batch_sizes_(metrics.histogram("sotto_queries_per_pass", "Queries searched together", batch_bounds)),
       items_(metrics.gauge("sotto_pool_items", "Live items")),
-      coalescer_([this](std::size_t queries) { batch_sizes_.observe(static_cast<double>(queries)); }),
+      coalescer_(&run_after_ready_requests,
+                 [this](std::size_t queries) { batch_sizes_.observe(static_cast<double>(queries)); }),
       changes_(waiting_changes) {
   observe_pool();
 }

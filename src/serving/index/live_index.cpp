@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
+#include "base/thread_priority.h"
 #include "serving/index/segment_merge.h"
 
 namespace sotto::serving {
@@ -161,6 +162,7 @@ bool LiveIndex::merge_once() {
 }
 
 void LiveIndex::merge_until_stopped() {
+  yield_to_other_threads();
   std::unique_lock lock(waking_);
   while (!stopping_) {
     wake_.wait(lock, [this] { return due_ || stopping_; });

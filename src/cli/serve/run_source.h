@@ -1,0 +1,40 @@
+#pragma once
+// A run folder as the source of what a server serves. The pack made from it lies in a file of its own, which
+// the server takes over whenever it is replaced; the encoders stay here.
+//
+// One owner; encoder_for() may be called by the server while refresh() does not run.
+
+#include "cli/serve/served_run.h"
+#include "serving/pool/live_pool.h"
+
+namespace sotto::cli {
+
+class RunSource {
+ public:
+  // data: empty: where the run was trained. Makes the first pack.
+  static Result<RunSource> open(const fs::path& run, const fs::path& data, const fs::path& pack_file,
+                                const ServedRunSettings& settings);
+
+  // Makes the pack again when the run has been trained on, or another took its place. False: nothing new. An
+  // error leaves the file as it is.
+  Result<bool> refresh();
+
+  // The encoder of the pack made last.
+  Result<std::shared_ptr<const serving::ItemEncoder>> encoder_for(const DevicePack& pack) const;
+
+  // Puts the articles of the run's data into an empty pool. now: for articles whose time nobody knows.
+  Status fill(serving::LivePool& pool, std::int64_t now) const;
+
+ private:
+  RunSource(fs::path run, fs::path data, fs::path pack_file, const ServedRunSettings& settings)
+      : run_(std::move(run)), data_(std::move(data)), pack_file_(std::move(pack_file)), settings_(settings) {}
+  Result<Dataset> open_data() const;
+
+  fs::path run_, data_, pack_file_;
+  ServedRunSettings settings_;
+  fs::file_time_type trained_{};
+  std::string version_;
+  std::shared_ptr<const serving::ItemEncoder> encoder_;
+};
+
+}  // namespace sotto::cli

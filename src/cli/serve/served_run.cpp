@@ -1,0 +1,134 @@
+#ifdef SOTTO_HAVE_NET
+
+#include "cli/serve/served_run.h"
+
+#include "device/wire/pack_codec.h"
+#include "eval/experiments/serving/codebook.h"
+#include "eval/experiments/serving/two_tower_rows.h"
+#include "eval/training_run.h"
+#include "model/private_rec_model.h"
+#include "recipes/article_encoder.h"
+
+namespace sotto::cli {
+
+namespace {
+
+using private_serving::Codebook;
+using private_serving::Rows;
+
+constexpr std::uint64_t codebook_seed = 1;
+constexpr std::size_t version_digits = 12;
+
+class RunEncoder final : public serving::ItemEncoder {
+ public:
+  explicit RunEncoder(std::unique_ptr<const ArticleEncoder> articles) : articles_(std::move(articles)) {}
+
+  Result<std::vector<std::vector<float>>> encode(
+      std::span<const serving::CatalogueItem> items) const override {
+    std::vector<Article> articles;
+    articles.reserve(items.size());
+    for (const auto& item : items)
+      articles.push_back({item.title, item.abstract, item.category, item.subcategory});
+    return articles_->encode(articles);
+  }
+
+ private:
+  std::unique_ptr<const ArticleEncoder> articles_;
+};
+
+// The device's name for the user side of a model.
+Result<std::string> user_model_kind(const std::string& model) {
+  if (model == "nrms" || model == "plm-nr") return std::string("nrms");
+  if (model == "naml" || model == "fednewsrec") return model;
+  SOTTO_TRY(const auto* entry, find_model(model));
+  const char* why = entry->user_ids()
+                        ? "it keeps a vector of every reader's own, which a server must not ask for"
+                    : !entry->two_towers ? "it reads a reader anew for every item, so items have no vectors"
+                                         : "devices do not know its user side";
+  return bad_input("a run of {} cannot be served: {}. Train nrms, plm-nr, naml or fednewsrec", model, why);
+}
+
+Result<PackTensor> tensor_of(std::string name, const torch::Tensor& tensor) {
+  const torch::Tensor values = tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous();
+  std::vector<std::uint32_t> shape;
+  for (const std::int64_t size : values.sizes()) shape.push_back(static_cast<std::uint32_t>(size));
+  return PackTensor::from_floats(std::move(name), std::move(shape),
+                                 {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())},
+                                 NumberForm::f32);
+}
+
+Result<PackTensor> tensor_of(std::string name, const Rows& rows, std::uint32_t width) {
+  return PackTensor::from_floats(std::move(name), {static_cast<std::uint32_t>(rows.size()), width},
+                                 rows.values, NumberForm::f32);
+}
+
+Result<PackUserModel> user_model_of(const TrainedNews& news, const NewsRecommender& towers) {
+  PackUserModel made;
+  SOTTO_TRY(made.kind, user_model_kind(news.model_name));
+  if (made.kind != "naml") made.heads = static_cast<std::uint32_t>(news.shape.heads);
+  if (made.kind == "fednewsrec") made.recent_clicks = static_cast<std::uint32_t>(news.shape.recent_clicks);
+  made.max_history = static_cast<std::uint32_t>(news.max_history);
+  bool users = false;  // the user side is registered last
+  for (const auto& parameter : towers.named_parameters()) {
+    users = users || parameter.key() == towers.first_user_parameter();
+    if (!users) continue;
+    SOTTO_TRY(auto weights, tensor_of(parameter.key(), parameter.value()));
+    made.weights.push_back(std::move(weights));
+  }
+  return made;
+}
+
+Result<Codebook> codebook_of(const TrainedNews& news, NewsRecommender& towers, const Dataset& dataset,
+                             const ServedRunSettings& settings, std::size_t basis) {
+  torch::NoGradGuard no_grad;
+  const Rows items = private_serving::encode_catalogue(towers, dataset.item_count());
+  private_serving::ReaderSettings readers;
+  readers.demand_epsilon = settings.demand_epsilon;
+  SOTTO_TRY(const Rows vectors, private_serving::simulated_reader_vectors(
+                                    towers, items, dataset, news.max_history, readers, codebook_seed));
+  SOTTO_TRY(const auto space, private_serving::RankingSpace::of_items(items));
+  return make_codebook(space, vectors, static_cast<std::size_t>(settings.prototypes), basis, codebook_seed);
+}
+
+}  // namespace
+
+Result<ServedRun> open_served_run(const fs::path& run, const Dataset& dataset,
+                                  const ServedRunSettings& settings) {
+  SOTTO_TRY(auto news, open_news_run(run, dataset));
+  SOTTO_CHECK(user_model_kind(news.model_name));
+  const auto* mixtures = dynamic_cast<const PrivateRecModel*>(news.model.get());
+  auto* towers =
+      mixtures != nullptr ? &mixtures->backbone() : dynamic_cast<NewsRecommender*>(news.model.get());
+  if (towers == nullptr) return failed("{} is not made of two towers", news.model_name);
+
+  ServedRun served;
+  DevicePack& pack = served.pack;
+  pack.dimension = static_cast<std::uint32_t>(towers->vector_size());
+  SOTTO_TRY(pack.user_model, user_model_of(news, *towers));
+  SOTTO_TRY(auto book,
+            codebook_of(news, *towers, dataset, settings,
+                        mixtures != nullptr ? 0 : static_cast<std::size_t>(settings.basis_vectors)));
+  SOTTO_TRY(pack.prototypes, tensor_of("prototypes", book.prototypes, pack.dimension));
+  if (mixtures != nullptr) {
+    SOTTO_TRY(pack.basis, tensor_of("basis", mixtures->basis()));
+  } else {
+    SOTTO_TRY(pack.basis, tensor_of("basis", book.basis, pack.dimension));
+  }
+  pack.average_user = std::move(book.average_user);
+  pack.anonymous.resize(pack.dimension);  // an item without words
+  pack.categories = {"all"};              // the live items bring theirs
+  SOTTO_TRY(pack.items, make_items({}, pack.dimension));
+  pack.model = "unnamed";
+  SOTTO_TRY(const std::string bytes, encode_pack(pack));
+  SOTTO_TRY(const std::string hash, pack_version(bytes));
+  SOTTO_TRY(const auto* recipe, recipe_of_run(run));
+  pack.model = fmt::format("{}-{}", recipe->name, hash.substr(0, version_digits));
+
+  SOTTO_TRY(auto articles, ArticleEncoder::create(std::move(news)));
+  served.encoder = std::make_shared<const RunEncoder>(std::move(articles));
+  return served;
+}
+
+}  // namespace sotto::cli
+
+#endif

@@ -1,0 +1,32 @@
+#pragma once
+// From a trained run to what is served: the public pack of its user model, prototypes, basis vectors and
+// average user, and the encoder that turns articles into vectors.
+//
+// Served are runs of two-tower models whose user side a device can compute: nrms, plm-nr, naml and
+// fednewsrec, trained by any recipe, PrivateRec's mixtures around them included (its trained basis is the one
+// in the pack). Refused are models that keep a vector of every reader (lstur, fm), read a reader anew for
+// every item (npa, dkn, dan, dfm) or have a user side that devices do not know (ebnr), and recipes that learn
+// from interactions without text.
+
+#include "device/pack/device_pack.h"
+#include "recipes/recipe.h"
+#include "serving/pool/item_encoder.h"
+
+namespace sotto::cli {
+
+struct ServedRunSettings {
+  std::int64_t prototypes = 64, basis_vectors = 5;
+  // Budget, per training reader, of the one release of demand per group of items; 0: items alone are used.
+  double demand_epsilon = 0;
+};
+
+struct ServedRun {
+  DevicePack pack;  // without items; its version names its contents
+  std::shared_ptr<const serving::ItemEncoder> encoder;
+};
+
+// dataset: what the run was trained on, or another with the same categories.
+Result<ServedRun> open_served_run(const fs::path& run, const Dataset& dataset,
+                                  const ServedRunSettings& settings);
+
+}  // namespace sotto::cli
