@@ -87,6 +87,25 @@ TEST(ExactIndex, EqualScoresComeInTheOrderOfTheirNumbers) {
     EXPECT_EQ(found[i], (ScoredItem{1.75, static_cast<ItemNumber>(i + 1)}));
 }
 
+// Blocks that are skipped because their rows tie: equal rows, and rows that differ but score the same.
+TEST(ExactIndex, TiesOverManyBlocksAreBrokenByNumberAloneAndInBatches) {
+  constexpr std::size_t count = 70'000;  // more blocks than a query looks at before it joins a shared pass
+  for (const bool equal : {true, false}) {
+    RowBatch rows{2, {}, {}, {}};
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto x = equal ? 1.0F : static_cast<float>(i % 64) / 64;
+      rows.add(static_cast<ItemNumber>(1 + i * 7919 % count), {}, std::vector<float>{x, 2 - x});
+    }
+    const auto index = LiveIndex::create(2, LiveIndex::Merging::when_asked).value();
+    ASSERT_TRUE(index->update({{}, rows}));
+    ASSERT_TRUE(index->update({{1, 2, 4}, {2, {}, {}, {}}}));
+    const std::vector<ScoredItem> best = {{1, 3}, {1, 5}, {1, 6}, {1, 7}};
+    const std::vector<float> query = {0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F};
+    EXPECT_EQ(index->search(std::span(query).first(2), 4).value(), best);
+    for (const auto& found : index->search_batch(query, 4).value()) EXPECT_EQ(found, best);
+  }
+}
+
 TEST(ExactIndex, NoItemsGiveNoAnswersAndOneGivesOne) {
   const auto index = LiveIndex::create(2, LiveIndex::Merging::when_asked).value();
   EXPECT_THAT(index->search(std::vector<float>{0.5F, 0.5F}, 10).value(), IsEmpty());

@@ -1,12 +1,16 @@
 #include "serving/index/exact_scores.h"
 
+#include <limits>
+
 #include "base/isa.h"
 
 namespace sotto::serving {
 
-SOTTO_MULTIVERSION void exact_scores(const Term* terms, const double* coefficients, std::size_t count,
-                                     const float* columns, double* scores) {
+SOTTO_MULTIVERSION double exact_scores(const Term* terms, const double* coefficients, std::size_t count,
+                                       const float* columns, double* scores) {
   constexpr std::size_t tile = 32;  // sums that stay in registers
+  double lanes[tile];
+  for (double& lane : lanes) lane = -std::numeric_limits<double>::infinity();
   for (std::size_t first = 0; first < block_rows; first += tile) {
     double sums[tile] = {};
     for (std::size_t t = 0; t < count; ++t) {
@@ -14,8 +18,14 @@ SOTTO_MULTIVERSION void exact_scores(const Term* terms, const double* coefficien
       const double coefficient = coefficients[t];
       for (std::size_t j = 0; j < tile; ++j) sums[j] += coefficient * static_cast<double>(column[j]);
     }
-    for (std::size_t j = 0; j < tile; ++j) scores[first + j] = sums[j];
+    for (std::size_t j = 0; j < tile; ++j) {
+      scores[first + j] = sums[j];
+      lanes[j] = sums[j] > lanes[j] ? sums[j] : lanes[j];
+    }
   }
+  double largest = lanes[0];
+  for (const double lane : lanes) largest = lane > largest ? lane : largest;
+  return largest;
 }
 
 }  // namespace sotto::serving

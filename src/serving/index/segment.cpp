@@ -67,13 +67,18 @@ void Segment::store(const RowBatch& rows, std::span<const std::uint32_t> order) 
 }
 
 void Segment::bound_blocks() {
+  constant_.assign(blocks(), true);
+  smallest_items_.resize(blocks());
   for (std::size_t b = 0; b < blocks(); ++b) {
     const std::size_t rows_here = std::min(block_rows, rows() - b * block_rows);
+    const ItemNumber* items = items_.data() + b * block_rows;
+    smallest_items_[b] = *std::min_element(items, items + rows_here);
     for (std::size_t d = 0; d < dimension_; ++d) {
       const float* column = block(b) + d * block_rows;
       const auto [low, high] = std::minmax_element(column, column + rows_here);
       block_bounds_.widen(b, d, *low, *high);
       group_bounds_.widen(b / group_blocks, d, *low, *high);
+      if (*low != *high) constant_[b] = false;
       largest_[d] = std::max({largest_[d], std::abs(*low), std::abs(*high)});
     }
   }
@@ -96,7 +101,8 @@ RowSet Segment::all_rows() const {
 std::size_t Segment::bytes() const {
   return items_.size() * sizeof(ItemNumber) + tags_.size() * sizeof(ItemTag) +
          values_.size() * sizeof(float) + by_number_.size() * sizeof(std::uint32_t) + block_bounds_.bytes() +
-         group_bounds_.bytes() + (codes_ ? codes_->bytes() : 0) + largest_.size() * sizeof(float);
+         group_bounds_.bytes() + (codes_ ? codes_->bytes() : 0) + largest_.size() * sizeof(float) +
+         constant_.size() / 8 + smallest_items_.size() * sizeof(ItemNumber);
 }
 
 }  // namespace sotto::serving

@@ -53,6 +53,9 @@ class Segment {
     return values_[(row / block_rows * dimension_ + dimension) * block_rows + row % block_rows];
   }
   const float* block(std::size_t block) const { return values_.data() + block * dimension_ * block_rows; }
+  // All rows of the block have the same values. Its equals are then ordered by their numbers alone.
+  bool is_constant(std::size_t block) const { return constant_[block]; }
+  ItemNumber smallest_item(std::size_t block) const { return smallest_items_[block]; }
   const Bounds& block_bounds() const { return block_bounds_; }
   const Bounds& group_bounds() const { return group_bounds_; }
   FirstLook first_look() const { return codes_ ? FirstLook::codes : FirstLook::values; }
@@ -71,6 +74,8 @@ class Segment {
   std::vector<ItemTag> tags_;
   std::vector<float> values_;  // blocks x dimension x block_rows; zeros behind the last row
   Bounds block_bounds_, group_bounds_;
+  std::vector<bool> constant_;              // per block
+  std::vector<ItemNumber> smallest_items_;  // per block
   std::vector<float> largest_;
   std::optional<RowCodes> codes_;
   std::vector<std::uint32_t> by_number_;  // rows in ascending order of their items

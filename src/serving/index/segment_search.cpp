@@ -31,6 +31,11 @@ class BlockScan {
   bool can_matter(float bound) const { return bound >= cut_; }
 
   void scan(std::size_t block) {
+    if (segment_.is_constant(block)) {
+      const double score = running_.query.score(
+          [&](std::uint32_t dimension) { return segment_.value(block * block_rows, dimension); });
+      if (!running_.top.would_take(score, segment_.smallest_item(block))) return;
+    }
     std::array<float, block_rows> quick;
     const auto terms = running_.query.terms();
     const float largest = segment_.codes()
@@ -40,8 +45,10 @@ class BlockScan {
     const auto in_question = std::count_if(quick.begin(), quick.end(), [&](float q) { return q >= cut_; });
     if (in_question > few_rows) {
       std::array<double, block_rows> exact;
-      exact_scores(terms.data(), running_.query.coefficients().data(), terms.size(), segment_.block(block),
-                   exact.data());
+      const double best = exact_scores(terms.data(), running_.query.coefficients().data(), terms.size(),
+                                       segment_.block(block), exact.data());
+      // Where many rows tie with the k-th best, most blocks hold later numbers only.
+      if (!running_.top.would_take(best, segment_.smallest_item(block))) return;
       for (std::size_t j = 0; j < block_rows; ++j) {
         if (quick[j] >= cut_) offer(block * block_rows + j, exact[j]);
       }
