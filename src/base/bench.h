@@ -14,7 +14,8 @@ struct BenchRow {
   double baseline = 0;
   double ratio = 0;  // how many times better than the baseline
   std::string unit;
-  std::string against;  // what the baseline is
+  std::string against;    // what the baseline is
+  std::string goal = {};  // what was to be reached, in words; empty: nothing in particular
 };
 
 inline double seconds_on(clockid_t clock) {

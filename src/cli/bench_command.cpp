@@ -30,9 +30,11 @@ void report(const Output& output, const BenchRow& row) {
                 {"baseline", row.baseline},
                 {"ratio", row.ratio},
                 {"unit", row.unit},
-                {"against", row.against}});
-  output.text(fmt::format("{:<52} {:>10.4g} {} against {:.4g} ({}): {:.2f} times", row.name, row.ours,
-                          row.unit, row.baseline, row.against, row.ratio));
+                {"against", row.against},
+                {"goal", row.goal}});
+  output.text(fmt::format("{:<52} {:>10.4g} {} against {:.4g} ({}): {:.2f} times{}", row.name, row.ours,
+                          row.unit, row.baseline, row.against, row.ratio,
+                          row.goal.empty() ? "" : fmt::format(" (goal: {})", row.goal)));
 }
 
 Status report(const Output& output, const Result<std::vector<BenchRow>>& rows) {

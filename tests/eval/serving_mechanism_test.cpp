@@ -61,8 +61,9 @@ TEST_F(ServingMechanisms, ResponsesAreWrongExactlyAsOftenAsEpsilonDemands) {
 }
 
 TEST_F(ServingMechanisms, MoreBudgetRanksBetter) {
-  for (const Family family : {Family::prototypes_response, Family::prototypes_similarity,
-                              Family::direction_laplace, Family::direction_gaussian}) {
+  for (const Family family :
+       {Family::prototypes_response, Family::prototypes_similarity, Family::prototypes_pack,
+        Family::direction_laplace, Family::direction_gaussian}) {
     const double low = mean_cosine(serve(family, 4, 1)), high = mean_cosine(serve(family, 4, 20)),
                  exact = mean_cosine(serve(family, 4, infinity));
     EXPECT_GT(high, low + 0.02) << name(family);
@@ -71,8 +72,9 @@ TEST_F(ServingMechanisms, MoreBudgetRanksBetter) {
 }
 
 TEST_F(ServingMechanisms, WithoutBudgetTheServerRanksLikeTheAverageUser) {
-  for (const Family family : {Family::prototypes_response, Family::prototypes_similarity,
-                              Family::direction_laplace, Family::direction_gaussian}) {
+  for (const Family family :
+       {Family::prototypes_response, Family::prototypes_similarity, Family::prototypes_pack,
+        Family::direction_laplace, Family::direction_gaussian}) {
     const Rows served = serve(family, 8, 0.001);
     for (std::size_t i = 0; i < served.size(); ++i)
       ASSERT_GT(cosine(served[i], known.average), 0.999) << name(family);
@@ -82,6 +84,7 @@ TEST_F(ServingMechanisms, WithoutBudgetTheServerRanksLikeTheAverageUser) {
 TEST_F(ServingMechanisms, SoundOnesHoldWhatWasAskedAndPapersLess) {
   EXPECT_DOUBLE_EQ(*privacy(Family::prototypes_response, 16, 2).epsilon, 2);
   EXPECT_DOUBLE_EQ(*privacy(Family::prototypes_similarity, 16, 2).epsilon, 2);
+  EXPECT_DOUBLE_EQ(*privacy(Family::prototypes_pack, 16, 2).epsilon, 2);
   EXPECT_DOUBLE_EQ(*privacy(Family::coefficients_laplace, 5, 2).epsilon, 2);
   EXPECT_DOUBLE_EQ(*privacy(Family::direction_laplace, 4, 2).epsilon, 2);
   const AnswerPrivacy gaussian = privacy(Family::direction_gaussian, 4, 2);
@@ -102,7 +105,8 @@ TEST_F(ServingMechanisms, AnswersOfOppositeReadersStayWithinTheBudget) {
   constexpr std::size_t draws = 40000;
   Rows one(1, 6), other(1, 6);
   one[0][5] = 1, other[0][5] = -1;
-  for (const Family family : {Family::prototypes_response, Family::prototypes_similarity}) {
+  for (const Family family :
+       {Family::prototypes_response, Family::prototypes_similarity, Family::prototypes_pack}) {
     const auto mechanism = make_mechanism({family, 4, epsilon}, known, 1).value();
     std::map<std::vector<float>, std::pair<double, double>> counts;
     const Rows many = repeated(one[0], draws), opposite = repeated(other[0], draws);

@@ -48,6 +48,25 @@ TEST(RankingSpace, CosineOfReadersIsTheCorrelationOfTheirScores) {
   }
 }
 
+TEST(RankingSpace, ComparableVectorsSpreadTheirScoresByOneAndKeepTheirDirection) {
+  const Rows items = normal_rows(300, 5, 1, 3);
+  Rows users = normal_rows(10, 5, 2);
+  std::fill(users[4].begin(), users[4].end(), 0.0F);
+  const Rows comparable = RankingSpace::of_items(items).value().comparable(users);
+  for (std::size_t u = 0; u < users.size(); ++u) {
+    if (u == 4) {
+      EXPECT_EQ(dot(comparable[u], comparable[u]), 0);
+      continue;
+    }
+    const auto given = scores(comparable[u], items);
+    double sum = 0, squares = 0;
+    for (const double score : given) sum += score, squares += score * score;
+    const auto n = static_cast<double>(given.size());
+    EXPECT_NEAR(squares / n - sum / n * sum / n, 1, 1e-4);
+    EXPECT_NEAR(cosine(comparable[u], users[u]), 1, 1e-6);
+  }
+}
+
 TEST(RankingSpace, LeavesOutDirectionsInWhichItemsDoNotDiffer) {
   Rows items = normal_rows(50, 4, 1);
   for (std::size_t i = 0; i < items.size(); ++i) items[i][2] = 7;
