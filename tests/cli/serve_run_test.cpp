@@ -162,8 +162,8 @@ class ServedRunServer : public ServedRuns {
     DeviceSettings settings;
     settings.ranking = ranking;
     settings.query.mechanism = mechanism;
-    settings.query.epsilon = 5;
-    settings.lifetime_epsilon = 50;
+    settings.query.epsilon = 3;
+    settings.lifetime_epsilon = 10;
     auto opened =
         Device::open(folder / name, settings, {[] { return UtcTime(std::chrono::seconds(now)); }, &random});
     EXPECT_TRUE(opened) << opened.error().message;
@@ -189,7 +189,7 @@ TEST_F(ServedRunServer, ServesDevicesInAllThreeModes) {
     ASSERT_TRUE(page) << page.error().message;
     EXPECT_EQ(page->source,
               ranking == "local" ? Recommendations::Source::local : Recommendations::Source::fresh_query)
-        << page->note;
+        << mechanism << ": " << page->note;
     pages.push_back(page->items);
   }
   // The answer covers this small pool, so re-ranking on the device finds the same best five in every mode.
@@ -217,8 +217,8 @@ TEST_F(ServedRunServer, ANewArticleIsReadByTheModelAndFoundAtOnce) {
     const auto answer = post(client, query);
     ASSERT_EQ(answer.status, 200) << answer.body;
     std::map<std::string, double> scores;
-    for (const auto& item : nlohmann::json::parse(answer.body).at("items"))
-      scores[item.at("id")] = item.at("score");
+    const auto body = nlohmann::json::parse(answer.body);
+    for (const auto& item : body.at("items")) scores[item.at("id")] = item.at("score");
     ASSERT_EQ(scores.size(), dataset.item_count() + 1);
     EXPECT_NEAR(scores.at("fresh"), scores.at("N4"), 1e-5) << "the same words, the same vector";
   }

@@ -19,8 +19,8 @@ TEST(MechanismChoice, MoreBudgetMeansMorePrototypesAndLessOfTheAverageUser) {
     }
     before = now;
   }
-  EXPECT_EQ(before.prototypes, 64U);
-  EXPECT_LT(before.average_share, 0.01);
+  EXPECT_EQ(before.prototypes, 256U);
+  EXPECT_LT(before.average_share, 0.02);
 }
 
 TEST(MechanismChoice, TellsNothingWhereItWouldNotHelp) {

@@ -6,6 +6,7 @@
 #include "eval/experiments/serving/codebook.h"
 #include "eval/experiments/serving/two_tower_rows.h"
 #include "eval/training_run.h"
+#include "model/model_registry.h"
 #include "model/private_rec_model.h"
 #include "recipes/article_encoder.h"
 

@@ -253,6 +253,7 @@ Result<std::vector<BenchRow>> bench_serving(const ServingBench& settings) {
     return bad_input("a benchmark of {} items was asked for: choose 1 to 20000000", settings.items);
   }
   std::vector<BenchRow> rows;
+  SOTTO_TRY(rows.emplace_back(), bench_device_ranking());
   {
     SOTTO_TRY(const Contest clustered, prepare(BenchWorld::clustered, settings.items, true));
     SOTTO_CHECK(compare_exact(clustered, BenchWorld::clustered, rows));

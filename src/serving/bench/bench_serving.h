@@ -16,4 +16,7 @@ struct ServingBench {
 
 Result<std::vector<BenchRow>> bench_serving(const ServingBench& settings = {});
 
+// Ranking on the device: what a server returned against the whole pool.
+Result<BenchRow> bench_device_ranking();
+
 }  // namespace sotto::serving

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int cluster_iterations = 12, naming_iterations = 6;
 constexpr std::size_t readers_to_tune_by = 1000;
-constexpr std::array sharpness = {0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0};
+constexpr std::array basis_scales = {0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0};
 
 // Mean of the rows of each group; a group without rows keeps what it had.
 void move_to_means(const Rows& rows, std::span<const std::uint32_t> group_of, Rows& means) {
@@ -83,7 +83,7 @@ Rows make_basis(const RankingSpace& space, const Rows& reader_vectors, std::size
   std::copy_n(reader_vectors.values.begin(), some.values.size(), some.values.begin());
   const Rows truth = space.readers(some);
   double best = -INFINITY, chosen = 1;
-  for (const double scale : sharpness) {
+  for (const double scale : basis_scales) {
     const Rows told = space.readers(mixtures(some, basis, scale));
     double agreement = 0;
     for (std::size_t i = 0; i < told.size(); ++i) agreement += dot(told[i], truth[i]);
