@@ -2,12 +2,12 @@
 # Loads a server of made-up items with wrk on the same machine and prints recommendations per second and latencies
 # for several numbers of connections: by prototypes, by coefficients (exact), and by coefficients at half that load
 # while articles are put at 1,000 per second.
-# Usage: tools/load_serving.sh [ITEMS] [SECONDS] [CONNECTIONS...]
+# Usage: [NETWORK_THREADS=N] tools/load_serving.sh [ITEMS] [SECONDS] [CONNECTIONS...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 items=${1:-1000000} seconds=${2:-10}
 [ $# -gt 2 ] && connections=("${@:3}") || connections=(4 8 16)
-sotto=${SOTTO:-build/release/sotto}
+sotto=${SOTTO:-build/release/sotto} threads=${NETWORK_THREADS:-2}
 command -v wrk >/dev/null || { echo "wrk is missing: tools/install_packages.sh load" >&2; exit 1; }
 
 folder=$(mktemp -d)
@@ -21,7 +21,7 @@ trap finish EXIT
 echo "a-token-for-load-tests" >"$folder/token"
 : >"$folder/log"
 "$sotto" serve --synthetic "$items" --catalogue "$folder/catalogue" --pack-seconds 0 --survive-process-only \
-  --operator-token-file "$folder/token" --json >"$folder/log" &
+  --network-threads "$threads" --operator-token-file "$folder/token" --json >"$folder/log" &
 server=$!
 for _ in $(seq 1200); do
   grep -q '"serving"' "$folder/log" && break
@@ -65,8 +65,8 @@ articles_batch() {
   awk -v batch="$1" -v model="$model" 'BEGIN {
     srand(batch); printf "{\"items\":["
     for (i = 1; i <= 100; i++) {
-      printf "%s{\"id\":\"new-%s-%d\",\"title\":\"New\",\"published\":1700000000,\"encoded_by\":\"%s\",\"vector\":[", i > 1 ? "," : "", batch, i, model
-      for (j = 1; j <= 64; j++) printf "%s%.4f", j > 1 ? "," : "", rand() / 4
+      printf "%s{\"id\":\"new-%s-%d\",\"title\":\"New\",\"published\":1700000000,\"encoded_by\":\"%s\",\"vector\":[", (i > 1 ? "," : ""), batch, i, model
+      for (j = 1; j <= 64; j++) printf "%s%.4f", (j > 1 ? "," : ""), rand() / 4
       printf "]}"
     }
     printf "]}" }' >"$folder/batch-$1.json"
@@ -83,7 +83,7 @@ put_articles() {
   done
 }
 
-echo "$items items, wrk on the same $(nproc) cores, $seconds s each"
+echo "$items items, $threads network threads, wrk on the same $(nproc) cores, $seconds s each"
 echo "| by | connections | per second | median | 99 % | failed |"
 echo "|---|---|---|---|---|---|"
 for count in "${connections[@]}"; do
@@ -94,7 +94,7 @@ for count in "${connections[@]}"; do
   for i in $(seq 100 $((100 + seconds * 10))); do articles_batch "$count-$i"; done
   put_articles &
   writer=$!
-  DELAY=$(awk -v n="$count" -v r="$full" 'BEGIN { print r > 0 ? 1000 * n / r : 0 }') \
+  DELAY=$(awk -v n="$count" -v r="$full" 'BEGIN { print (r > 0 ? 1000 * n / r : 0) }') \
     load "the same at half load, 1,000 articles/s put" coefficients "$count"
   kill "$writer" 2>/dev/null || true
   wait "$writer" 2>/dev/null || true

@@ -10,7 +10,7 @@ namespace sotto {
 
 void yield_to_other_threads() {
 #ifdef __linux__
-  constexpr int background = 10;  // of nice(1), for this thread alone
+  constexpr int background = 5;  // of nice(1), for this thread alone
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), background);
 #endif
 }
