@@ -36,8 +36,8 @@ asan: setup ## every test under AddressSanitizer and UBSan
 	@ctest --test-dir build/asan --output-on-failure -j 2 --timeout 1800
 
 tsan: setup ## the tests of the threaded modules under ThreadSanitizer
-	@tools/build.sh tsan test_base test_data test_metrics test_serving
-	@ctest --test-dir build/tsan --output-on-failure -R '^(ThreadPool|ParallelFor|Progress|Dataset|Newsroom|LiveIndexThreads|LivePoolThreads|QueryCoalescer|HttpServing)' --timeout 1800
+	@tools/build.sh tsan test_base test_data test_metrics test_net test_serving
+	@ctest --test-dir build/tsan --output-on-failure -R '^(ThreadPool|ParallelFor|Progress|Dataset|Newsroom|LiveIndexThreads|LivePoolThreads|QueryCoalescing|WholeSystem|Http)' --timeout 1800
 
 coverage: ## line coverage of the tests as build/coverage/index.html
 	@tools/install_packages.sh build lint
