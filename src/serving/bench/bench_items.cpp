@@ -42,10 +42,15 @@ RowBatch BenchItems::vectors(std::size_t first, std::size_t count) const {
     for (std::size_t i = begin; i < end; ++i) {
       const auto item = static_cast<ItemNumber>(first + i);
       rows.items[i] = item;
-      SeededRandom random(seed, Purpose::test, 1, world_ == BenchWorld::alike ? 0 : item);
+      const bool alike = world_ == BenchWorld::alike || world_ == BenchWorld::nearly_alike;
+      SeededRandom random(seed, Purpose::test, 1, alike ? 0 : item);
       const std::span<float> values = std::span(rows.values).subspan(i * dimension_, dimension_);
       const bool clustered = world_ == BenchWorld::clustered;
       fill_normal(values, (clustered ? 0.5F : 1.0F) / std::sqrt(static_cast<float>(dimension_)), random);
+      if (world_ == BenchWorld::nearly_alike) {
+        SeededRandom own(seed, Purpose::test, 3, item);
+        for (float& value : values) value *= 1 + static_cast<float>(uniform_below(own, 4)) * 1e-7F;
+      }
       if (!clustered) continue;
       const float* topic = topics_.data() + uniform_below(random, topic_count) * dimension_;
       const auto length = static_cast<float>(std::exp(0.2 * normal(random)));

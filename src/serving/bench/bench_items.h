@@ -10,8 +10,9 @@
 namespace sotto::serving {
 
 // News as encoders see them: vectors around topics, of differing length; directions are means of topics.
-// Isotropic: no structure at all. Alike: all items equal, so that nothing can ever be skipped.
-enum class BenchWorld { clustered, isotropic, alike };
+// Isotropic: no structure at all. Alike: all items equal. Nearly alike: they differ in the last bits only, so
+// that single precision can rule nothing out.
+enum class BenchWorld { clustered, isotropic, alike, nearly_alike };
 
 class BenchItems {
  public:

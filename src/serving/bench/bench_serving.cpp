@@ -40,7 +40,9 @@ const char* name_of(BenchWorld world) {
     case BenchWorld::isotropic:
       return "isotropic items";
     case BenchWorld::alike:
-      return "equal items (nothing to skip)";
+      return "equal items";
+    case BenchWorld::nearly_alike:
+      return "nearly equal items (nothing can be ruled out)";
   }
   return "";
 }
@@ -260,7 +262,7 @@ Result<std::vector<BenchRow>> bench_serving(const ServingBench& settings) {
     SOTTO_CHECK(compare_prototypes(clustered, rows));
     compare_memory(clustered, rows);
   }
-  for (const BenchWorld world : {BenchWorld::isotropic, BenchWorld::alike}) {
+  for (const BenchWorld world : {BenchWorld::isotropic, BenchWorld::alike, BenchWorld::nearly_alike}) {
     SOTTO_TRY(const Contest contest, prepare(world, settings.items, false));
     SOTTO_CHECK(compare_exact(contest, world, rows));
   }
