@@ -12,25 +12,32 @@ struct Arguments {
 };
 
 Status list_experiments(const Output& output) {
+  std::string_view paper;
   for (const auto& entry : experiments()) {
-    output.event({{"event", "experiment"}, {"name", entry.name}, {"shows", entry.shows}});
-    output.text(fmt::format("{:<30}{}", entry.name, entry.shows));
+    output.event({{"event", "experiment"},
+                  {"name", entry.name},
+                  {"paper", entry.paper},
+                  {"needs", describe(entry.needs)},
+                  {"shows", entry.shows}});
+    if (entry.paper != paper) output.text(fmt::format("{}{}", paper.empty() ? "" : "\n", entry.paper));
+    paper = entry.paper;
+    output.text(fmt::format("  {:<29}{:<14}{}", entry.name, describe(entry.needs), entry.shows));
   }
   return {};
 }
 
-Status run_experiment(Arguments& arguments, const Output& output) {
+Status run_named_experiment(Arguments& arguments, const Output& output) {
   if (arguments.list) return list_experiments(output);
   if (arguments.name.empty()) return bad_input("which experiment? 'sotto experiment --list' names them all");
   SOTTO_TRY(const auto* entry, find_experiment(arguments.name));
-  if (arguments.data.empty() || arguments.out.empty())
-    return bad_input("'sotto experiment {}' needs --data DIR and --out DIR", entry->name);
+  if (arguments.out.empty())
+    return bad_input("'sotto experiment {}' needs --out DIR for its results", entry->name);
   ExperimentRequest& request = arguments.request;
   request.data = arguments.data;
   request.out = arguments.out;
   request.run = arguments.run;
   request.event = [&](const nlohmann::json& event) { output.event(event); };
-  SOTTO_TRY(const auto result, entry->run(request));
+  SOTTO_TRY(const auto result, run_experiment(*entry, request));
   nlohmann::json files = nlohmann::json::array();
   for (const auto& file : result.files) files.push_back(file.string());
   output.event({{"event", result.interrupted ? "interrupted" : "done"},
@@ -52,9 +59,13 @@ void add_experiment_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("experiment", "Regenerate a table or a figure");
   command->add_option("name", arguments->name, "Which one");
   command->add_flag("--list", arguments->list, "Name them all");
-  command->add_option("--data", arguments->data, "Data set folder");
+  command->add_option("--data", arguments->data,
+                      "Data set folder; a quick experiment on news makes a small newsroom without it");
   command->add_option("--out", arguments->out, "Folder for the results; finished rows there are kept");
-  command->add_option("--run", arguments->run, "A trained run to look at; else one is trained below --out");
+  command->add_option("--run", arguments->run,
+                      "serving-epsilon: a trained run to look at; else one is trained below --out");
+  command->add_option("--device", arguments->request.device, "cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_flag("--quick", arguments->request.quick, "Two minutes on two cores; marked as quick");
   command->add_option("--seeds", arguments->request.seeds, "Repetitions to average over")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{10000}))
@@ -62,7 +73,9 @@ void add_experiment_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--set", arguments->request.assignments, "key=value; may be repeated")
       ->allow_extra_args(false);
   command->callback([arguments, &invocation] {
-    invocation.action = [arguments, &invocation] { return run_experiment(*arguments, invocation.output); };
+    invocation.action = [arguments, &invocation] {
+      return run_named_experiment(*arguments, invocation.output);
+    };
   });
 }
 

@@ -66,12 +66,14 @@ HeldOutReport evaluate_interactions(const Dataset& dataset, const InteractionDat
 
   std::vector<std::size_t> users(data.test.size());
   std::iota(users.begin(), users.end(), std::size_t{0});
-  Ranking model(dataset, data), popular(dataset, data), own_first(dataset, data);
+  Ranking model(dataset, data), popular(dataset, data), own_first(dataset, data), random(dataset, data);
   score([&](std::size_t user, std::span<const std::uint64_t> rows, const float* scores) {
     model.take(user, rows, scores);
   });
   const std::vector<float> popularity = training_popularity(dataset, data);
+  const std::vector<float> all_tied(dataset.item_count(), 0.0F);
   for (const std::size_t user : users) {
+    random.take(user, data.test[user].query, all_tied.data());
     popular.take(user, data.test[user].query, popularity.data());
     std::vector<float> scores = popularity;
     put_own_first(dataset, data.test[user].support, scores);
@@ -79,7 +81,8 @@ HeldOutReport evaluate_interactions(const Dataset& dataset, const InteractionDat
   }
   report.mean = model.mean_of(users);
   report.beside = {{"popularity", popular.mean_of(users)},
-                   {"own items, then popularity", own_first.mean_of(users)}};
+                   {"own items, then popularity", own_first.mean_of(users)},
+                   {"random order", random.mean_of(users)}};
 
   std::stable_sort(users.begin(), users.end(), [&](std::size_t a, std::size_t b) {
     return data.test[a].support.positive.size() < data.test[b].support.positive.size();

@@ -132,17 +132,19 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
   return outcome;
 }
 
-Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset) {
-  return evaluate_run(run, dataset, evaluate_recommender);
-}
+namespace {
 
-Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate) {
+Result<TestMetrics> evaluate_stored(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate,
+                                    const std::vector<std::string>& assignments) {
   SOTTO_TRY(auto prepared, load_stored(run));
+  for (const auto& assignment : assignments) SOTTO_CHECK(prepared.table.set_assignment(assignment));
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
   return prepared.recipe->evaluate(
       {dataset, run, prepared.seed, prepared.device, false, evaluate, {}, evaluate_interactions});
 }
+
+}  // namespace
 
 Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset) {
   SOTTO_TRY(auto prepared, load_stored(run));
@@ -162,6 +164,19 @@ Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset) {
         "'fedrec' or 'central-nrms'",
         run.string(), prepared.entry->name);
   return std::move(*taken);
+}
+
+Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset) {
+  return evaluate_stored(run, dataset, evaluate_recommender, {});
+}
+
+Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate) {
+  return evaluate_stored(run, dataset, evaluate, {});
+}
+
+Result<TestMetrics> evaluate_run_as(const fs::path& run, const Dataset& dataset,
+                                    const std::vector<std::string>& assignments) {
+  return evaluate_stored(run, dataset, evaluate_recommender, assignments);
 }
 
 json to_json(const ImpressionMetrics& metrics) {

@@ -43,6 +43,9 @@ Result<const RecipeEntry*> recipe_of_run(const fs::path& run);
 Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset);
 // The same with another look at the model and the test impressions; not called for models of interactions.
 Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate);
+// The same under other settings: only such that leave the shape of the model alone.
+Result<TestMetrics> evaluate_run_as(const fs::path& run, const Dataset& dataset,
+                                    const std::vector<std::string>& assignments);
 
 // The news model of a run with its best parameters; `dataset` gives the items it knows at first. Runs without
 // a news model are refused.

@@ -15,14 +15,18 @@ FedNewsRecModel::FedNewsRecModel(const ModelInputs& inputs)
       "word_attention", std::make_shared<SelfAttention>(size, shape.heads, shape.head_size, start));
   word_pooling_ =
       register_module("word_pooling", std::make_shared<AdditivePooling>(size, shape.pooling_size));
-  click_attention_ = register_module(
-      "click_attention", std::make_shared<SelfAttention>(size, shape.heads, shape.head_size, start));
-  click_pooling_ =
-      register_module("click_pooling", std::make_shared<AdditivePooling>(size, shape.pooling_size));
-  recent_ =
-      register_module("recent_clicks", std::make_shared<RecentGru>(size, size, shape.recent_clicks, start));
-  merge_pooling_ =
-      register_module("merge_pooling", std::make_shared<AdditivePooling>(size, shape.pooling_size));
+  if (shape.interests != "short") {
+    click_attention_ = register_module(
+        "click_attention", std::make_shared<SelfAttention>(size, shape.heads, shape.head_size, start));
+    click_pooling_ =
+        register_module("click_pooling", std::make_shared<AdditivePooling>(size, shape.pooling_size));
+  }
+  if (shape.interests != "long")
+    recent_ =
+        register_module("recent_clicks", std::make_shared<RecentGru>(size, size, shape.recent_clicks, start));
+  if (shape.interests == "both")
+    merge_pooling_ =
+        register_module("merge_pooling", std::make_shared<AdditivePooling>(size, shape.pooling_size));
 }
 
 Tensor FedNewsRecModel::encode_items(std::span<const ItemId> items, Pass& pass) {
@@ -37,8 +41,10 @@ Tensor FedNewsRecModel::encode_users(const Tensor& item_vectors, const Histories
   const auto [vectors, clicks] = clicks_of(item_vectors, histories, pass);
   const Owners& owners = clicks.row_owners();
   const Tensor x = dropout(vectors, shape_.dropout, pass, owners);
+  if (!click_attention_) return recent_->forward(x, clicks);
   const Tensor attended = click_attention_->forward(x, clicks);
   const Tensor long_term = click_pooling_->forward(dropout(attended, shape_.dropout, pass, owners), clicks);
+  if (!recent_) return long_term;
   const Tensor short_term = recent_->forward(x, clicks);
 
   std::vector<std::int64_t> pairs(histories.size() + 1);

@@ -27,7 +27,7 @@ std::span<const ModelEntry> models() {
   static constexpr std::array entries = {
       ModelEntry{"fednewsrec", "convolution and self-attention over words, long- and short-term user model",
                  title, true, 0,
-                 "word_size heads head_size pooling_size recent_clicks dropout train_words start",
+                 "word_size heads head_size pooling_size recent_clicks interests dropout train_words start",
                  &make_fednewsrec_model},
       ModelEntry{"nrms", "self-attention over words and over clicks", title, true, 0,
                  "word_size heads head_size pooling_size dropout train_words start", &make_nrms},

@@ -26,6 +26,9 @@ void NewsShape::bind(SettingsTable& table, const std::function<bool(std::string_
   if (reads("user_start"))
     table.add_choice("user_start", user_start, {"ini", "con"},
                      "The user's own vector starts the recurrent user model, or stands beside its result");
+  if (reads("interests"))
+    table.add_choice("interests", interests, {"both", "long", "short"},
+                     "Parts of the user model: long-term interests, short-term interests, or both");
   rate("word_mask", word_mask, "Share of words hidden from the news encoder in training");
   rate("dropout", dropout, "Dropout rate before each layer");
   if (reads("train_words")) table.add("train_words", train_words, "Train the word vectors too");

@@ -23,7 +23,7 @@ struct NewsShape {
                recent_clicks = 20, category_size = 100, entity_size = 100, user_size = 50, bert_memory = 1024;
   double dropout = 0.2, word_mask = 0.3, user_mask = 0.1;
   bool train_words = false;
-  std::string start = "glorot", user_start = "ini";
+  std::string start = "glorot", user_start = "ini", interests = "both";
 
   // Adds the settings whose name `reads` accepts.
   void bind(SettingsTable& table, const std::function<bool(std::string_view)>& reads);

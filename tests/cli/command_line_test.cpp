@@ -48,6 +48,30 @@ TEST(CommandLine, UnknownCommandNamesTheNearest) {
   EXPECT_TRUE(reply.out.empty());
 }
 
+TEST(CommandLine, ExperimentsAreListedByPaperWithTheDataTheyNeed) {
+  const Reply reply = sotto({"experiment", "--list"});
+  EXPECT_EQ(reply.code, 0);
+  const auto efficient = reply.out.find("\nEfficient-FedRec\n  efficient-table2             news");
+  ASSERT_NE(efficient, std::string::npos) << reply.out;
+  EXPECT_LT(reply.out.find("fednewsrec-table2"), efficient);
+  EXPECT_NE(reply.out.find("privrec-accountant           no data"), std::string::npos);
+}
+
+TEST(CommandLine, AnExperimentTrainsItsRowsAndWritesAReport) {
+  const TempFolder data, runs;
+  testing::tiny_news(data);
+  const Reply reply = sotto(with({"--json", "experiment", "fednewsrec-users", "--quick", "--data",
+                                  data.path(), "--out", runs / "users", "--set", "rounds=2"},
+                                 narrow));
+  EXPECT_EQ(reply.code, 0) << reply.err;
+  EXPECT_EQ(reply.last_line().at("event"), "done");
+  EXPECT_EQ(reply.last_line().at("quick"), true);
+  EXPECT_TRUE(fs::exists(runs / "users" / "report.html"));
+  const Reply other = sotto({"experiment", "privrec-dp", "--data", data.path(), "--out", runs / "dp"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("has no interactions"), std::string::npos) << other.err;
+}
+
 TEST(CommandLine, UnknownRecipeAndSettingNameTheNearest) {
   const TempFolder data, runs;
   testing::tiny_news(data);

@@ -34,7 +34,7 @@ class ServingExperiment : public ::testing::Test {
 
 TEST_F(ServingExperiment, WritesEveryRowWithItsTrueEpsilonAndGoesOnWhereItStopped) {
   const auto* entry = find_experiment("serving-epsilon").value();
-  const auto result = entry->run(request);
+  const auto result = run_experiment(*entry, request);
   ASSERT_TRUE(result) << result.error().message;
   for (const auto& file : result->files) EXPECT_GT(fs::file_size(file), 100U) << file;
   ASSERT_GT(events.size(), 20U);
@@ -54,14 +54,14 @@ TEST_F(ServingExperiment, WritesEveryRowWithItsTrueEpsilonAndGoesOnWhereItStoppe
   const auto written = fs::last_write_time(rows);
   const auto before = events;
   events.clear();
-  ASSERT_TRUE(entry->run(request));
+  ASSERT_TRUE(run_experiment(*entry, request));
   EXPECT_EQ(fs::last_write_time(rows), written);
   EXPECT_EQ(events, before);
 }
 
 TEST_F(ServingExperiment, RefusesWrongSettingsAndUnknownNames) {
   request.assignments = {"readrs=5"};
-  EXPECT_FALSE(find_experiment("serving-epsilon").value()->run(request).has_value());
+  EXPECT_FALSE(run_experiment(*find_experiment("serving-epsilon").value(), request).has_value());
   const auto unknown = find_experiment("serving-epsilom");
   ASSERT_FALSE(unknown.has_value());
   EXPECT_NE(unknown.error().message.find("serving-epsilon"), std::string::npos);

@@ -14,11 +14,15 @@
 
 namespace sotto {
 
+struct Grid;
+struct GridContext;
+
 struct ExperimentRequest {
   fs::path data, out;
-  fs::path run;        // a trained run to look at; empty: the experiment trains one below `out`
+  fs::path run;        // a trained run to look at; empty: the experiment trains what it needs below `out`
   bool quick = false;  // two minutes on two cores; marked as quick in everything written
   std::int64_t seeds = 1;
+  std::string device = "cpu";
   std::vector<std::string> assignments;                    // key=value
   std::function<void(const nlohmann::json& event)> event;  // called for every finished row
 };
@@ -29,14 +33,29 @@ struct ExperimentResult {
   bool interrupted = false;  // run the same command again to go on
 };
 
+enum class DataNeed {
+  none,
+  news,          // impressions of items with text
+  interactions,  // ratings or a usage log
+};
+std::string_view describe(DataNeed need);  // for people
+
 struct ExperimentEntry {
-  std::string_view name, shows;
-  Result<ExperimentResult> (*run)(const ExperimentRequest& request);
+  std::string_view name, paper, shows;
+  DataNeed needs = DataNeed::news;
+  // One of the two: a grid of training runs, or something of its own.
+  Result<Grid> (*grid)(const GridContext& context) = nullptr;
+  Result<ExperimentResult> (*run)(const ExperimentRequest& request) = nullptr;
+  bool takes_run = false;  // looks at a trained run when one is given
 };
 
-// The one table of all experiments.
+// The one table of all experiments, those of a paper together.
 std::span<const ExperimentEntry> experiments();
 // An unknown name suggests the nearest one.
 Result<const ExperimentEntry*> find_experiment(std::string_view name);
+
+// Checks that the data is what the experiment needs. Without data a quick news experiment generates a
+// newsroom below `out`.
+Result<ExperimentResult> run_experiment(const ExperimentEntry& entry, const ExperimentRequest& request);
 
 }  // namespace sotto

@@ -1,20 +1,75 @@
 #include <array>
 
 #include "base/settings.h"
+#include "eval/experiments/efficient/experiments.h"
 #include "eval/experiments/experiment.h"
+#include "eval/experiments/fednewsrec/experiments.h"
+#include "eval/experiments/private_rec/experiments.h"
+#include "eval/experiments/privrec/experiments.h"
 #include "eval/experiments/serving/serving_epsilon.h"
 
 namespace sotto {
 
+namespace {
+
+using MakeGrid = Result<Grid> (*)(const GridContext&);
+
+constexpr ExperimentEntry fednewsrec(std::string_view name, std::string_view shows, MakeGrid grid) {
+  return {name, "FedNewsRec", shows, DataNeed::news, grid};
+}
+constexpr ExperimentEntry efficient(std::string_view name, std::string_view shows, MakeGrid grid) {
+  return {name, "Efficient-FedRec", shows, DataNeed::news, grid};
+}
+constexpr ExperimentEntry private_rec(std::string_view name, std::string_view shows, MakeGrid grid) {
+  return {name, "PrivateRec", shows, DataNeed::news, grid};
+}
+constexpr ExperimentEntry privrec(std::string_view name, std::string_view shows, MakeGrid grid) {
+  return {name, "PrivRec and DP-PrivRec", shows, DataNeed::interactions, grid};
+}
+
+}  // namespace
+
 std::span<const ExperimentEntry> experiments() {
   static constexpr std::array entries = {
-      ExperimentEntry{"serving-epsilon",
-                      "Quality of private serving against epsilon, every mechanism, with and without "
-                      "re-ranking on the device",
-                      &run_serving_epsilon},
-      ExperimentEntry{"privaterec-serving-epsilon",
-                      "PrivateRec's figure of AUC against the serving epsilon: the same as serving-epsilon",
-                      &run_serving_epsilon},
+      fednewsrec("fednewsrec-table2", "Table 2: methods compared", &fednewsrec_table2),
+      fednewsrec("fednewsrec-users", "Figure 4: AUC by number of training users", &fednewsrec_users),
+      fednewsrec("fednewsrec-lambda-delta", "Figure 5: AUC, claimed and true epsilon by noise and clipping",
+                 &fednewsrec_lambda_delta),
+      fednewsrec("fednewsrec-convergence", "Figure 6: AUC by round for several cohorts",
+                 &fednewsrec_convergence),
+      fednewsrec("fednewsrec-ablation", "Figure 7: long- and short-term interests", &fednewsrec_ablation),
+      efficient("efficient-table2", "Table 2: methods compared", &efficient_table2),
+      efficient("efficient-cost", "Figure 3: what a client sends, receives and computes", &efficient_cost),
+      efficient("efficient-bert-sizes", "Table 3: cost by size of BERT; AUC where weights are given",
+                &efficient_bert_sizes),
+      efficient("efficient-group-size", "Figure 4: union, rounds, bytes and secure aggregation by group",
+                &efficient_group_size),
+      efficient("efficient-users", "Figure 5: AUC by number of training users", &efficient_users),
+      private_rec("privaterec-table1", "Table 1: private training, three backbones", &privaterec_table1),
+      private_rec("privaterec-table2", "Table 2: private serving, three backbones", &privaterec_table2),
+      private_rec("privaterec-serving-epsilon", "Figure 4: AUC by the epsilon of a query",
+                  &privaterec_serving_epsilon),
+      private_rec("privaterec-padding", "Figure 5: noise and AUC by share of padded clicks",
+                  &privaterec_padding),
+      private_rec("privaterec-training-epsilon", "Figure 6: AUC by the epsilon of training",
+                  &privaterec_training_epsilon),
+      private_rec("privaterec-basis", "Figure 7: AUC by number of basis vectors", &privaterec_basis),
+      private_rec("privaterec-noise-helps", "Claim: noise in training helps private serving",
+                  &privaterec_noise_helps),
+      privrec("privrec-movielens", "Table 1: systems compared", &privrec_movielens),
+      privrec("privrec-frappe", "Table 2: systems compared, log rows and distinct pairs", &privrec_frappe),
+      privrec("privrec-sweeps", "Figure 2: rounds, local epochs and users per round", &privrec_sweeps),
+      privrec("privrec-dp", "Figures 3 and 4: what differential privacy costs", &privrec_dp),
+      privrec("privrec-gamma-clip", "Clipping quantile and first bound of DP-PrivRec", &privrec_gamma_clip),
+      privrec("privrec-activity", "Claim: inactive users gain most", &privrec_activity),
+      privrec("privrec-no-proximal", "Claim: the proximal term helps", &privrec_no_proximal),
+      ExperimentEntry{"privrec-accountant", "PrivRec and DP-PrivRec",
+                      "Tables 3 and 4: epsilon by cohort and delta, reproduced and corrected", DataNeed::none,
+                      nullptr, &privrec_accountant},
+      ExperimentEntry{"serving-epsilon", "Sotto",
+                      "Private serving by true epsilon, every mechanism, with and without re-ranking on the "
+                      "device",
+                      DataNeed::news, nullptr, &run_serving_epsilon, true},
   };
   return entries;
 }

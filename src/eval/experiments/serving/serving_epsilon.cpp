@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/settings.h"
+#include "eval/experiments/finished_rows.h"
 #include "eval/experiments/serving/serving_plan.h"
 #include "eval/experiments/serving/serving_report.h"
 #include "eval/experiments/serving/serving_table.h"
@@ -24,6 +25,7 @@ Status train_narrow_model(const ExperimentRequest& request, const Dataset& datas
   job.recipe = "fedrec";
   job.data = request.data;
   job.out = run;
+  job.device = request.device;
   job.rounds = request.quick ? 40 : 300;
   job.resume = fs::exists(run / "last.sotto");
   if (!job.resume) {
@@ -41,12 +43,12 @@ Status train_narrow_model(const ExperimentRequest& request, const Dataset& datas
   return {};
 }
 
-std::string fingerprint(const ExperimentRequest& request, const fs::path& run, const SettingsTable& table) {
+nlohmann::json fingerprint(const ExperimentRequest& request, const fs::path& run,
+                           const SettingsTable& table) {
   std::error_code ignored;
   const auto trained = fs::last_write_time(run / "best.sotto", ignored).time_since_epoch().count();
-  return nlohmann::json{{"data", request.data.string()}, {"run", run.string()},    {"trained", trained},
-                        {"settings", table.to_json()},   {"seeds", request.seeds}, {"quick", request.quick}}
-      .dump();
+  return {{"data", request.data.string()}, {"run", run.string()},    {"trained", trained},
+          {"settings", table.to_json()},   {"seeds", request.seeds}, {"quick", request.quick}};
 }
 
 Result<std::vector<fs::path>> write_results(const fs::path& out, const std::vector<ServingRow>& rows,
@@ -77,8 +79,6 @@ Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
   plan.bind(table);
   for (const auto& assignment : request.assignments) SOTTO_CHECK(table.set_assignment(assignment));
   SOTTO_TRY(const auto dataset, Dataset::open(request.data));
-  if (!dataset.has_impressions())
-    return bad_input("{} has no impressions: this experiment ranks what readers were shown", dataset.name());
   std::error_code error;
   fs::create_directories(request.out, error);
   if (error) return failed("cannot create {}: {}", request.out.string(), error.message());
@@ -103,11 +103,13 @@ Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
       result.interrupted = true;
       break;
     }
-    if (finished.find(choice) == nullptr) {
-      SOTTO_TRY(auto row, measured.measure(choice));
-      SOTTO_CHECK(finished.add(std::move(row)));
+    const std::string key = key_of(choice);
+    if (!finished.find(key)) {
+      SOTTO_TRY(const auto row, measured.measure(choice));
+      SOTTO_CHECK(finished.add(key, to_json(row)));
     }
-    rows.push_back(*finished.find(choice));
+    SOTTO_TRY(auto row, row_of(*finished.find(key)));
+    rows.push_back(std::move(row));
     if (request.event) {
       auto event = to_json(rows.back());
       event["quick"] = request.quick;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace sotto::private_serving {
 
@@ -26,10 +25,6 @@ constexpr std::array families = {
     Family::direction_gaussian,
 };
 
-bool same(const MechanismChoice& a, const MechanismChoice& b) {
-  return a.family == b.family && a.size == b.size && a.epsilon == b.epsilon;
-}
-
 // JSON knows no infinity: null stands for it.
 json finite_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 double infinite_if_null(const json& value) {
@@ -40,7 +35,7 @@ double nan_if_null(const json& value) {
 }
 
 // Throws json::exception on anything unexpected.
-ServingRow row_of(const json& line) {
+ServingRow read_row(const json& line) {
   ServingRow row;
   const auto family_name = line.at("mechanism").get<std::string>();
   const auto family =
@@ -90,6 +85,18 @@ json to_json(const ServingRow& row) {
   return line;
 }
 
+std::string key_of(const MechanismChoice& choice) {
+  return fmt::format("{} {} {}", name(choice.family), choice.size, choice.epsilon);
+}
+
+Result<ServingRow> row_of(const json& line) {
+  try {
+    return read_row(line);
+  } catch (const json::exception&) {
+    return bad_input("a finished row is not of this experiment: use another --out");
+  }
+}
+
 std::string to_csv(const std::vector<ServingRow>& rows, bool quick) {
   std::string csv = "mechanism,size,epsilon_asked,epsilon_claimed,epsilon_true,delta,unit,quick";
   for (const std::string& measure : measure_names()) csv += fmt::format(",{0},{0}_error", measure);
@@ -129,37 +136,6 @@ std::string to_text(const std::vector<ServingRow>& rows, bool quick) {
         share(row.measures.at("pool_score10_share")), share(row.measures.at("reranked_score10_share")));
   }
   return text;
-}
-
-Result<FinishedRows> FinishedRows::open(const fs::path& path, const std::string& fingerprint) {
-  const std::string header = json{{"made_with", fingerprint}}.dump();
-  FinishedRows finished(path, header + "\n");
-  if (!fs::exists(path)) return finished;
-  SOTTO_TRY(const auto text, read_file(path, 64 << 20));
-  std::istringstream lines(text);
-  std::string line;
-  if (!std::getline(lines, line) || line != header) return finished;
-  while (std::getline(lines, line)) {
-    try {
-      finished.rows_.push_back(row_of(json::parse(line)));
-    } catch (const json::exception&) {
-      break;  // the last line of a killed run
-    }
-    finished.text_ += line + "\n";
-  }
-  return finished;
-}
-
-const ServingRow* FinishedRows::find(const MechanismChoice& choice) const {
-  const auto row =
-      std::find_if(rows_.begin(), rows_.end(), [&](const ServingRow& r) { return same(r.choice, choice); });
-  return row == rows_.end() ? nullptr : &*row;
-}
-
-Status FinishedRows::add(ServingRow row) {
-  text_ += to_json(row).dump() + "\n";
-  rows_.push_back(std::move(row));
-  return write_file_atomically(path_, text_);
 }
 
 }  // namespace sotto::private_serving

@@ -1,13 +1,12 @@
 #pragma once
-// One line of the serving table, and the file in which finished lines wait for an interrupted experiment to
-// go on.
+// One line of the serving table.
 
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "base/files.h"
+#include "base/result.h"
 #include "eval/experiments/serving/reader_estimates.h"
 #include "eval/experiments/serving/serving_mechanism.h"
 
@@ -29,19 +28,8 @@ std::string to_text(const std::vector<ServingRow>& rows, bool quick);
 // "10", "0.5", "∞"
 std::string epsilon_text(double epsilon);
 
-// Finished rows in OUT/rows.jsonl, appended one by one. Rows that were made under another fingerprint are
-// thrown away when the file is opened. Not thread-safe.
-class FinishedRows {
- public:
-  static Result<FinishedRows> open(const fs::path& path, const std::string& fingerprint);
-  const ServingRow* find(const MechanismChoice& choice) const;
-  Status add(ServingRow row);
-
- private:
-  FinishedRows(fs::path path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
-  fs::path path_;
-  std::string text_;
-  std::vector<ServingRow> rows_;
-};
+// The name of a row among finished ones, and a row read back; an error when it was not written by to_json().
+std::string key_of(const MechanismChoice& choice);
+Result<ServingRow> row_of(const nlohmann::json& line);
 
 }  // namespace sotto::private_serving

@@ -1,0 +1,31 @@
+#pragma once
+// The file in which finished rows wait for an interrupted experiment to go on.
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/files.h"
+#include "base/result.h"
+
+namespace sotto {
+
+// Finished rows in OUT/rows.jsonl, one JSON object per line under the key it was added with. Rows that were
+// made under another fingerprint are thrown away when the file is opened, and so is everything behind a
+// damaged line. Not thread-safe.
+class FinishedRows {
+ public:
+  static Result<FinishedRows> open(const fs::path& path, const nlohmann::json& fingerprint);
+  std::optional<nlohmann::json> find(std::string_view key) const;
+  Status add(const std::string& key, const nlohmann::json& row);
+
+ private:
+  FinishedRows(fs::path path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
+  fs::path path_;
+  std::string text_;
+  std::map<std::string, std::string, std::less<>> rows_;  // as JSON text
+};
+
+}  // namespace sotto

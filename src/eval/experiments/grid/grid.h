@@ -1,0 +1,126 @@
+#pragma once
+// Most tables and figures are a grid of training runs: rows that differ in recipe or settings, each trained
+// with several seeds. A Grid is the declaration; run_grid() does the rest. Plain values.
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "eval/experiments/grid/mean_over_seeds.h"
+#include "eval/plot.h"
+#include "eval/report.h"
+
+namespace sotto {
+
+class Dataset;
+
+// What a declaration may look at: settings are scaled to the data where the paper's size makes no sense.
+struct GridContext {
+  bool quick = false;
+  std::string data;  // the data set's name
+  std::uint64_t users = 0, items = 0;
+  std::vector<std::string> assignments;  // key=value, as given by the user
+
+  template <class T>
+  T pick(T full, T quick_value) const {
+    return quick ? quick_value : full;
+  }
+  // The value of an assignment; empty when it was not given.
+  std::string option(std::string_view name) const;
+};
+
+// A paper's own number of a measure, in the units of the measure (an AUC of 64.65 % is 0.6465).
+struct PaperNumber {
+  std::string measure;
+  double value = 0;
+};
+
+// What holds for one query of a served model: not a property of training.
+struct QueryEpsilon {
+  double claimed = 0;
+  std::optional<double> holds;  // nothing: no differential privacy
+};
+
+struct GridRow {
+  std::string label;  // unique within its group
+  std::string recipe;
+  std::vector<std::string> settings;  // key=value; the recipe must know every one
+  std::string group = "";             // rows of a group stand together
+  std::vector<PaperNumber> paper = {};
+  std::string series = "";  // its curve in plots
+  double x = NAN;           // its place on the axis of plots
+  // Settings that change only how the trained model is tested. Rows that differ in nothing else share a run.
+  std::vector<std::string> at_test = {};
+  std::optional<QueryEpsilon> query = std::nullopt;
+};
+
+struct GridColumn {
+  std::string measure, heading;
+  double factor = 100;
+  int decimals = 2;
+  Better better = Better::higher;
+};
+
+enum class PlotSource {
+  rows,    // one point per row: x and the measure
+  rounds,  // the measure ("auc" or "loss") after every round, one curve per row
+};
+
+struct GridPlot {
+  std::string file;  // without .svg
+  std::string title, measure, x_label, y_label;
+  double factor = 100;
+  bool log_x = false, log_y = false;
+  PlotSource source = PlotSource::rows;
+};
+
+// A finished row: the values of its measures by seed.
+struct GridResult {
+  GridRow row;
+  std::map<std::string, std::vector<double>> values;
+  std::vector<fs::path> runs;  // the folders they were trained in
+
+  // NaN when the row has no such measure.
+  MeanAndError mean(const std::string& measure) const;
+};
+
+// What an experiment adds to its report beside the grid; tables also become TABLE.csv.
+struct GridExtra {
+  struct Table {
+    std::string file;  // without .csv
+    ReportTable table;
+  };
+  std::vector<Table> tables;
+  std::vector<std::pair<std::string, Plot>> plots;  // file without .svg
+  std::string note;
+};
+
+struct Grid {
+  std::string title;
+  std::string about;       // what the paper shows, what is done here, what differs
+  std::string paper_data;  // name of the data set that the paper's numbers belong to
+  // Settings of every row whose recipe knows them; a row's own come after.
+  std::vector<std::string> shared;
+  std::vector<GridRow> rows;
+  std::vector<GridColumn> columns;
+  std::vector<GridPlot> plots;
+  // Assignments that the declaration reads itself: they are no recipe's.
+  std::vector<std::string> options = {};
+  // One paragraph about what came out, written from the numbers.
+  std::function<std::string(const std::vector<GridResult>& results)> verdict = {};
+  std::function<Result<GridExtra>(const Dataset& dataset)> extra = {};
+};
+
+// The usual columns of impressions and of interactions.
+std::vector<GridColumn> news_columns();
+std::vector<GridColumn> interaction_columns();
+
+// Four numbers in percent, as news papers print them.
+std::vector<PaperNumber> paper_news(double auc, double mrr, double ndcg5, double ndcg10);
+
+}  // namespace sotto

@@ -1,0 +1,32 @@
+#pragma once
+// What a grid writes: results.csv, plots, report.html and the table for the terminal.
+
+#include <string>
+#include <vector>
+
+#include "eval/experiments/grid/grid_results.h"
+
+namespace sotto {
+
+struct GridFacts {
+  std::string experiment, data, origin, device;
+  DatasetCounts counts{};
+  std::int64_t seeds = 1;
+  bool quick = false;
+};
+
+struct GridOutcome {
+  const Grid& grid;
+  GridFacts facts;
+  std::vector<GridResult> results;  // in the order of the grid's rows
+  std::vector<TrivialRow> trivial;
+  GridExtra extra;
+};
+
+std::string to_csv(const GridOutcome& outcome);
+std::string to_csv(const ReportTable& table);
+std::string to_text(const GridOutcome& outcome);
+Plot to_plot(const GridPlot& plot, const GridOutcome& outcome);
+std::string to_html(const GridOutcome& outcome);
+
+}  // namespace sotto

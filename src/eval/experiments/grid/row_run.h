@@ -1,0 +1,37 @@
+#pragma once
+// One row of a grid with one seed: trained and tested through the same code as 'sotto train' and 'sotto
+// eval', below OUT/runs.
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "base/files.h"
+#include "data/dataset.h"
+#include "eval/experiments/grid/row_settings.h"
+
+namespace sotto {
+
+struct RowJob {
+  const GridRow& row;
+  const RowSettings& settings;
+  std::uint64_t seed = 1;
+  fs::path data;  // the data set's folder
+  fs::path runs;  // OUT/runs
+  std::string device = "cpu";
+  std::string fingerprint;  // of the data: runs made with another are trained again
+};
+
+// The folder of a row's run. Rows that train alike share it, whatever they are called.
+fs::path run_folder(const RowJob& job);
+
+// Takes a finished run as it is, continues an interrupted one, trains otherwise. Nothing when it was
+// interrupted. The result is what 'sotto train --json' prints last, with
+//   bytes              both directions, per client and round
+//   client_seconds     seconds of training per client and round, all clients of a round computed together
+//   converged_round    the first look at validation impressions within 0.2 points of the best
+//   bytes_to_converge  of all clients until then
+Result<std::optional<nlohmann::json>> run_row(const RowJob& job, const Dataset& dataset,
+                                              const std::function<void(std::uint32_t round)>& observe);
+
+}  // namespace sotto

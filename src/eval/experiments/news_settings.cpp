@@ -1,0 +1,73 @@
+#include "eval/experiments/news_settings.h"
+
+#include <algorithm>
+
+namespace sotto {
+
+Settings operator+(Settings first, const Settings& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+Settings news_settings(const GridContext& context, std::int64_t full_rounds) {
+  if (!context.quick)
+    return {fmt::format("rounds={}", full_rounds), "evaluate_every=50", "checkpoint_every=50"};
+  return {"rounds=40",       "evaluate_every=10", "checkpoint_every=20", "word_size=32",
+          "heads=4",         "head_size=8",       "filters=32",          "pooling_size=16",
+          "category_size=8", "entity_size=16",    "user_size=8",         "start=identity",
+          "word_scale=0.3",  "max_words=15",      "max_history=20",      "max_abstract_words=15"};
+}
+
+Settings central_settings(const GridContext& context) {
+  if (context.quick) return {"batch=200", "learning_rate=0.01", "validation_impressions=200"};
+  return {"rounds=5000", "batch=128", "evaluate_every=250", "patience=4"};
+}
+
+Settings federated_settings(const GridContext& context) {
+  if (context.quick) return {"cohort=50", "learning_rate=0.01", "validation_impressions=200"};
+  return {cohort_of(context, 0.02), "learning_rate=0.001"};
+}
+
+Settings sound_settings(const GridContext& context, double epsilon) {
+  const Settings budget = {"mode=sound", fmt::format("epsilon={:g}", epsilon), "validation_impressions=0"};
+  if (context.quick) return budget + Settings{"learning_rate=0.01"};
+  return budget + Settings{"learning_rate=0.003"};
+}
+
+Settings bert_settings(const GridContext& context) {
+  return context.quick ? Settings{"rounds=6", "evaluate_every=6", "bert_size=tiny"} : Settings{};
+}
+
+std::string cohort_of(const GridContext& context, double share) {
+  constexpr std::int64_t least = 40;
+  const auto users = static_cast<std::int64_t>(context.users);
+  return fmt::format("cohort={}",
+                     std::max(least, static_cast<std::int64_t>(share * static_cast<double>(users))));
+}
+
+std::vector<std::int64_t> user_numbers(const GridContext& context) {
+  const auto users = static_cast<std::int64_t>(context.users);
+  std::vector<std::int64_t> numbers;
+  for (const std::int64_t wanted : context.quick
+                                       ? std::vector<std::int64_t>{100, 300, 1000}
+                                       : std::vector<std::int64_t>{1000, 5000, 10000, 20000, 50000, 100000})
+    if (wanted < users) numbers.push_back(wanted);
+  numbers.push_back(users);
+  return numbers;
+}
+
+std::string user_share(const GridContext& context, std::int64_t users) {
+  return fmt::format("user_share={:.6f}", static_cast<double>(users) / static_cast<double>(context.users));
+}
+
+double axis_epsilon(double epsilon) { return std::isfinite(epsilon) ? epsilon : 100; }
+
+std::string epsilon_name(double epsilon) {
+  return std::isfinite(epsilon) ? fmt::format("{:g}", epsilon) : "∞";
+}
+
+std::string epsilon_setting(double epsilon) {
+  return std::isfinite(epsilon) ? fmt::format("{:g}", epsilon) : "0";
+}
+
+}  // namespace sotto

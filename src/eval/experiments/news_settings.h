@@ -1,0 +1,39 @@
+#pragma once
+// Settings that the experiments on news share. Quick: narrow models and few rounds. Full: the papers' sizes,
+// which are the recipes' defaults.
+
+#include <string>
+#include <vector>
+
+#include "eval/experiments/grid/grid.h"
+
+namespace sotto {
+
+using Settings = std::vector<std::string>;
+
+// Of every row, where the recipe has them.
+Settings news_settings(const GridContext& context, std::int64_t full_rounds);
+// A model trained in one place: batches of clicks, Adam, the best of the rounds looked at.
+Settings central_settings(const GridContext& context);
+// Federated rounds without noise.
+Settings federated_settings(const GridContext& context);
+// Rounds with user-level noise for a budget: large cohorts, the last round.
+Settings sound_settings(const GridContext& context, double epsilon);
+// BERT costs more than everything else together: fewer rounds when quick.
+Settings bert_settings(const GridContext& context);
+
+// "cohort=N": a share of the users, at least 40.
+std::string cohort_of(const GridContext& context, double share);
+
+// Numbers of users to train with, no more than there are.
+std::vector<std::int64_t> user_numbers(const GridContext& context);
+std::string user_share(const GridContext& context, std::int64_t users);
+
+Settings operator+(Settings first, const Settings& second);
+
+// Where an ε stands on an axis: infinity at 100.
+double axis_epsilon(double epsilon);
+std::string epsilon_name(double epsilon);     // "10", "∞"
+std::string epsilon_setting(double epsilon);  // as a setting, where 0 means without noise
+
+}  // namespace sotto

@@ -1,0 +1,47 @@
+#include "eval/experiments/private_rec/private_rows.h"
+
+#include "privacy/accounting/account.h"
+#include "privacy/mechanisms/private_attention.h"
+
+namespace sotto {
+
+namespace {
+
+// What one query really gives away about the whole history.
+Result<QueryEpsilon> query_epsilon(const PrivateRecPoint& point) {
+  if (!std::isfinite(point.serving_epsilon)) return QueryEpsilon{point.serving_epsilon, std::nullopt};
+  SOTTO_TRY(const auto attention,
+            PrivateAttention::create({.mode = GuaranteeMode::paper,
+                                      .noise = NoiseKind::laplace,
+                                      .basis_vectors = static_cast<std::uint64_t>(point.basis),
+                                      .clip = 1,
+                                      .epsilon = point.serving_epsilon,
+                                      .delta = 0,
+                                      .padding = point.padding}));
+  PrivacyEvent event = attention.whole_history();
+  event.total_variation = 0;  // of the sampler: below every digit shown
+  SOTTO_TRY(const auto holds, account({&event, 1}, 0, Method::pure_composition, Adversary::server));
+  return QueryEpsilon{point.serving_epsilon, holds.epsilon};
+}
+
+}  // namespace
+
+Result<GridRow> private_rec_row(const GridContext& context, const PrivateRecPoint& point, std::string label) {
+  GridRow row{std::move(label),
+              "privaterec",
+              {"mode=paper", context.quick ? "cohort=50" : cohort_of(context, 0.02),
+               context.quick ? "learning_rate=0.01" : "learning_rate=0.001",
+               fmt::format("basis_vectors={}", point.basis), fmt::format("padding={:g}", point.padding),
+               fmt::format("training_epsilon={}", epsilon_setting(point.training_epsilon))}};
+  row.at_test = {fmt::format("serving_epsilon={}", epsilon_setting(point.serving_epsilon))};
+  SOTTO_TRY(row.query, query_epsilon(point));
+  return row;
+}
+
+std::vector<Backbone> backbones(const GridContext& context) {
+  return {{"NAML", "central-naml", {"model=naml"}},
+          {"NRMS", "central-nrms", {"model=nrms"}},
+          {"PLM-NR", "central-plm-nr", Settings{"model=plm-nr"} + bert_settings(context)}};
+}
+
+}  // namespace sotto

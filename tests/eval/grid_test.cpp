@@ -1,0 +1,245 @@
+// The engine behind most experiments: rows x seeds, resumed, averaged, written.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/interrupt.h"
+#include "eval/experiments/grid/grid_report.h"
+#include "eval/experiments/grid/row_run.h"
+#include "eval/experiments/grid/run_grid.h"
+#include "eval/well_formed.h"
+#include "fl/tiny_interactions.h"
+#include "fl/tiny_news.h"
+
+namespace sotto {
+namespace {
+
+TEST(MeanOverSeeds, IsWhatPaperAndPencilGive) {
+  const double values[] = {1, 2, 3, 4};  // deviations squared sum to 5: sqrt(5/3)/2
+  EXPECT_DOUBLE_EQ(mean_over_seeds(values).mean, 2.5);
+  EXPECT_NEAR(mean_over_seeds(values).error, 0.6454972, 1e-7);
+  EXPECT_DOUBLE_EQ(mean_over_seeds(std::span(values).first(1)).mean, 1);
+  EXPECT_TRUE(std::isnan(mean_over_seeds(std::span(values).first(1)).error));
+  EXPECT_TRUE(std::isnan(mean_over_seeds({}).mean));
+}
+
+const std::vector<std::string> narrow = {"rounds=3",    "cohort=4",    "word_size=8",
+                                         "heads=2",     "head_size=4", "pooling_size=4",
+                                         "negatives=2", "batch=8",     "filters=8"};
+
+class GridExperiment : public ::testing::Test {
+ protected:
+  GridExperiment() {
+    grid.title = "A small grid";
+    grid.about = "Two models.";
+    grid.paper_data = "MSN-News";
+    grid.shared = narrow;
+    grid.columns = news_columns();
+    grid.plots = {{"auc", "AUC", "auc", "users", "AUC, %"},
+                  {"loss", "Loss", "loss", "round", "loss", 1, false, false, PlotSource::rounds}};
+    grid.rows = {
+        {"central", "central-nrms", {"validation_impressions=0"}, "", paper_news(60, 30, 31, 32), "nrms", 1},
+        {"federated", "fedrec", {"validation_impressions=0"}, "", {}, "nrms", 2}};
+    request.data = data.path();
+    request.out = out / "results";
+    request.quick = true;
+    request.seeds = 2;
+    request.event = [this](const nlohmann::json& event) { events.push_back(event); };
+  }
+  ~GridExperiment() override { set_interrupted(false); }
+
+  Result<ExperimentResult> run() { return run_grid(grid, "small", request, dataset); }
+  std::string written(const char* file) const { return read_file(request.out / file).value(); }
+
+  TempFolder data, out;
+  Dataset dataset = testing::tiny_news(data, 20);
+  Grid grid;
+  ExperimentRequest request;
+  std::vector<nlohmann::json> events;
+};
+
+TEST_F(GridExperiment, TrainsEveryRowWithEverySeedAndAveragesThem) {
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_FALSE(result->interrupted);
+  ASSERT_EQ(events.size(), 4U);
+  EXPECT_EQ(events[0].at("label"), "central");
+  EXPECT_EQ(events[1].at("label"), "federated");
+  EXPECT_EQ(events[0].at("seed"), 1);
+  EXPECT_EQ(events[2].at("seed"), 2);
+  const double first = events[0].at("auc"), second = events[2].at("auc");
+  const std::string csv = written("results.csv");
+  EXPECT_NE(csv.find(fmt::format(",{:.7g},{:.7g},0.6,", (first + second) / 2, std::abs(first - second) / 2)),
+            std::string::npos)
+      << csv;
+}
+
+TEST_F(GridExperiment, EverythingWrittenIsMarkedAsQuickAndStandsBesideTheTrivialRows) {
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  const std::string html = written("report.html");
+  for (const char* part : {"QUICK RUN", "another data set (MSN-News)", "random order", "most popular first",
+                           "60.00", "Mean ± standard error over 2 seeds"})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  EXPECT_NE(written("auc.svg").find("(quick run)"), std::string::npos);
+  EXPECT_NE(written("results.csv").find("small,quick,tiny"), std::string::npos);
+  EXPECT_EQ(result->text.find("QUICK RUN"), 0U);
+  for (const auto& event : events) EXPECT_EQ(event.at("quick"), true);
+  EXPECT_EQ(markup_problem(written("loss.svg")), "");
+}
+
+TEST_F(GridExperiment, FinishedRowsAreTakenAsTheyAreAndChangedOnesAreTrainedAgain) {
+  ASSERT_TRUE(run());
+  const auto before = events;
+  const auto file_time = fs::last_write_time(request.out / "rows.jsonl");
+  events.clear();
+  ASSERT_TRUE(run());
+  EXPECT_EQ(events, before);
+  EXPECT_EQ(fs::last_write_time(request.out / "rows.jsonl"), file_time);
+
+  grid.rows[1].settings.push_back("learning_rate=0.05");
+  events.clear();
+  ASSERT_TRUE(run());
+  EXPECT_EQ(events[0], before[0]);
+  EXPECT_NE(events[1].at("seconds"), before[1].at("seconds"));
+  EXPECT_GT(fs::last_write_time(request.out / "rows.jsonl"), file_time);
+}
+
+TEST_F(GridExperiment, OtherDataStartsOver) {
+  request.seeds = 1;
+  ASSERT_TRUE(run());
+  const auto before = events;
+  const TempFolder other;
+  const Dataset larger = testing::tiny_news(other, 30);
+  request.data = other.path();
+  events.clear();
+  ASSERT_TRUE(run_grid(grid, "small", request, larger));
+  EXPECT_NE(events[0].at("training_users"), before[0].at("training_users"));
+}
+
+TEST_F(GridExperiment, StopsBetweenRowsWhenInterruptedAndGoesOnWithTheSameNumbers) {
+  ASSERT_TRUE(run());
+  const auto whole = events;
+  events.clear();
+  request.out = out / "parts";
+  request.event = [this](const nlohmann::json& event) {
+    events.push_back(event);
+    set_interrupted(true);
+  };
+  const auto stopped = run();
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  EXPECT_TRUE(stopped->interrupted);
+  EXPECT_EQ(events.size(), 1U);
+  EXPECT_NE(written("results.csv").find("central"), std::string::npos);
+  set_interrupted(false);
+  request.event = [this](const nlohmann::json& event) { events.push_back(event); };
+  events.clear();
+  ASSERT_TRUE(run());
+  ASSERT_EQ(events.size(), whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(events[i].at("auc"), whole[i].at("auc")) << i;
+}
+
+TEST_F(GridExperiment, AnInterruptedRunIsContinuedNotStartedAgain) {
+  const RowSettings settings = row_settings(grid, grid.rows[1], {}).value();
+  const auto job = [&](const char* folder) {
+    return RowJob{grid.rows[1], settings, 1, data.path(), out / folder, "cpu", "data"};
+  };
+  const auto straight = run_row(job("straight"), dataset, {});
+  ASSERT_TRUE(straight) << straight.error().message;
+  const auto stopped = run_row(job("parts"), dataset, [](std::uint32_t round) {
+    if (round == 2) set_interrupted(true);
+  });
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  EXPECT_FALSE(stopped->has_value());
+  set_interrupted(false);
+  std::vector<std::uint32_t> rounds;
+  const auto rest = run_row(job("parts"), dataset, [&](std::uint32_t round) { rounds.push_back(round); });
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_EQ(rounds, std::vector<std::uint32_t>{3});
+  EXPECT_EQ((*rest)->at("auc"), (*straight)->at("auc"));
+}
+
+TEST_F(GridExperiment, RowsThatDifferInTheirTestAloneShareARun) {
+  request.seeds = 1;
+  const std::vector<std::string> training = {"mode=paper", "basis_vectors=2", "padding=0"};
+  grid.rows = {{"exact", "privaterec", training, "", {}, "", NAN, {"serving_epsilon=0"}},
+               {"noisy",
+                "privaterec",
+                training,
+                "",
+                {},
+                "",
+                NAN,
+                {"serving_epsilon=0.001"},
+                QueryEpsilon{0.001, 0.002}}};
+  ASSERT_TRUE(run());
+  std::size_t runs = 0;
+  for (const auto& entry : fs::directory_iterator(request.out / "runs"))
+    runs += entry.is_directory() ? 1U : 0U;
+  EXPECT_EQ(runs, 1U);
+  EXPECT_EQ(events[0].at("seconds"), events[1].at("seconds"));
+  EXPECT_NE(events[0].at("auc"), events[1].at("auc"));
+  EXPECT_NE(written("report.html").find("query 0.002"), std::string::npos);
+}
+
+TEST_F(GridExperiment, MistakesAreRefusedBeforeAnythingIsTrained) {
+  request.assignments = {"chort=3"};
+  const auto unknown = run();
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().kind, ErrorKind::bad_input);
+  EXPECT_NE(unknown.error().message.find("did you mean 'cohort'"), std::string::npos)
+      << unknown.error().message;
+  request.assignments = {"cohort=0"};
+  EXPECT_FALSE(run());
+  request.assignments = {};
+  grid.rows[1].label = grid.rows[0].label;
+  EXPECT_FALSE(run());
+  grid.rows[1].label = "federated";
+  grid.rows[1].settings.push_back("no_such_setting=1");
+  EXPECT_FALSE(run());
+  EXPECT_FALSE(fs::exists(request.out));
+}
+
+TEST_F(GridExperiment, WhatTheUserSetsComesLastInEveryRowThatKnowsIt) {
+  const auto central = row_settings(grid, grid.rows[0], {"batch=5", "cohort=3"}).value();
+  const auto federated = row_settings(grid, grid.rows[1], {"batch=5", "cohort=3"}).value();
+  EXPECT_EQ(nlohmann::json::parse(central.complete).at("batch"), 5);
+  EXPECT_EQ(nlohmann::json::parse(federated.complete).at("cohort"), 3);
+  EXPECT_FALSE(nlohmann::json::parse(federated.complete).contains("batch"));
+}
+
+TEST(GridResults, EveryNumberOfARunIsAMeasureUnderItsPath) {
+  GridResult result;
+  add_measures(result,
+               {{"auc", 0.5}, {"epsilon", nullptr}, {"by_activity", {{{"hits10", 0.1}}, {{"hits10", 0.3}}}}});
+  add_measures(result,
+               {{"auc", 0.7}, {"epsilon", nullptr}, {"by_activity", {{{"hits10", 0.2}}, {{"hits10", 0.3}}}}});
+  EXPECT_DOUBLE_EQ(result.mean("auc").mean, 0.6);
+  EXPECT_DOUBLE_EQ(result.mean("by_activity.0.hits10").mean, 0.15);
+  EXPECT_TRUE(std::isnan(result.mean("epsilon").mean));
+  EXPECT_EQ(epsilon_texts(result).server, "none");
+  EXPECT_EQ(epsilon_texts(result).claimed, "");
+}
+
+TEST(GridResults, InteractionsStandBesideTheRowsOfTheirOwnProtocol) {
+  const TempFolder data, out;
+  const Dataset dataset = testing::tiny_ratings(data);
+  Grid grid;
+  grid.title = "Ratings";
+  grid.shared = {"rounds=2", "cohort=8", "embedding=4", "hidden=4", "layers=1", "factors=4"};
+  grid.columns = interaction_columns();
+  grid.rows = {{"PrivRec", "privrec", {"rows=log"}, "log"}, {"FCF", "fcf", {"rows=distinct"}, "distinct"}};
+  ExperimentRequest request;
+  request.data = data.path();
+  request.out = out / "results";
+  ASSERT_TRUE(run_grid(grid, "ratings", request, dataset));
+  const std::string csv = read_file(request.out / "results.csv").value();
+  for (const char* row : {"log,popularity", "log,random order", "distinct,popularity",
+                          "distinct,\"own items, then popularity\""})
+    EXPECT_NE(csv.find(row), std::string::npos) << row << "\n" << csv;
+  EXPECT_EQ(csv.find("quick"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sotto
