@@ -49,6 +49,9 @@ Status run_named_experiment(Arguments& arguments, const Output& output) {
     output.text("stopped; finished rows are kept and the same command goes on");
   else
     output.text(fmt::format("report: {}", (request.out / "report.html").string()));
+  if (!result.failures.empty())
+    return failed("{} of the runs failed, the others are in the report; the first: {}",
+                  result.failures.size(), result.failures.front());
   return {};
 }
 

@@ -183,6 +183,20 @@ TEST_F(GridExperiment, RowsThatDifferInTheirTestAloneShareARun) {
   EXPECT_NE(written("report.html").find("query 0.002"), std::string::npos);
 }
 
+TEST_F(GridExperiment, ARowThatFailsIsNamedAndTheOthersAreFinished) {
+  request.seeds = 1;
+  grid.rows.insert(grid.rows.begin(),
+                   {"diverges",
+                    "central-nrms",
+                    {"validation_impressions=0", "optimiser=sgd", "learning_rate=1000", "rounds=30"}});
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->failures.size(), 1U);
+  EXPECT_EQ(result->failures[0].find("diverges: "), 0U) << result->failures[0];
+  EXPECT_EQ(events.size(), 2U);
+  EXPECT_NE(written("report.html").find("Failed: diverges"), std::string::npos);
+}
+
 TEST_F(GridExperiment, MistakesAreRefusedBeforeAnythingIsTrained) {
   request.assignments = {"chort=3"};
   const auto unknown = run();

@@ -30,7 +30,8 @@ struct ExperimentRequest {
 struct ExperimentResult {
   std::string text;  // the table, for people
   std::vector<fs::path> files;
-  bool interrupted = false;  // run the same command again to go on
+  bool interrupted = false;           // run the same command again to go on
+  std::vector<std::string> failures;  // rows that could not be finished, and why; the others are written
 };
 
 enum class DataNeed {

@@ -31,15 +31,13 @@ Result<fs::path> data_for(const ExperimentEntry& entry, const ExperimentRequest&
     if (request.quick) return quick_newsroom(request.out);
     return bad_input(
         "'{}' needs --data DIR: news with text and impressions. Make a set with 'sotto data generate "
-        "newsroom "
-        "--out DIR' or 'sotto data import mind|adressa SOURCE --out DIR', or look at a small one with "
-        "--quick",
+        "newsroom --out DIR' or 'sotto data import mind|adressa SOURCE --out DIR', or look at a small one "
+        "with --quick",
         entry.name);
   }
   return bad_input(
       "'{}' needs --data DIR: ratings or a usage log. Download MovieLens-1M or Frappe and import it with "
-      "'sotto "
-      "data import movielens ml-1m --out DIR' or 'sotto data import frappe FOLDER --out DIR'",
+      "'sotto data import movielens ml-1m --out DIR' or 'sotto data import frappe FOLDER --out DIR'",
       entry.name);
 }
 
@@ -47,13 +45,12 @@ Status check_kind(const ExperimentEntry& entry, const Dataset& dataset) {
   if (entry.needs == DataNeed::news && !dataset.has_impressions())
     return bad_input(
         "{} has no impressions: '{}' ranks what readers were shown. Give it a set made by 'sotto data "
-        "generate "
-        "newsroom' or 'sotto data import mind|adressa'",
+        "generate newsroom' or 'sotto data import mind|adressa'",
         dataset.name(), entry.name);
   if (entry.needs == DataNeed::interactions && !dataset.has_interactions())
     return bad_input(
-        "{} has no interactions: '{}' needs ratings or a usage log. Give it a set made by 'sotto data import "
-        "movielens|frappe'",
+        "{} has no interactions: '{}' needs ratings or a usage log. Give it a set made by 'sotto data "
+        "import movielens|frappe'",
         dataset.name(), entry.name);
   return {};
 }

@@ -21,10 +21,8 @@ Result<GridExtra> cost_table(bool quick) {
   GridExtra extra;
   extra.note =
       "Floats per client and round in both directions, at MIND's shape (a union of 1,320 items of 400 "
-      "numbers, BERT's "
-      "own vocabulary). FedRec's client seconds: one pass forward and back through BERT over its 114 titles "
-      "of 30 "
-      "pieces, timed on 8 of them on this machine and scaled.";
+      "numbers, BERT's own vocabulary). FedRec's client seconds: one pass forward and back through BERT "
+      "over its 114 titles of 30 pieces, timed on 8 of them on this machine and scaled.";
   ReportTable table;
   for (const char* heading : {"size", "numbers in BERT", "FedRec, million floats", "paper",
                               "Efficient-FedRec, million floats", "paper", "FedRec, client seconds", "paper"})
@@ -68,10 +66,8 @@ Result<Grid> efficient_bert_sizes(const GridContext& context) {
   grid.title = "Efficient-FedRec, Table 3: sizes of BERT";
   grid.about =
       "Costs for all sizes; AUC only for sizes whose weights are given: --set checkpoints=FOLDER, with a "
-      "folder per size "
-      "(tiny, mini, small, medium, base, large) as downloaded. Without weights the smallest size is trained "
-      "from random "
-      "ones, which says nothing about the paper's column.";
+      "folder per size (tiny, mini, small, medium, base, large) as downloaded. Without weights the smallest "
+      "size is trained from random ones, which says nothing about the paper's column.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

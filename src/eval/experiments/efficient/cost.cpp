@@ -8,12 +8,10 @@ Result<Grid> efficient_cost(const GridContext& context) {
   grid.title = "Efficient-FedRec, Figure 3: what a client sends, receives and computes";
   grid.about =
       "Exact encoded sizes per client and round; a float is four bytes. The paper counts numbers in both "
-      "directions: "
-      "2.18 million with its news model of any size, 10.01 million for FedRec with the smallest BERT. Ours "
-      "also holds "
-      "the sketch that finds the union, item numbers and the click count. Seconds are of this machine, all "
-      "clients of a "
-      "round computed together; the paper's 0.02 s and 0.69 s are of one client alone.";
+      "directions: 2.18 million with its news model of any size, 10.01 million for FedRec with the smallest "
+      "BERT. Ours also holds the sketch that finds the union, item numbers and the click count. Seconds are "
+      "of this machine, all clients of a round computed together; the paper's 0.02 s and 0.69 s are of one "
+      "client alone.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 10) +
                 Settings{fmt::format("rounds={}", context.pick(10, 4)), "evaluate_every=100"};

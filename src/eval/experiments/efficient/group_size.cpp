@@ -9,12 +9,10 @@ Result<Grid> efficient_group_size(const GridContext& context) {
   grid.title = "Efficient-FedRec, Figure 4: size of the group";
   grid.about =
       "Rounds until the validation AUC is within 0.2 points of its best, and bytes of all clients until "
-      "then. Beside the "
-      "runs: how large the union of a group's items is, how much of it one user alone holds, which is what a "
-      "plain sum "
-      "gives away, and what a secure sum of the group's numbers costs. The paper has a union of 1,115 items "
-      "at 40 users "
-      "and 1,320 at 50, 114 items per user, and 0.71 s of secure aggregation per user at 50.";
+      "then. Beside the runs: how large the union of a group's items is, how much of it one user alone "
+      "holds, which is what a plain sum gives away, and what a secure sum of the group's numbers costs. The "
+      "paper has a union of 1,115 items at 40 users and 1,320 at 50, 114 items per user, and 0.71 s of "
+      "secure aggregation per user at 50.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500) +
                 Settings{fmt::format("evaluate_every={}", context.pick(25, 5)),

@@ -10,12 +10,9 @@ Result<Grid> efficient_table2(const GridContext& context) {
   grid.title = "Efficient-FedRec, Table 2: methods compared";
   grid.about =
       "Efficient-FedRec keeps the news model on the server. BERT has random weights of size 'tiny' unless "
-      "--set "
-      "bert=FOLDER is given: without a pre-trained model the rows with BERT cannot show what the paper "
-      "shows. FCF of "
-      "the paper needs an interaction matrix and is not run on impressions (the paper has AUC 50.02). The "
-      "nDCG@5 "
-      "that the paper prints for NRMS (49.88) is a misprint and left out.";
+      "--set bert=FOLDER is given: without a pre-trained model the rows with BERT cannot show what the "
+      "paper shows. FCF of the paper needs an interaction matrix and is not run on impressions (the paper "
+      "has AUC 50.02). The nDCG@5 that the paper prints for NRMS (49.88) is a misprint and left out.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

@@ -8,8 +8,7 @@ Result<Grid> efficient_users(const GridContext& context) {
   grid.title = "Efficient-FedRec, Figure 5: AUC by number of training users";
   grid.about =
       "Different numbers of users train, all are tested; NRMS as news model. The paper's figure has no "
-      "printed values: "
-      "more users are better.";
+      "printed values: more users are better.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

@@ -8,10 +8,8 @@ Result<Grid> fednewsrec_ablation(const GridContext& context) {
   grid.title = "FedNewsRec, Figure 7: long- and short-term interests";
   grid.about =
       "The user model with both parts, with self-attention over all clicks alone (long-term), and with the "
-      "GRU "
-      "over the latest clicks alone (short-term). The paper's figure has no printed values: both parts "
-      "together "
-      "are best.";
+      "GRU over the latest clicks alone (short-term). The paper's figure has no printed values: both parts "
+      "together are best.";
   grid.paper_data = "MSN-News";
   grid.shared = news_settings(context, 1500) + Settings{"user_share=0.5"};
   grid.columns = news_columns();

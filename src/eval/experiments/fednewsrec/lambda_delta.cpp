@@ -8,8 +8,7 @@ Result<Grid> fednewsrec_lambda_delta(const GridContext& context) {
   grid.title = "FedNewsRec, Figure 5: noise scale λ and clipping bound δ";
   grid.about =
       "AUC and ε over a grid of λ and δ. The paper's ε = 2δ/λ holds for one coordinate of one upload; the "
-      "true "
-      "ε is what one upload of all coordinates gives away. The paper's figure has no printed values.";
+      "true ε is what one upload of all coordinates gives away. The paper's figure has no printed values.";
   grid.paper_data = "MSN-News";
   grid.shared = news_settings(context, 1500) + Settings{"user_share=0.5"};
   grid.columns = news_columns();

@@ -9,14 +9,11 @@ Result<Grid> fednewsrec_table2(const GridContext& context) {
   Grid grid;
   grid.title = "FedNewsRec, Table 2: methods compared";
   grid.about =
-      "Half of the users train, all are tested. Central models see every click of those users; FedNewsRec is "
-      "trained as printed (2 % of the users per round, element-wise clipping and Laplace noise), then "
-      "without "
-      "noise, then with noise that gives a guarantee. FCF of the paper needs an interaction matrix over "
-      "items "
-      "that stay and is not run on impressions (the paper has AUC 51.03). Word vectors start at random "
-      "unless "
-      "--set glove=FILE is given.";
+      "Half of the users train, all are tested. Central models see every click of those users; FedNewsRec "
+      "is trained as printed (2 % of the users per round, element-wise clipping and Laplace noise), then "
+      "without noise, then with noise that gives a guarantee. FCF of the paper needs an interaction matrix "
+      "over items that stay and is not run on impressions (the paper has AUC 51.03). Word vectors start at "
+      "random unless --set glove=FILE is given.";
   grid.paper_data = "MSN-News";
   grid.shared = news_settings(context, 1500) + Settings{"user_share=0.5"};
   grid.columns = news_columns();

@@ -7,8 +7,8 @@ Result<Grid> fednewsrec_users(const GridContext& context) {
   Grid grid;
   grid.title = "FedNewsRec, Figure 4: AUC by number of training users";
   grid.about =
-      "Different numbers of users train, all are tested. The paper's figure has no printed values: AUC rises "
-      "quickly up to some ten thousand users and slowly after.";
+      "Different numbers of users train, all are tested. The paper's figure has no printed values: AUC "
+      "rises quickly up to some ten thousand users and slowly after.";
   grid.paper_data = "MSN-News";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

@@ -113,11 +113,11 @@ std::string to_html(const GridOutcome& outcome) {
   if (grid.verdict) report.heading("What came out").paragraph(grid.verdict(outcome.results));
   for (const GridPlot& plot : grid.plots) report.plot(to_plot(plot, outcome));
   report.heading("Results").table(result_table(outcome));
+  for (const std::string& failure : outcome.failures) report.paragraph("Failed: " + failure);
   report.privacy_note(
       "ε claimed is what the paper says. True ε is what holds for one user and the whole training at the δ "
-      "of "
-      "the run: against the server, which sees who takes part, and of what is published. A query's ε is for "
-      "one query and the whole history. 'none': no differential privacy holds.");
+      "of the run: against the server, which sees who takes part, and of what is published. A query's ε is "
+      "for one query and the whole history. 'none': no differential privacy holds.");
   if (!outcome.extra.note.empty() || !outcome.extra.tables.empty()) report.heading("Beside the runs");
   if (!outcome.extra.note.empty()) report.paragraph(outcome.extra.note);
   for (const auto& [file, plot] : outcome.extra.plots) report.plot(plot);

@@ -32,7 +32,8 @@ void add_axis(Plot& plot, const GridPlot& wanted, const GridOutcome& outcome) {
 void add_categories(Plot& plot, const GridPlot& wanted, const GridOutcome& outcome) {
   for (const GridResult& result : outcome.results) {
     const auto place = static_cast<double>(plot.categories.size());
-    plot.categories.push_back(result.row.label);
+    const std::string& group = result.row.group;
+    plot.categories.push_back(group.empty() ? result.row.label : group + ": " + result.row.label);
     add_point(series_of(plot, "", SeriesStyle::points), place, result.mean(wanted.measure), wanted.factor);
   }
   plot.width = std::max(plot.width, static_cast<int>(90 * plot.categories.size()));
@@ -81,9 +82,12 @@ Plot to_plot(const GridPlot& wanted, const GridOutcome& outcome) {
     add_categories(plot, wanted, outcome);
   // Random order is far below everything of interest and would flatten the rest.
   for (const TrivialRow& row : outcome.trivial) {
-    const auto value = row.values.find(wanted.measure);
-    if (value != row.values.end() && row.label.find("popular") != std::string::npos)
-      plot.references.push_back({wanted.factor * value->second, row.label});
+    const auto found = row.values.find(wanted.measure);
+    if (found == row.values.end() || row.label.find("popular") == std::string::npos) continue;
+    const double value = wanted.factor * found->second;
+    const bool drawn = std::any_of(plot.references.begin(), plot.references.end(),
+                                   [&](const ReferenceLine& line) { return line.y == value; });
+    if (!drawn) plot.references.push_back({value, row.label});
   }
   return plot;
 }

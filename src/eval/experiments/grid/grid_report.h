@@ -21,6 +21,7 @@ struct GridOutcome {
   std::vector<GridResult> results;  // in the order of the grid's rows
   std::vector<TrivialRow> trivial;
   GridExtra extra;
+  std::vector<std::string> failures;
 };
 
 std::string to_csv(const GridOutcome& outcome);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/interrupt.h"
+#include "base/log.h"
 #include "base/progress.h"
 #include "eval/experiments/finished_rows.h"
 #include "eval/experiments/grid/grid_report.h"
@@ -62,6 +63,9 @@ class GridRunner {
     return true;
   }
 
+  // Rows that failed, for example because the loss did not stay a number: one does not stop the others.
+  const std::vector<std::string>& failures() const { return failures_; }
+
   // Rows without a finished seed are left out.
   std::vector<GridResult> results() && {
     std::erase_if(results_, [](const GridResult& result) { return result.runs.empty(); });
@@ -84,7 +88,13 @@ class GridRunner {
       auto run = run_row(job, dataset_, [&](std::uint32_t round) {
         progress.note(fmt::format("{}, round {}", row.label, round));
       });
-      if (!run) return tl::unexpected(std::move(run).error().in(row.label));
+      if (!run) {
+        Error error = std::move(run).error().in(row.label);
+        if (error.kind == ErrorKind::bad_input) return tl::unexpected(std::move(error));
+        warn("{}", error.message);
+        failures_.push_back(std::move(error.message));
+        return true;
+      }
       if (!*run) return false;
       result = std::move(*run);
       SOTTO_CHECK(finished_.add(key, *result));
@@ -111,6 +121,7 @@ class GridRunner {
   FinishedRows finished_;
   std::vector<RowSettings> settings_;
   std::vector<GridResult> results_;
+  std::vector<std::string> failures_;
 };
 
 Result<std::vector<fs::path>> write_outcome(const fs::path& out, const GridOutcome& outcome) {
@@ -146,18 +157,20 @@ Result<ExperimentResult> run_grid(const Grid& grid, std::string_view name, const
   GridRunner runner(grid, name, request, dataset, std::move(finished));
   SOTTO_TRY(const bool complete, runner.run());
 
+  ExperimentResult result;
+  result.interrupted = !complete;
+  result.failures = runner.failures();
   GridOutcome outcome{grid,
                       {std::string(name), dataset.name(), dataset.origin(), request.device, dataset.counts(),
                        request.seeds, request.quick},
                       std::move(runner).results(),
                       {},
-                      {}};
+                      {},
+                      result.failures};
   outcome.trivial = trivial_rows(dataset, request.data, outcome.results);
   if (grid.extra && complete) {
     SOTTO_TRY(outcome.extra, grid.extra(dataset));
   }
-  ExperimentResult result;
-  result.interrupted = !complete;
   SOTTO_TRY(result.files, write_outcome(request.out, outcome));
   result.text = to_text(outcome);
   return result;

@@ -8,8 +8,7 @@ Result<Grid> privaterec_basis(const GridContext& context) {
   grid.title = "PrivateRec, Figure 7: number of basis vectors";
   grid.about =
       "Training as printed at ε_t = 10 and without noise, served without noise. The paper finds B = 3 best, "
-      "and B = 5 "
-      "without noise as good as FedRec. Its figure has no printed values.";
+      "and B = 5 without noise as good as FedRec. Its figure has no printed values.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

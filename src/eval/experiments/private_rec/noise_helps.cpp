@@ -40,8 +40,7 @@ Result<Grid> privaterec_noise_helps(const GridContext& context) {
   grid.title = "PrivateRec: does noise in training help private serving?";
   grid.about =
       "Models trained at several ε_t (as printed, B = 5, p = 0.5) and asked at several ε_s. ε_t = ∞ stands "
-      "at 100 on "
-      "the axis.";
+      "at 100 on the axis.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

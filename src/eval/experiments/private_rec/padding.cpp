@@ -32,11 +32,10 @@ Result<Grid> privaterec_padding(const GridContext& context) {
   Grid grid;
   grid.title = "PrivateRec, Figure 5: padding the history";
   grid.about =
-      "A click is replaced by a blank item with probability p before anything is computed, which allows less "
-      "noise for "
-      "one replaced click. For the whole history, which is what the true ε here is about, padding allows "
-      "nothing: "
-      "the true ε grows with p. The paper finds p = 0.5 best for B = 5 and p = 0.2 for B = 3.";
+      "A click is replaced by a blank item with probability p before anything is computed, which allows "
+      "less noise for one replaced click. For the whole history, which is what the true ε here is about, "
+      "padding allows nothing: the true ε grows with p. The paper finds p = 0.5 best for B = 5 and p = 0.2 "
+      "for B = 3.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

@@ -8,11 +8,9 @@ Result<Grid> privaterec_serving_epsilon(const GridContext& context) {
   Grid grid;
   grid.title = "PrivateRec, Figure 4: AUC by the ε of a query";
   grid.about =
-      "PrivateRec with B = 5, trained at several ε_t and asked at several ε_s, as printed; ε_s = ∞ stands at "
-      "100 on "
-      "the axis. The paper's figure has no printed values. 'serving-epsilon' shows PrivateRec's mechanism "
-      "beside "
-      "others at equal, true ε, and with re-ranking on the device.";
+      "PrivateRec with B = 5, trained at several ε_t and asked at several ε_s, as printed; ε_s = ∞ stands "
+      "at 100 on the axis. The paper's figure has no printed values. 'serving-epsilon' shows PrivateRec's "
+      "mechanism beside others at equal, true ε, and with re-ranking on the device.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

@@ -16,12 +16,9 @@ Result<Grid> privaterec_table1(const GridContext& context) {
   grid.title = "PrivateRec, Table 1: private training";
   grid.about =
       "Three backbones, served without noise. In the paper's mode no ε holds for training: gradients below "
-      "the noise "
-      "are computed from raw histories. The sound row trains under user-level noise. θ = 1, k = 4 and the "
-      "learning "
-      "rates are ours, the paper's are in an appendix that was not published. BERT has random weights unless "
-      "--set "
-      "bert=FOLDER is given.";
+      "the noise are computed from raw histories. The sound row trains under user-level noise. θ = 1, k = 4 "
+      "and the learning rates are ours, the paper's are in an appendix that was not published. BERT has "
+      "random weights unless --set bert=FOLDER is given.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

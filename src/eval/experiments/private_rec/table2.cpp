@@ -8,10 +8,8 @@ Result<Grid> privaterec_table2(const GridContext& context) {
   grid.title = "PrivateRec, Table 2: private serving";
   grid.about =
       "Three backbones trained at ε_t and asked with ε_s = 10 per query. The paper's sensitivity is too "
-      "small: what a "
-      "query really gives away about the whole history stands beside its claim. 'serving-epsilon' compares "
-      "more "
-      "mechanisms at equal, true ε.";
+      "small: what a query really gives away about the whole history stands beside its claim. "
+      "'serving-epsilon' compares more mechanisms at equal, true ε.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

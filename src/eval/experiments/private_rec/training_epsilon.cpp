@@ -7,11 +7,9 @@ Result<Grid> privaterec_training_epsilon(const GridContext& context) {
   Grid grid;
   grid.title = "PrivateRec, Figure 6: AUC by the ε of training";
   grid.about =
-      "PrivateRec as printed, where no ε holds, and in sound mode, where ε is the budget of one user for the "
-      "whole "
-      "training; both served without noise. ∞ stands at 100 on the axis. The paper has AUC 61.35 at ε_t = 5 "
-      "on its "
-      "own NewsFeeds data.";
+      "PrivateRec as printed, where no ε holds, and in sound mode, where ε is the budget of one user for "
+      "the whole training; both served without noise. ∞ stands at 100 on the axis. The paper has AUC 61.35 "
+      "at ε_t = 5 on its own NewsFeeds data.";
   grid.paper_data = "NewsFeeds";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();

@@ -29,9 +29,8 @@ ReportTable table_of(const std::vector<PaperCell>& cells) {
                           TableCell::number(cell.best, 4),
                           TableCell::words(std::string(name(cell.best_method)))});
   table.caption =
-      "Noise multiplier 1, 1000 rounds, cohorts without replacement; one user replaced; against everyone but "
-      "the "
-      "server, which knows the cohorts.";
+      "Noise multiplier 1, 1000 rounds, cohorts without replacement; one user replaced; against everyone "
+      "but the server, which knows the cohorts.";
   return table;
 }
 
@@ -67,9 +66,9 @@ Result<ExperimentResult> privrec_accountant(const ExperimentRequest& request) {
   HtmlReport report("DP-PrivRec, Tables 3 and 4: ε by cohort and δ",
                     request.quick ? "The same with --quick: nothing here is trained" : "");
   report.paragraph(
-      "The paper composes once per client instead of once per round, which overstates ε up to 5.5 times, and "
-      "cuts "
-      "after four digits. Amplification by sampling holds only against those who do not know the cohort.");
+      "The paper composes once per client instead of once per round, which overstates ε up to 5.5 times, "
+      "and cuts after four digits. Amplification by sampling holds only against those who do not know the "
+      "cohort.");
   report.plot(movielens).plot(frappe).table(table_of(cells));
   const std::pair<const char*, std::string> contents[] = {{"results.csv", to_csv(table_of(cells))},
                                                           {"table3.svg", to_svg(movielens)},

@@ -7,9 +7,8 @@ Result<Grid> privrec_activity(const GridContext& context) {
   Grid grid;
   grid.title = "PrivRec: results by activity of the user";
   grid.about =
-      "The paper says that first-order meta-learning helps inactive users most. Test users in three parts of "
-      "equal "
-      "size by the number of rows on their device.";
+      "The paper says that first-order meta-learning helps inactive users most. Test users in three parts "
+      "of equal size by the number of rows on their device.";
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = {{"by_activity.0.hits10", "Hits@10, least active third", 1, 3},

@@ -10,10 +10,8 @@ Result<Grid> privrec_dp(const GridContext& context) {
   grid.title = "DP-PrivRec, Figures 3 and 4: what privacy costs";
   grid.about =
       "PrivRec without noise, DP-PrivRec as printed (the server adds the noise, so that nothing holds "
-      "against "
-      "it), and in sound mode for several budgets, of the published model and against the server, at δ = "
-      "1e-6. "
-      "The paper's figures have no printed values; it finds losses within 10 %.";
+      "against it), and in sound mode for several budgets, of the published model and against the server, "
+      "at δ = 1e-6. The paper's figures have no printed values; it finds losses within 10 %.";
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();

@@ -34,12 +34,10 @@ Result<Grid> privrec_frappe(const GridContext& context) {
   grid.title = "PrivRec, Table 2: systems compared on Frappe";
   grid.about =
       "Two protocols: every row of the log counts, so that the app of a held-out row is often one that the "
-      "device knows; and each app of a user counts once. On log rows the rule 'own apps, then popularity' is "
-      "already as good as the paper's row. Frappe has no stars: every row is positive. The row marked as "
-      "leaking "
-      "reads cnt, how often the user used that very app, as the paper does: the answer itself. FCF's Hits@10 "
-      "is "
-      "printed in the paper below its Hits@5, which cannot be.";
+      "device knows; and each app of a user counts once. On log rows the rule 'own apps, then popularity' "
+      "is already as good as the paper's row. Frappe has no stars: every row is positive. The row marked as "
+      "leaking reads cnt, how often the user used that very app, as the paper does: the answer itself. "
+      "FCF's Hits@10 is printed in the paper below its Hits@5, which cannot be.";
   grid.paper_data = "Frappe";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();

@@ -8,9 +8,8 @@ Result<Grid> privrec_gamma_clip(const GridContext& context) {
   grid.title = "DP-PrivRec: clipping quantile γ and first bound S";
   grid.about =
       "The printed mechanism for several γ (share of users left whole) and first clipping bounds S. The "
-      "paper's "
-      "figure has no printed values. Nothing holds against the server in this mode: it adds the noise "
-      "itself.";
+      "paper's figure has no printed values. Nothing holds against the server in this mode: it adds the "
+      "noise itself.";
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();

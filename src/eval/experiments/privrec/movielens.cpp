@@ -7,11 +7,10 @@ Result<Grid> privrec_movielens(const GridContext& context) {
   Grid grid;
   grid.title = "PrivRec, Table 1: systems compared on MovieLens";
   grid.about =
-      "80 % of the users train; of every other user a random half of the rows is on the device and the other "
-      "half is ranked among all items it never touched, ties averaged. Genres and demographics, all that the "
-      "paper's model reads, cannot tell most movies apart; the row 'as printed' shows what they give, the "
-      "others "
-      "read item vectors and what the device remembers.";
+      "80 % of the users train; of every other user a random half of the rows is on the device and the "
+      "other half is ranked among all items it never touched, ties averaged. Genres and demographics, all "
+      "that the paper's model reads, cannot tell most movies apart; the row 'as printed' shows what they "
+      "give, the others read item vectors and what the device remembers.";
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();

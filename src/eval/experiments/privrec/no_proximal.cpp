@@ -8,10 +8,8 @@ Result<Grid> privrec_no_proximal(const GridContext& context) {
   grid.title = "PrivRec without its proximal term";
   grid.about =
       "The paper credits the proximal term, which holds a device's copy to the global model, for a part of "
-      "its "
-      "gain, and prints no ablation. μ = 0 is without it. Several local epochs: with one step the term has "
-      "no "
-      "effect, its gradient at the start being zero.";
+      "its gain, and prints no ablation. μ = 0 is without it. Several local epochs: with one step the term "
+      "has no effect, its gradient at the start being zero.";
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();

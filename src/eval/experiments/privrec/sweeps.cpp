@@ -8,10 +8,8 @@ Result<Grid> privrec_sweeps(const GridContext& context) {
   grid.title = "PrivRec, Figure 2: rounds, local epochs and users per round";
   grid.about =
       "Hits@20 while one of E1 (rounds), E2 (local epochs) and M (users per round) varies and the others "
-      "stay. "
-      "The paper's figure has no printed values: results rise up to E1 = 40 and E2 = 100 and hardly depend "
-      "on M. "
-      "Local rounds as printed, the model with item vectors.";
+      "stay. The paper's figure has no printed values: results rise up to E1 = 40 and E2 = 100 and hardly "
+      "depend on M. Local rounds as printed, the model with item vectors.";
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();
