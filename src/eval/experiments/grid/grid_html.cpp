@@ -26,7 +26,7 @@ TableCell mean_cell(const GridColumn& column, const MeanAndError& mean) {
   return {text, column.factor * mean.mean};
 }
 
-ReportTable result_table(const GridOutcome& outcome) {
+ReportTable grid_table(const GridOutcome& outcome) {
   const Grid& grid = outcome.grid;
   ReportTable table;
   bool groups = false;
@@ -112,7 +112,7 @@ std::string to_html(const GridOutcome& outcome) {
                     grid.paper_data));
   if (grid.verdict) report.heading("What came out").paragraph(grid.verdict(outcome.results));
   for (const GridPlot& plot : grid.plots) report.plot(to_plot(plot, outcome));
-  report.heading("Results").table(result_table(outcome));
+  report.heading("Results").table(grid_table(outcome));
   for (const std::string& failure : outcome.failures) report.paragraph("Failed: " + failure);
   report.privacy_note(
       "ε claimed is what the paper says. True ε is what holds for one user and the whole training at the δ "

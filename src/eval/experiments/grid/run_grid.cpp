@@ -17,7 +17,7 @@ using nlohmann::json;
 namespace {
 
 // The data that rows were made with: its counts change whenever it is made again differently.
-json fingerprint(const Dataset& dataset, const ExperimentRequest& request) {
+json data_fingerprint(const Dataset& dataset, const ExperimentRequest& request) {
   const DatasetCounts counts = dataset.counts();
   return {{"data", dataset.name()},
           {"origin", dataset.origin()},
@@ -81,7 +81,7 @@ class GridRunner {
                      request_.data,
                      request_.out / "runs",
                      request_.device,
-                     fingerprint(dataset_, request_).dump()};
+                     data_fingerprint(dataset_, request_).dump()};
     const std::string key = row_key(row, settings_[index], seed);
     auto result = finished_.find(key);
     if (!result) {
@@ -153,7 +153,8 @@ Result<ExperimentResult> run_grid(const Grid& grid, std::string_view name, const
   fs::create_directories(request.out, error);
   if (error) return failed("cannot create {}: {}", request.out.string(), error.message());
   prepare_torch();
-  SOTTO_TRY(auto finished, FinishedRows::open(request.out / "rows.jsonl", fingerprint(dataset, request)));
+  SOTTO_TRY(auto finished,
+            FinishedRows::open(request.out / "rows.jsonl", data_fingerprint(dataset, request)));
   GridRunner runner(grid, name, request, dataset, std::move(finished));
   SOTTO_TRY(const bool complete, runner.run());
 

@@ -9,7 +9,7 @@ std::vector<PaperNumber> privrec_numbers() {
   return with_ndcg(paper_hits(.541, .624, .661, .688), .483, .560, .607, .626);
 }
 
-std::vector<GridRow> systems(const std::string& group, const std::string& rows, bool paper) {
+std::vector<GridRow> frappe_systems(const std::string& group, const std::string& rows, bool paper) {
   const auto numbers = [&](std::vector<PaperNumber> known) {
     return paper ? known : std::vector<PaperNumber>{};
   };
@@ -42,10 +42,11 @@ Result<Grid> privrec_frappe(const GridContext& context) {
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();
   grid.plots = {{"hits10", "Systems compared: log rows, then distinct pairs", "hits10", "", "Hits@10", 1}};
-  grid.rows = systems("log rows", "log", true);
+  grid.rows = frappe_systems("log rows", "log", true);
   grid.rows.push_back(
       {"PrivRec, leaking", "privrec", {"rows=log", "inputs=leaking"}, "log rows", privrec_numbers()});
-  for (GridRow& row : systems("distinct pairs", "distinct", false)) grid.rows.push_back(std::move(row));
+  for (GridRow& row : frappe_systems("distinct pairs", "distinct", false))
+    grid.rows.push_back(std::move(row));
   return grid;
 }
 
