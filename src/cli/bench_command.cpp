@@ -18,7 +18,7 @@ namespace sotto::cli {
 
 namespace {
 
-struct Arguments {
+struct BenchArguments {
   std::string name;
   bool list = false;
   std::optional<std::size_t> items;  // of the pool; for serving
@@ -43,7 +43,7 @@ Status report(const Output& output, const Result<std::vector<BenchRow>>& rows) {
   return {};
 }
 
-Status noise(const Output& output, const Arguments&) {
+Status noise(const Output& output, const BenchArguments&) {
   SOTTO_TRY(const auto rows, bench_noise());
   for (const auto& row : rows)
     report(output, {fmt::format("{}, sigma {:g}", row.noise, row.sigma), row.ours, row.baseline_rate,
@@ -51,7 +51,7 @@ Status noise(const Output& output, const Arguments&) {
   return {};
 }
 
-Status pld(const Output& output, const Arguments&) {
+Status pld(const Output& output, const BenchArguments&) {
   SOTTO_TRY(const auto bench, bench_pld());
   report(output, {"pld, 1000 rounds", bench.ours_upper_ms, bench.baseline_ms, bench.ratio, "ms",
                   "one convolution per round"});
@@ -61,30 +61,32 @@ Status pld(const Output& output, const Arguments&) {
   return {};
 }
 
-Status step(const Output& output, const Arguments&) { return prepare_torch(), report(output, bench_step()); }
-Status cohort(const Output& output, const Arguments&) {
+Status step(const Output& output, const BenchArguments&) {
+  return prepare_torch(), report(output, bench_step());
+}
+Status cohort(const Output& output, const BenchArguments&) {
   return prepare_torch(), report(output, bench_cohort());
 }
-Status memory(const Output& output, const Arguments&) {
+Status memory(const Output& output, const BenchArguments&) {
   return prepare_torch(), report(output, bench_memory());
 }
-Status copies(const Output& output, const Arguments&) {
+Status copies(const Output& output, const BenchArguments&) {
   return prepare_torch(), report(output, bench_copies());
 }
-Status item_union(const Output& output, const Arguments&) { return report(output, bench_union()); }
-Status serving_pool(const Output& output, const Arguments& arguments) {
+Status item_union(const Output& output, const BenchArguments&) { return report(output, bench_union()); }
+Status serving_pool(const Output& output, const BenchArguments& arguments) {
   serving::ServingBench settings;
   if (arguments.items) settings.items = *arguments.items;
   return report(output, serving::bench_serving(settings));
 }
 #ifdef SOTTO_HAVE_PROTOCOL
-Status masks(const Output& output, const Arguments&) { return report(output, bench_masks()); }
-Status secagg(const Output& output, const Arguments&) { return report(output, bench_secagg()); }
+Status masks(const Output& output, const BenchArguments&) { return report(output, bench_masks()); }
+Status secagg(const Output& output, const BenchArguments&) { return report(output, bench_secagg()); }
 #endif
 
 struct Bench {
   const char *name, *help;
-  Status (*run)(const Output&, const Arguments&);
+  Status (*run)(const Output&, const BenchArguments&);
 };
 constexpr std::array benches = {
     Bench{"step", "a training step against a bare matrix product and a padded libtorch model", &step},
@@ -100,7 +102,7 @@ constexpr std::array benches = {
     Bench{"noise", "integer-grid noise against straightforward samplers", &noise},
     Bench{"pld", "privacy loss distributions of 1,000 rounds against round-by-round convolution", &pld}};
 
-Status run_bench(const Arguments& arguments, const Output& output) {
+Status run_bench(const BenchArguments& arguments, const Output& output) {
   std::vector<std::string> names;
   for (const auto& bench : benches) {
     names.emplace_back(bench.name);
@@ -123,7 +125,7 @@ Status run_bench(const Arguments& arguments, const Output& output) {
 }  // namespace
 
 void add_bench_command(CLI::App& app, Invocation& invocation) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<BenchArguments>();
   CLI::App* command = app.add_subcommand("bench", "Measured ratios, baseline in the same run");
   command->add_option("name", arguments->name, "Which one");
   command->add_flag("--list", arguments->list, "Name them all");

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -21,6 +22,11 @@ class Output {
   // Text for people: stdout, or nothing with --json.
   void text(const std::string& line) const;
 };
+
+// For numbers that may not be there.
+inline nlohmann::json or_null(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nullptr;
+}
 
 struct Invocation {
   Output output;

@@ -5,7 +5,7 @@ namespace sotto::cli {
 
 namespace {
 
-struct Arguments {
+struct ExperimentArguments {
   ExperimentRequest request;
   std::string name, data, out, run;
   bool list = false;
@@ -26,7 +26,7 @@ Status list_experiments(const Output& output) {
   return {};
 }
 
-Status run_named_experiment(Arguments& arguments, const Output& output) {
+Status run_named_experiment(ExperimentArguments& arguments, const Output& output) {
   if (arguments.list) return list_experiments(output);
   if (arguments.name.empty()) return bad_input("which experiment? 'sotto experiment --list' names them all");
   SOTTO_TRY(const auto* entry, find_experiment(arguments.name));
@@ -58,7 +58,7 @@ Status run_named_experiment(Arguments& arguments, const Output& output) {
 }  // namespace
 
 void add_experiment_command(CLI::App& app, Invocation& invocation) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ExperimentArguments>();
   CLI::App* command = app.add_subcommand("experiment", "Regenerate a table or a figure");
   command->add_option("name", arguments->name, "Which one");
   command->add_flag("--list", arguments->list, "Name them all");

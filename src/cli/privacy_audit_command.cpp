@@ -14,7 +14,7 @@ void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
 
 namespace {
 
-struct Arguments {
+struct AuditArguments {
   std::vector<std::string> names;
   bool list = false;
   // Signed, so that a negative number is refused and not taken for a huge one.
@@ -23,7 +23,7 @@ struct Arguments {
   double confidence = AuditSettings{}.confidence;
 };
 
-Result<AuditSettings> settings_of(const Arguments& arguments) {
+Result<AuditSettings> settings_of(const AuditArguments& arguments) {
   if (arguments.samples < 0) return bad_input("samples is {}, must be at least 1,000", arguments.samples);
   if (arguments.seed < 0) return bad_input("seed is {}, must be 0 or more", arguments.seed);
   const AuditSettings settings{static_cast<std::uint64_t>(arguments.samples),
@@ -42,10 +42,6 @@ const char* name(AuditKind kind) {
       return "attack";
   }
   return "";
-}
-
-nlohmann::json or_null(const std::optional<double>& value) {
-  return value ? nlohmann::json(*value) : nullptr;
 }
 
 std::string shown(const std::optional<double>& value) {
@@ -137,7 +133,7 @@ Status list(const std::vector<AuditEntry>& entries, const Output& output) {
   return {};
 }
 
-Status audit(const Arguments& arguments, const Output& output) {
+Status audit(const AuditArguments& arguments, const Output& output) {
   SOTTO_TRY(const AuditSettings settings, settings_of(arguments));
   SOTTO_TRY(const std::vector<AuditEntry> entries, select_audits(arguments.names));
   if (arguments.list) return list(entries, output);
@@ -171,7 +167,7 @@ Status audit(const Arguments& arguments, const Output& output) {
 }  // namespace
 
 void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<AuditArguments>();
   CLI::App* command =
       privacy.add_subcommand("audit", "Empirical lower bounds of epsilon beside the claims; attacks");
   command->add_option("names", arguments->names, "Which ones; all when none is named");

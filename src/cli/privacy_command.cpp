@@ -14,10 +14,6 @@ void add_privacy_ledger_command(CLI::App& privacy, Invocation& invocation);
 
 namespace {
 
-nlohmann::json or_null(const std::optional<double>& value) {
-  return value ? nlohmann::json(*value) : nullptr;
-}
-
 nlohmann::json to_json(const Guarantee& guarantee) {
   // JSON has no infinity: null says that nothing holds.
   return {{"epsilon",
@@ -118,7 +114,7 @@ Status print_tables(const Output& output) {
   return {};
 }
 
-std::string shown(const std::optional<double>& epsilon) {
+std::string epsilon_text(const std::optional<double>& epsilon) {
   return epsilon ? fmt::format("{:.4g}", *epsilon) : std::string("none");
 }
 
@@ -135,7 +131,7 @@ Status print_claims(const Output& output) {
                   {"why", claim.why}});
     std::string text =
         fmt::format("{}: {}\n  claimed {}, holds {}{} (per {}, against {})\n", claim.paper, claim.release,
-                    shown(claim.claimed_epsilon), shown(claim.true_epsilon),
+                    epsilon_text(claim.claimed_epsilon), epsilon_text(claim.true_epsilon),
                     claim.delta > 0 ? fmt::format(" at delta {:g}", claim.delta) : "", name(claim.unit),
                     claim.adversary == Adversary::server ? "the server" : "everyone else");
     for (const auto& line : claim.why) text += "    " + line + "\n";

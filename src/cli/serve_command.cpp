@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t week_seconds = 7 * 86'400;
 
-struct Arguments {
+struct ServeArguments {
   serving::ServeSettings serve;
   std::string token_file;
   std::int64_t max_age_hours = 0;
@@ -44,7 +44,7 @@ Result<std::string> read_token(const fs::path& path) {
 }
 
 // Where a pack that is made here lies.
-Result<fs::path> own_pack_file(const Arguments& arguments, const char* name) {
+Result<fs::path> own_pack_file(const ServeArguments& arguments, const char* name) {
   const fs::path& folder = arguments.serve.catalogue;
   std::error_code problem;
   fs::create_directories(folder, problem);
@@ -53,21 +53,21 @@ Result<fs::path> own_pack_file(const Arguments& arguments, const char* name) {
 }
 
 // A pack to serve from where there is no trained one.
-Status prepare_synthetic(Arguments& arguments) {
+Status prepare_synthetic(ServeArguments& arguments) {
   SOTTO_TRY(arguments.serve.model, own_pack_file(arguments, "synthetic.pack"));
   SOTTO_TRY(const auto pack, serving::synthetic_pack());
   SOTTO_TRY(const std::string bytes, encode_pack(pack));
   return write_file_atomically(arguments.serve.model, bytes);
 }
 
-Status fill(serving::LivePool& pool, const Arguments& arguments, const std::optional<RunSource>& run) {
+Status fill(serving::LivePool& pool, const ServeArguments& arguments, const std::optional<RunSource>& run) {
   if (run) return run->fill(pool, unix_now());
   if (arguments.synthetic == 0 || pool.catalogue().size() > 0) return {};
   return serving::fill_with_synthetic_items(pool, arguments.synthetic, unix_now(), week_seconds);
 }
 
 // Exactly one source of the model.
-Status check_source(const Arguments& arguments) {
+Status check_source(const ServeArguments& arguments) {
   const int sources = (arguments.run.empty() ? 0 : 1) + (arguments.serve.model.empty() ? 0 : 1) +
                       (arguments.synthetic == 0 ? 0 : 1);
   if (sources == 1) return {};
@@ -77,7 +77,7 @@ Status check_source(const Arguments& arguments) {
 }
 
 // What devices with this budget should be served by: the size to build packs with, and the average share.
-Status choose_mechanism(Arguments& arguments, const Output& output) {
+Status choose_mechanism(ServeArguments& arguments, const Output& output) {
   if (arguments.epsilon == 0) return {};
   SOTTO_TRY(const auto choice, serving::serving_mechanism_for(arguments.epsilon));
   arguments.serve.average_share = choice.average_share;
@@ -95,7 +95,7 @@ Status choose_mechanism(Arguments& arguments, const Output& output) {
   return {};
 }
 
-Status serve(Arguments arguments, const Output& output) {
+Status serve(ServeArguments arguments, const Output& output) {
   serving::ServeSettings& settings = arguments.serve;
   if (settings.catalogue.empty()) return bad_input("name the folder of the live items: --catalogue DIR");
   SOTTO_CHECK(check_source(arguments));
@@ -142,7 +142,7 @@ Status serve(Arguments arguments, const Output& output) {
 }  // namespace
 
 void add_serve_command(CLI::App& app, Invocation& invocation) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ServeArguments>();
   serving::ServeSettings& settings = arguments->serve;
   CLI::App* command = app.add_subcommand("serve", "Private online recommendation");
   command->add_option("--run", arguments->run,

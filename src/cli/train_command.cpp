@@ -8,7 +8,7 @@ namespace sotto::cli {
 
 namespace {
 
-struct Arguments {
+struct TrainArguments {
   TrainJob job;
   std::string data, out, config;
   std::int64_t rounds = 0;
@@ -43,7 +43,7 @@ std::string metrics_text(const MeanImpressionMetrics& metrics) {
   return fmt::format("{} test impressions\n{}", metrics.counted, metrics_line(metrics.mean));
 }
 
-Status train(Arguments& arguments, const Output& output) {
+Status train(TrainArguments& arguments, const Output& output) {
   TrainJob& job = arguments.job;
   job.data = arguments.data;
   job.out = arguments.out;
@@ -110,7 +110,7 @@ Status show_baselines(const Dataset& dataset, const Output& output) {
 }  // namespace
 
 void add_train_command(CLI::App& app, Invocation& invocation) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TrainArguments>();
   CLI::App* command = app.add_subcommand("train", "Train a recipe on a data set");
   command->add_option("recipe", arguments->job.recipe, "Which one ('sotto recipes' lists them)")->required();
   command->add_option("--data", arguments->data, "Data set folder")->required();
