@@ -20,7 +20,8 @@ constexpr std::array families = {
     Family::coefficients_laplace,
     Family::coefficients_gaussian,
     Family::prototypes_response,
-    Family::prototypes_similarity, Family::prototypes_pack,
+    Family::prototypes_similarity,
+    Family::prototypes_pack,
     Family::direction_laplace,
     Family::direction_gaussian,
 };
