@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/settings.h"
+#include "model/catalogue_model.h"
 #include "model/fednewsrec_model.h"
 
 namespace sotto {
@@ -54,6 +55,8 @@ std::span<const ModelEntry> models() {
                  &make_dfm},
       ModelEntry{"fm", "factorisation machine over words, categories and the user", category_codes, true, 0.1,
                  "word_size user_mask train_words", &make_fm},
+      ModelEntry{"catalogue", "vectors of the catalogue's words, a reader in some two hundred numbers",
+                 abstract, true, 0, "vector_size", &make_catalogue_model},
   };
   return entries;
 }

@@ -38,6 +38,9 @@ void NewsSettings::bind_for(SettingsTable& table, const std::function<bool(const
         .add("glove", glove,
              "File of GloVe word vectors to start from (.txt, .xz, .gz, .zst); empty: random ones")
         .add("word_scale", word_scale, {1e-6, 100.0}, "Standard deviation of random word vectors");
+  if (any([](const ModelEntry& entry) { return entry.reads_setting("vector_size"); }))
+    table.add("vector_size", vector_size, {1, 4096},
+              "Size of the item vectors made from the catalogue's words");
   if (any([](const ModelEntry& entry) { return entry.reads_setting("bert"); })) bert.bind(table);
 }
 

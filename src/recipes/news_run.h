@@ -25,7 +25,7 @@ struct NewsSettings {
   std::string glove;
   double word_scale = 0.1;
   std::string precision = "fp32";
-  std::int64_t max_abstract_words = 50;
+  std::int64_t max_abstract_words = 50, vector_size = 64;
   // Puts something of a recipe's own around the model; empty: the model as it is.
   std::function<std::shared_ptr<RankingModel>(std::shared_ptr<RankingModel>)> wrap;
   // The settings that `model` reads.

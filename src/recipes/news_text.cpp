@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "model/bert_checkpoint.h"
+#include "model/word_space.h"
 #include "text/glove.h"
 
 namespace sotto {
@@ -42,6 +43,17 @@ Result<torch::Tensor> word_vectors(const NewsSettings& settings, const RunReques
   return torch::from_blob(vectors.values.data(), {rows, columns}, torch::kFloat32).clone();
 }
 
+// What a run was trained with, also for other items than those it was made from.
+Result<WordSpace> word_space_of(const NewsSettings& settings, const RunRequest& request,
+                                const ItemFeatures& items, std::size_t vocabulary) {
+  const fs::path stored = request.run / "words.sotto";
+  if (fs::exists(stored)) return WordSpace::load(stored, vocabulary);
+  SOTTO_TRY(auto space,
+            WordSpace::of_items(items, vocabulary, {.size = settings.vector_size, .seed = request.seed}));
+  SOTTO_CHECK(space.save(stored));
+  return space;
+}
+
 // A run keeps only the layers that learn: the others must be found again as they were.
 Status check_same_checkpoint(const fs::path& run, const std::string& folder) {
   SOTTO_TRY(const auto fingerprint, bert_fingerprint(folder));
@@ -76,7 +88,8 @@ Result<NewsText> read_with_checkpoint(const NewsSettings& settings, const RunReq
 
 Result<NewsText> read_news_text(const NewsSettings& settings, const RunRequest& request,
                                 const ModelEntry& entry) {
-  const bool language_model = entry.reads_setting("bert");
+  const bool language_model = entry.reads_setting("bert"),
+             from_catalogue = entry.reads_setting("vector_size");
   if (language_model && settings.bert.pretrained()) return read_with_checkpoint(settings, request);
   const WordTokenizer tokenizer(settings.text.tokenizer);
   SOTTO_TRY(auto vocabulary, vocabulary_of(settings, request, entry.features, tokenizer));
@@ -90,15 +103,20 @@ Result<NewsText> read_news_text(const NewsSettings& settings, const RunRequest& 
         settings.bert.size, vocabulary.size());
     SOTTO_TRY(text.bert, make_random_bert(settings.bert, static_cast<std::int64_t>(vocabulary.size()),
                                           settings.text.max_words));
-  } else {
+  } else if (!from_catalogue) {
     SOTTO_TRY(text.words, word_vectors(settings, request, vocabulary));
   }
+  const std::size_t known_words = vocabulary.size();
   text.read = [tokenizer, limits, use = entry.features,
                words =
                    std::make_shared<const Vocabulary>(std::move(vocabulary))](const Catalogue& catalogue) {
     return build_item_features(catalogue, use, tokenizer, *words, limits);
   };
   text.items = std::make_shared<ItemFeatures>(text.read(request.dataset.catalogue()));
+  if (from_catalogue) {
+    SOTTO_TRY(const auto space, word_space_of(settings, request, *text.items, known_words));
+    text.words = space.table();
+  }
   return text;
 }
 

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "recipes/central_news.h"
+#include "recipes/dp_fedrec.h"
 #include "recipes/dp_privrec.h"
 #include "recipes/efficient_fedrec.h"
 #include "recipes/fcf.h"
@@ -13,6 +14,7 @@
 #include "recipes/privrec.h"
 #include "recipes/privrec_cen.h"
 #include "recipes/recipe.h"
+#include "recipes/sotto.h"
 
 namespace sotto {
 
@@ -36,6 +38,14 @@ constexpr RecipeEntry without_dp(std::string_view name, std::string_view summary
 
 std::span<const RecipeEntry> recipes() {
   static constexpr std::array entries = {
+      RecipeEntry{
+          "sotto", "The flagship: public item vectors, a small user model under user-level noise",
+          "User-level (epsilon, delta)-DP of the whole training, one user replaced, by distributed Skellam "
+          "noise inside a secure sum, the clipping bound included; two numbers are printed, against the "
+          "server, which sees the cohorts, and for what is published. Item vectors are made from the "
+          "catalogue alone and cost nothing. Ranking happens on the device. noise=none: no differential "
+          "privacy.",
+          true, &make_sotto},
       RecipeEntry{"fednewsrec", "FedNewsRec: federated news recommendation with noise on every upload",
                   "sound (default): user-level (epsilon, delta)-DP of the whole training, one user replaced, "
                   "by distributed "
@@ -60,6 +70,14 @@ std::span<const RecipeEntry> recipes() {
           "inside the training pass, for which no epsilon holds, because gradients below it are computed "
           "from raw histories; the claimed epsilon is printed beside 'none'.",
           true, &make_private_rec},
+      RecipeEntry{
+          "dp-fedrec", "DP-FedRec: PrivateRec's baseline, noise on gradients and on user vectors (VDP)",
+          "sound (default): user-level (epsilon, delta)-DP of the whole training as in fednewsrec; each "
+          "query "
+          "is epsilon_s-DP on its own, and queries add up. paper: Laplace noise on L2-clipped gradients and "
+          "user vectors as printed; the claimed epsilon is printed beside what holds, the root of the number "
+          "of coordinates times as much for one upload, and more for all of them.",
+          true, &make_dp_fedrec},
       RecipeEntry{"fedrec", "FedNewsRec's model trained by federated rounds, without noise",
                   "No differential privacy. Clicks, histories and impressions stay on the devices; the "
                   "server sees the gradient of every user who takes "
