@@ -74,11 +74,14 @@ Status train(TrainArguments& arguments, const Output& output) {
     return {};
   }
   output.event(to_json(outcome));
+  const std::string served =
+      outcome.served ? "\nranked by the server from private answers: " + metrics_line(outcome.served->mean)
+                     : "";
   output.text(fmt::format(
-      "{} on {}, {}\nbest of {} rounds: {}; {:.1f} s; per client and round {} bytes "
+      "{} on {}, {}{}\nbest of {} rounds: {}; {:.1f} s; per client and round {} bytes "
       "down, {} bytes up\n{}run: {}",
       job.recipe, dataset.name(),
-      outcome.held_out ? metrics_text(*outcome.held_out) : metrics_text(outcome.test),
+      outcome.held_out ? metrics_text(*outcome.held_out) : metrics_text(outcome.test), served,
       outcome.summary.rounds.size(), outcome.summary.best_round, outcome.summary.seconds, outcome.bytes_down,
       outcome.bytes_up,
       outcome.privacy

@@ -4,6 +4,7 @@
 
 #include "eval/interaction_evaluator.h"
 #include "eval/recommender_evaluator.h"
+#include "eval/served_evaluator.h"
 
 namespace sotto {
 
@@ -113,10 +114,11 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
   SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
   SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
 
-  const RunRequest request{dataset,       job.out,
-                           prepared.seed, prepared.device,
-                           job.resume,    evaluate_recommender,
-                           observe,       evaluate_interactions};
+  const RunRequest request{dataset,        job.out,
+                           prepared.seed,  prepared.device,
+                           job.resume,     evaluate_recommender,
+                           observe,        evaluate_interactions,
+                           evaluate_served};
   auto outcome = prepared.recipe->train(request);
   if (!outcome) {
     // A run that could not start leaves nothing behind; one with a checkpoint can be resumed.
@@ -141,7 +143,7 @@ Result<TestMetrics> evaluate_stored(const fs::path& run, const Dataset& dataset,
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
   return prepared.recipe->evaluate(
-      {dataset, run, prepared.seed, prepared.device, false, evaluate, {}, evaluate_interactions});
+      {dataset, run, prepared.seed, prepared.device, false, evaluate, {}, evaluate_interactions, {}});
 }
 
 }  // namespace
@@ -212,8 +214,10 @@ json to_json(const HeldOutReport& report) {
 json to_json(const TrainOutcome& outcome) {
   json line = outcome.held_out ? to_json(*outcome.held_out) : to_json(outcome.test.mean);
   if (!outcome.held_out) line["impressions"] = outcome.test.counted;
+  if (outcome.served) line["served"] = to_json(outcome.served->mean);
   const json sheet = outcome.privacy ? json::parse(to_json(*outcome.privacy)) : json::object();
-  for (const char* key : {"epsilon", "epsilon_published", "epsilon_claimed", "delta", "unit"})
+  for (const char* key :
+       {"epsilon", "epsilon_published", "epsilon_claimed", "epsilon_query", "delta", "unit"})
     line[key] = sheet.contains(key) ? sheet.at(key) : json(nullptr);
   line.update({{"event", "done"},
                {"bytes_up", outcome.bytes_up},

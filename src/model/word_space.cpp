@@ -13,7 +13,7 @@ using torch::Tensor;
 
 namespace {
 
-constexpr std::string_view file_kind = "word space";
+constexpr std::string_view file_kind = "word-space";
 constexpr std::uint32_t file_version = 1;
 constexpr std::int64_t largest_size = 4096;
 

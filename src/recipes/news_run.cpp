@@ -138,15 +138,22 @@ Result<TrainOutcome> NewsRun::train(UpdateSource& source, ServerOptimiser& optim
   return outcome;
 }
 
-Result<MeanImpressionMetrics> NewsRun::evaluate_best() {
+Status NewsRun::load_best() {
   SOTTO_TRY(const auto best, load_checkpoint(request_.run / "best.sotto", parameters_->layout()));
   torch::NoGradGuard no_grad;
   parameters_->values().copy_(best.parameters);
-  if (request_.take_news) {
-    request_.take_news(trained());
-    return MeanImpressionMetrics{};
-  }
-  return measure(data_->test);
+  return {};
+}
+
+MeanImpressionMetrics NewsRun::measure_test() {
+  if (!request_.take_news) return measure(data_->test);
+  request_.take_news(trained());
+  return {};
+}
+
+Result<MeanImpressionMetrics> NewsRun::evaluate_best() {
+  SOTTO_CHECK(load_best());
+  return measure_test();
 }
 
 }  // namespace sotto

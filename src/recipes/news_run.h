@@ -57,6 +57,9 @@ class NewsRun {
   Result<TrainOutcome> train(UpdateSource& source, ServerOptimiser& optimiser, const EngineSettings& engine);
   // The best parameters, measured on the test impressions or handed over as the request asks.
   Result<MeanImpressionMetrics> evaluate_best();
+  // Its two steps.
+  Status load_best();
+  MeanImpressionMetrics measure_test();
 
  private:
   NewsRun(const NewsSettings& settings, const RunRequest& request) : settings_(settings), request_(request) {}

@@ -1,14 +1,12 @@
 // PrivateRec: a reader is a mixture of B public basis vectors; a device sends the mixture's weights, padded,
-// clipped and noised, to train (epsilon_t) and to ask for recommendations (epsilon_s, per query).
-// paper: the same noise inside the training pass, permuted labels, FedAdam on plain gradients, the paper's
-// sensitivity. sound: the model is trained under user-level distributed noise, which covers everything that
-// training sends; queries use the sensitivity that holds.
+// clipped and noised, to train (epsilon_t) and to ask (epsilon_s, or from public categories for nothing).
+// paper: noise inside the training pass, permuted labels, FedAdam on plain gradients, the paper's
+// sensitivity. sound: trained under user-level distributed noise; queries use the sensitivity that holds.
 
 #include "recipes/private_rec.h"
 
 #include "fl/private_source.h"
-#include "model/private_rec_model.h"
-#include "recipes/news_run.h"
+#include "recipes/open_queries.h"
 #include "recipes/private_labels.h"
 #include "recipes/private_rec_settings.h"
 #include "recipes/private_training.h"
@@ -24,6 +22,7 @@ class PrivateRec final : public Recipe {
     optimiser_.bind(table);
     private_.bind(table);
     attention_.bind(table);
+    open_.bind(table);
     news_.model = "nrms";
     news_.shape.train_words = true;
     news_.data.validation_impressions = 0;
@@ -41,7 +40,7 @@ class PrivateRec final : public Recipe {
       FederatedSource source(federated_, std::move(sampler), {}, run.training());
       SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
       SOTTO_TRY(outcome.privacy, attention_.as_printed());
-      return outcome;
+      return open_.finish(run, std::move(outcome), request, news_.data.max_history);
     }
     const auto shape =
         TrainingShape::of(run.dimension(), sampler.population(), federated_.cohort, engine_.rounds);
@@ -49,17 +48,18 @@ class PrivateRec final : public Recipe {
     PrivateSource source(plan.plan, std::move(sampler), plan.participations(), run.training(), request.seed);
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
     SOTTO_TRY(outcome.privacy, attention_.beside(datasheet_of(plan, "privaterec")));
-    return outcome;
+    return open_.finish(run, std::move(outcome), request, news_.data.max_history);
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
-    return run.evaluate_best();
+    return open_.evaluate(run, request, news_.data.max_history);
   }
 
  private:
   Result<NewsRun> prepare(const RunRequest& request) {
     SOTTO_CHECK(check_federated(news_));
+    SOTTO_CHECK(open_.check(attention_.serving_epsilon));
     SOTTO_TRY(news_.wrap, attention_.around_a_model(federated_.mode, news_.shape, request.seed));
     return NewsRun::prepare(news_, request);
   }
@@ -69,6 +69,7 @@ class PrivateRec final : public Recipe {
   OptimiserSettings optimiser_;
   PrivateTrainingSettings private_;
   PrivateRecSettings attention_;
+  OpenQueries open_;
   NewsSettings news_;
 };
 

@@ -183,7 +183,17 @@ Status PrivateTraining::save(const fs::path& file) const {
   PrivacyPlan stored = accounted;
   SettingsTable table;
   stored.bind(table);
-  return write_file_atomically(file, table.to_toml());
+  const std::string text = table.to_toml();
+  if (fs::exists(file)) {
+    SOTTO_TRY(const auto before, read_file(file, 1 << 16));
+    if (before != text)
+      return bad_input(
+          "{} was written for another plan: noise is fixed before the first round, so a private run keeps "
+          "its "
+          "number of rounds",
+          file.string());
+  }
+  return write_file_atomically(file, text);
 }
 
 Result<PrivacyDatasheet> elementwise_datasheet(const ElementwiseLaplace::Settings& upload,

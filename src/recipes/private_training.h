@@ -51,6 +51,7 @@ struct PrivateTraining {
   static Result<PrivateTraining> begin(const PrivateTrainingSettings& settings, const TrainingShape& shape,
                                        const TrainingDataSettings& data, const fs::path& run);
   std::uint64_t participations() const { return static_cast<std::uint64_t>(accounted.participations); }
+  // Refuses to replace another plan: rounds that are over had its noise.
   Status save(const fs::path& file) const;
 };
 

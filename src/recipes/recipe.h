@@ -27,6 +27,17 @@ using Evaluate =
     std::function<MeanImpressionMetrics(RankingModel& model, const Dataset& dataset,
                                         std::span<const std::uint32_t> impressions, std::size_t max_history)>;
 
+// One private answer per query: which of so many public prototypes the reader resembles, by k-ary randomised
+// response.
+struct PrototypeQuery {
+  double epsilon = 0;
+  std::size_t prototypes = 0;
+};
+// The same when the server ranks by such answers alone. Prototypes and averages are made from the items.
+using EvaluateServed = std::function<Result<MeanImpressionMetrics>(
+    RankingModel& model, const Dataset& dataset, std::span<const std::uint32_t> impressions,
+    std::size_t max_history, const PrototypeQuery& query, std::uint64_t seed)>;
+
 // The same for interaction data: `score` calls back with the scores of all items for every test user.
 using ScoreTestUsers = std::function<void(const TakeScores& take)>;
 using EvaluateHeldOut = std::function<HeldOutReport(const Dataset& dataset, const InteractionData& data,
@@ -48,12 +59,15 @@ struct RunRequest {
   EvaluateHeldOut evaluate_held_out;
   // When set, evaluate() of a recipe over a news model hands the model over instead of measuring it.
   std::function<void(TrainedNews news)> take_news = {};
+  EvaluateServed evaluate_served = {};
 };
 
 struct TrainOutcome {
   RunSummary summary;
   MeanImpressionMetrics test;             // of recipes that train on impressions
   std::optional<HeldOutReport> held_out;  // of recipes that train on interactions
+  // Where the device ranks (test), what the server would make of private answers alone.
+  std::optional<MeanImpressionMetrics> served;
   std::int64_t parameters = 0;
   std::uint64_t training_users = 0, training_samples = 0;
   std::uint64_t bytes_down = 0, bytes_up = 0;  // per client and round

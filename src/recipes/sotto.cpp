@@ -1,14 +1,14 @@
 // The flagship. Items are public: their vectors come from the catalogue's words and cost no privacy. Readers
 // train what is left, some two hundred numbers of the user model, under user-level distributed noise; so few
-// that the noise hardly matters. The iterates' tail is averaged, no round is chosen.
-// noise=none: the same without clipping and noise, to compare with.
+// that the noise hardly matters. The tail of the iterates is averaged, no round is chosen. A device adds a
+// vector of its own and ranks by itself, or tells the server which public prototype it resembles.
+// noise=none: the same training without clipping and noise, to compare with.
 
 #include "recipes/sotto.h"
 
 #include "fl/private_source.h"
 #include "fl/tail_average.h"
-#include "recipes/news_run.h"
-#include "recipes/private_training.h"
+#include "recipes/sotto_parts.h"
 
 namespace sotto {
 namespace {
@@ -16,57 +16,54 @@ namespace {
 class Sotto final : public Recipe {
  public:
   void bind(SettingsTable& table) override {
-    engine_.rounds = 60;
+    engine_.rounds = 40;
     engine_.bind(table);
-    table.add("cohort", cohort_, {0, 10000000}, "Readers per round; 0: half of them, at most 10,000")
-        .add_choice("noise", noise_, {"distributed", "none"},
-                    "none: no clipping, no noise, no differential privacy");
+    own_.bind(table);
     optimiser_.optimiser = "adam";
     optimiser_.learning_rate = 0.05;
     optimiser_.bind(table);
     private_.bind(table);
-    private_.bind_following_bound(table);
     news_.model = "catalogue";
     news_.data.validation_impressions = 0;
     news_.data.negatives = 20;
     news_.bind(table);
+    news_.wrap = &with_personal_vectors;
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
+    SOTTO_CHECK(own_.check(private_));
     SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
-    const auto readers = static_cast<std::int64_t>(run.data().users.size());
-    const std::int64_t cohort = cohort_ > 0 ? cohort_ : std::min<std::int64_t>((readers + 1) / 2, 10000);
+    const std::int64_t cohort = own_.cohort_of(run.data().users.size());
     SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, cohort, request.seed));
     SOTTO_TRY(auto steps, make_optimiser(optimiser_, run.parameters().values()));
     const auto rounds = static_cast<std::uint32_t>(engine_.rounds);
     TailAverage optimiser(std::move(steps), run.parameters().values(), rounds / 2, rounds);
-    if (noise_ == "none") {
-      if (private_.epsilon > 0)
-        return bad_input("noise=none gives no guarantee: leave --epsilon out, or noise=none");
+    TrainOutcome outcome;
+    if (own_.noise == "none") {
       FederatedSettings plain;
       plain.cohort = cohort;
       FederatedSource source(plain, std::move(sampler), {}, run.training());
-      return run.train(source, optimiser, engine_);
+      SOTTO_TRY(outcome, run.train(source, optimiser, engine_));
+    } else {
+      const auto shape = TrainingShape::of(run.dimension(), sampler.population(), cohort, engine_.rounds);
+      SOTTO_TRY(const auto plan, PrivateTraining::begin(private_, shape, news_.data, request.run));
+      PrivateSource source(plan.plan, std::move(sampler), plan.participations(), run.training(),
+                           request.seed);
+      SOTTO_TRY(outcome, run.train(source, optimiser, engine_));
+      outcome.privacy = own_.beside(datasheet_of(plan, "sotto"));
     }
-    const auto shape = TrainingShape::of(run.dimension(), sampler.population(), cohort, engine_.rounds);
-    SOTTO_TRY(const auto plan, PrivateTraining::begin(private_, shape, news_.data, request.run));
-    PrivateSource source(plan.plan, std::move(sampler), plan.participations(), run.training(), request.seed);
-    if (private_.clip_quantile > 0)
-      source.follow({private_.clip, private_.clip_floor, private_.clip_quantile, private_.clip_rate});
-    SOTTO_TRY(auto outcome, run.train(source, optimiser, engine_));
-    outcome.privacy = datasheet_of(plan, "sotto");
+    SOTTO_CHECK(own_.measure(run, request, news_.data, outcome));
     return outcome;
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
     SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
-    return run.evaluate_best();
+    return own_.measure_adapted(run, request, news_.data);
   }
 
  private:
-  std::int64_t cohort_ = 0;
-  std::string noise_ = "distributed";
   EngineSettings engine_;
+  SottoSettings own_;
   OptimiserSettings optimiser_;
   PrivateTrainingSettings private_;
   NewsSettings news_;

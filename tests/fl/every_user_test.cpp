@@ -60,7 +60,7 @@ TEST_P(EveryUser, LocalEpochsOnOwnCopiesEqualTheUsersAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Federated, EveryUser,
-                         ::testing::Values("fednewsrec", "nrms", "naml", "ebnr", "plm-nr"));
+                         ::testing::Values("fednewsrec", "nrms", "naml", "ebnr", "plm-nr", "catalogue"));
 
 TEST(EveryUser, GradientOfAUserDoesNotDependOnTheCohort) {
   Tiny tiny(0.3);

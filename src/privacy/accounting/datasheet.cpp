@@ -31,6 +31,9 @@ std::string to_text(const PrivacyDatasheet& sheet) {
                       shown(sheet.epsilon_server), shown(sheet.epsilon_published), sheet.delta);
   if (sheet.epsilon_claimed)
     text += fmt::format("  {:<16} {}\n", "paper claims", shown(sheet.epsilon_claimed));
+  if (sheet.epsilon_query)
+    text += fmt::format("  {:<16} {} each, on top of the training; the device's ledger charges both\n",
+                        "queries", shown(sheet.epsilon_query));
   text += fmt::format("  {:<16} one {}, {}\n", "unit", name(sheet.unit), name(sheet.adjacency));
   text += fmt::format("  {:<16} {}\n", "mechanism", sheet.mechanism);
   text += fmt::format("  {:<16} {}\n", "sampling", sheet.sampling);
@@ -44,6 +47,7 @@ std::string to_json(const PrivacyDatasheet& sheet) {
                         {"epsilon", or_null(sheet.epsilon_server)},
                         {"epsilon_published", or_null(sheet.epsilon_published)},
                         {"epsilon_claimed", or_null(sheet.epsilon_claimed)},
+                        {"epsilon_query", or_null(sheet.epsilon_query)},
                         {"delta", sheet.delta},
                         {"unit", name(sheet.unit)},
                         {"adjacency", name(sheet.adjacency)},

@@ -22,6 +22,8 @@ struct PrivacyDatasheet {
   // Nothing: no differential privacy holds against this adversary.
   std::optional<double> epsilon_server, epsilon_published;
   std::optional<double> epsilon_claimed;  // what the paper prints for these settings
+  // One answer to the server when recommending, for the whole history; nothing: it is not part of this page.
+  std::optional<double> epsilon_query;
   std::vector<std::string> server_sees, not_protected;
 };
 

@@ -17,9 +17,13 @@ std::vector<std::uint32_t> spread(std::span<const std::uint32_t> impressions, st
   return chosen;
 }
 
-Status fill(ServingScene& scene, NewsRecommender& model, const Dataset& dataset,
-            std::span<const std::uint32_t> test, std::size_t max_history, const SceneSettings& settings,
-            std::uint64_t seed) {
+}  // namespace
+
+Result<ServingScene> scene_of(NewsRecommender& model, const Dataset& dataset,
+                              std::span<const std::uint32_t> test, std::size_t max_history,
+                              const SceneSettings& settings, std::uint64_t seed) {
+  const torch::NoGradGuard no_grad;
+  ServingScene scene;
   scene.items = encode_catalogue(model, dataset.item_count());
   scene.impressions = spread(test, static_cast<std::size_t>(settings.impressions));
   std::vector<std::span<const ItemId>> histories;
@@ -32,10 +36,8 @@ Status fill(ServingScene& scene, NewsRecommender& model, const Dataset& dataset,
 
   SOTTO_TRY(scene.readers,
             simulated_reader_vectors(model, scene.items, dataset, max_history, settings.readers, seed));
-  return {};
+  return scene;
 }
-
-}  // namespace
 
 Result<ServingScene> load_scene(const fs::path& run, const Dataset& dataset, const SceneSettings& settings,
                                 std::uint64_t seed) {
@@ -46,9 +48,11 @@ Result<ServingScene> load_scene(const fs::path& run, const Dataset& dataset, con
       run.string());
   const Evaluate look = [&](RankingModel& model, const Dataset& data,
                             std::span<const std::uint32_t> impressions, std::size_t max_history) {
-    torch::NoGradGuard no_grad;
-    if (auto* towers = dynamic_cast<NewsRecommender*>(&model))
-      status = fill(scene, *towers, data, impressions, max_history, settings, seed);
+    if (auto* towers = dynamic_cast<NewsRecommender*>(&model)) {
+      auto seen = scene_of(*towers, data, impressions, max_history, settings, seed);
+      status = seen ? Status() : tl::unexpected(std::move(seen).error());
+      if (status) scene = std::move(*seen);
+    }
     return MeanImpressionMetrics{};
   };
   if (auto seen = evaluate_run(run, dataset, look); !seen) return tl::unexpected(std::move(seen).error());

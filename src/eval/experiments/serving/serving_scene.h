@@ -6,6 +6,10 @@
 #include "eval/experiments/serving/rows.h"
 #include "eval/experiments/serving/simulated_readers.h"
 
+namespace sotto {
+class NewsRecommender;
+}
+
 namespace sotto::private_serving {
 
 struct ServingScene {
@@ -20,6 +24,11 @@ struct SceneSettings {
   ReaderSettings readers;
 };
 
+// Of a model as it is now. test: impressions to choose from; histories keep their newest `max_history`
+// clicks.
+Result<ServingScene> scene_of(NewsRecommender& model, const Dataset& dataset,
+                              std::span<const std::uint32_t> test, std::size_t max_history,
+                              const SceneSettings& settings, std::uint64_t seed);
 // The best parameters of a run. Refuses models without separate vectors of items and users.
 Result<ServingScene> load_scene(const fs::path& run, const Dataset& dataset, const SceneSettings& settings,
                                 std::uint64_t seed);

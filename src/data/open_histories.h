@@ -1,0 +1,19 @@
+#pragma once
+// What is left of a data set when readers tell only of categories they called not sensitive: the same items
+// and users, and the test impressions with histories that hold clicks of these categories alone. Whoever is
+// given this data cannot look at any other click, nor tell whether there are any.
+
+#include <span>
+#include <string>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "data/dataset.h"
+
+namespace sotto {
+
+// Written into an existing folder and opened from there. Unknown categories are refused with the nearest one.
+Result<Dataset> open_histories(const Dataset& source, std::span<const std::string> categories,
+                               const fs::path& folder);
+
+}  // namespace sotto

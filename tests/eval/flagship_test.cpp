@@ -1,0 +1,140 @@
+// The flagship from the command's point of view: it learns under its budget, says what it costs, and refuses
+// what would not hold.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "data/dataset_builder.h"
+#include "eval/baselines.h"
+#include "eval/small_newsroom.h"
+#include "recipes/private_training.h"
+
+namespace sotto {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::refusal;
+using testing::SmallNewsroom;
+
+const std::vector<std::string> narrow = {"vector_size=12"};
+
+std::vector<std::string> narrow_and(std::vector<std::string> more) {
+  more.insert(more.end(), narrow.begin(), narrow.end());
+  return more;
+}
+
+TEST(Flagship, LearnsUnderItsBudgetAndGivesItsGoldenMetrics) {
+  const SmallNewsroom news;
+  const auto outcome = news.train(news.job("sotto", "run", 6, narrow_and({"personal_steps=3"}), "8"));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_NEAR(outcome->test.mean.auc, 0.6, 0.01);
+  ASSERT_TRUE(outcome->privacy);
+  EXPECT_LE(outcome->privacy->epsilon_published.value(), 8);
+  EXPECT_GT(outcome->privacy->epsilon_published.value(), 7.9);
+  EXPECT_EQ(outcome->privacy->epsilon_query, 0) << "the device ranks by itself";
+  EXPECT_EQ(outcome->parameters, 3 * 12 + 1) << "noise grows with every number that is trained";
+  const auto again = evaluate_run(news.runs / "run", news.dataset);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_DOUBLE_EQ(std::get<MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
+  std::vector<std::uint32_t> test;
+  for (std::uint32_t i = 0; i < news.dataset.impression_count(); ++i)
+    if (news.dataset.impression(i).split == Split::test) test.push_back(i);
+  EXPECT_GT(outcome->test.mean.auc, evaluate_popularity(news.dataset, test).mean.auc);
+}
+
+TEST(Flagship, ThePublishedModelHasTheNoiseThatItsBudgetAsksFor) {
+  const SmallNewsroom news;
+  // One step of everybody: what is published is the start minus the noisy mean.
+  const auto published = [&](const std::string& name, const std::string& epsilon) {
+    const auto outcome = news.train(
+        news.job("sotto", name, 1,
+                 narrow_and({"optimiser=sgd", "learning_rate=1", "dropping=0", "corrupted=0"}), epsilon));
+    EXPECT_TRUE(outcome) << refusal(outcome);
+    torch::Tensor values;
+    const Evaluate look = [&](RankingModel& model, const Dataset&, std::span<const std::uint32_t>,
+                              std::size_t) {
+      std::vector<torch::Tensor> flat;
+      for (const auto& parameter : model.parameters()) flat.push_back(parameter.detach().reshape({-1}));
+      values = torch::cat(flat).clone();
+      return MeanImpressionMetrics{};
+    };
+    EXPECT_TRUE(evaluate_run(news.runs / name, news.dataset, look));
+    return values;
+  };
+  const auto noise = published("noisy", "0.5") - published("hardly", "100000");
+  PrivateTrainingSettings budget;
+  budget.epsilon = 0.5, budget.dropping = budget.corrupted = 0;
+  const std::uint64_t readers =
+      prepare_training_data(news.dataset, {.validation_impressions = 0}, 1)->users.size();
+  const auto plan = PrivateTraining::calibrate(budget, {37, readers, (readers + 1) / 2, 1}).value();
+  const double ratio = noise.pow(2).mean().sqrt().item<double>() / plan.plan.sigma_of_mean();
+  // 37 draws: half or twice the noise is far outside.
+  EXPECT_GT(ratio, 0.65);
+  EXPECT_LT(ratio, 1.45);
+}
+
+TEST(Flagship, WithoutNoiseThereIsNoGuarantee) {
+  const SmallNewsroom news;
+  const auto outcome = news.train(news.job("sotto", "twin", 2, narrow_and({"noise=none"})));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_FALSE(outcome->privacy);
+  EXPECT_TRUE(to_json(*outcome).at("epsilon").is_null());
+  EXPECT_THAT(refusal(news.train(news.job("sotto", "both", 2, narrow_and({"noise=none"}), "8"))),
+              HasSubstr("leave out --epsilon"));
+}
+
+TEST(Flagship, TellsWhatAnAnswerCostsAndWhatTheServerMakesOfIt) {
+  const SmallNewsroom news;
+  const auto outcome =
+      news.train(news.job("sotto", "run", 2, narrow_and({"serving_epsilon=10", "prototypes=8"}), "8"));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome->served);
+  EXPECT_GT(outcome->served->mean.auc, 0.52);
+  EXPECT_LT(outcome->served->mean.auc, outcome->test.mean.auc + 0.01);
+  const auto sheet = nlohmann::json::parse(read_file(news.runs / "run/privacy.json", 1 << 16).value());
+  EXPECT_EQ(sheet.at("epsilon_query"), 10);
+  for (const char* key : {"epsilon", "epsilon_published", "delta", "unit", "mechanism", "not_protected"})
+    EXPECT_TRUE(sheet.contains(key)) << key;
+  EXPECT_THAT(read_file(news.runs / "run/privacy.txt", 1 << 16).value(),
+              HasSubstr("10 each, on top of the training"));
+}
+
+TEST(Flagship, RefusesWhatWouldNotHoldWithAdvice) {
+  const SmallNewsroom news(60);
+  const auto refused = [&](std::vector<std::string> more, const std::string& epsilon) {
+    return refusal(news.train(news.job("sotto", "refused", 2, narrow_and(std::move(more)), epsilon)));
+  };
+  EXPECT_THAT(refused({}, ""), HasSubstr("give --epsilon"));
+  EXPECT_THAT(refused({"serving_epsilon=5", "prototypes=0"}, "8"), HasSubstr("prototypes to at least 2"));
+  EXPECT_THAT(refused({"validation_impressions=10"}, "8"), HasSubstr("validation_impressions=0"));
+  EXPECT_THAT(refused({"vector_size=4000"}, "8"), HasSubstr("vector_size"));
+  EXPECT_FALSE(fs::exists(news.runs / "refused")) << "nothing is left behind";
+}
+
+TEST(Flagship, NeedsDataWithText) {
+  const TempFolder data, runs;
+  DatasetBuilder builder("silent", "test");
+  const std::vector<ItemId> shown = {builder.add_item({.id = "a"}), builder.add_item({.id = "b"})};
+  const UserId user = builder.user("u");
+  for (const Split split : {Split::train, Split::test})
+    builder.add_impression(user, 1, split, builder.add_history(shown), 0, shown,
+                           std::vector<std::uint8_t>{1, 0});
+  ASSERT_TRUE(builder.write(data.path()));
+  TrainJob job;
+  job.recipe = "sotto", job.out = runs / "run", job.epsilon = "8";
+  EXPECT_THAT(refusal(train_run(job, Dataset::open(data.path()).value(), {})), HasSubstr("have no text"));
+}
+
+TEST(Flagship, APrivateRunKeepsItsNumberOfRounds) {
+  const SmallNewsroom news(60);
+  ASSERT_TRUE(news.train(news.job("sotto", "run", 2, narrow, "8")));
+  TrainJob more = news.job("sotto", "run", 4, {});
+  more.resume = true;
+  EXPECT_THAT(refusal(news.train(more)), HasSubstr("noise is fixed before the first round"));
+}
+
+}  // namespace
+}  // namespace sotto

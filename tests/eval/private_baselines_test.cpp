@@ -1,0 +1,113 @@
+// DP-FedRec and queries from public categories from the command's point of view.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "eval/small_newsroom.h"
+
+namespace sotto {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::refusal;
+using testing::SmallNewsroom;
+
+std::vector<std::string> small_nrms(std::vector<std::string> more) {
+  for (const char* setting : {"cohort=30", "word_size=8", "heads=2", "head_size=4", "pooling_size=4",
+                              "word_scale=0.3", "start=identity"})
+    more.emplace_back(setting);
+  return more;
+}
+
+TEST(DpFedRec, PaperModePrintsTheClaimAndWhatHolds) {
+  const SmallNewsroom news;
+  TrainJob job = news.job("dp-fedrec", "run", 3, small_nrms({"training_epsilon=10", "serving_epsilon=10"}));
+  job.mode = "paper";
+  const auto outcome = news.train(job);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome->privacy);
+  EXPECT_EQ(outcome->privacy->epsilon_claimed, 10);
+  const double upload = 10 * std::sqrt(static_cast<double>(outcome->parameters));
+  EXPECT_NEAR(outcome->privacy->epsilon_server.value() / (3 * upload), 1, 0.01) << "three rounds";
+  // A user vector of 8 numbers: √8 times the claim.
+  EXPECT_THAT(outcome->privacy->mechanism, HasSubstr("epsilon 28.2"));
+  EXPECT_NEAR(outcome->test.mean.auc, 0.5, 0.06) << "so much noise leaves nothing";
+}
+
+TEST(DpFedRec, PaperModeUploadsCarryLaplaceNoise) {
+  const SmallNewsroom news(100);
+  const auto loss_after = [&](const std::string& name, const std::string& epsilon) {
+    TrainJob job =
+        news.job("dp-fedrec", name, 8,
+                 small_nrms({"training_epsilon=" + epsilon, "optimiser=sgd", "learning_rate=2000"}));
+    job.mode = "paper";
+    const auto outcome = news.train(job);
+    EXPECT_TRUE(outcome) << refusal(outcome);
+    return outcome->summary.rounds.back().loss;
+  };
+  EXPECT_GT(loss_after("noisy", "0.1"), loss_after("hardly", "1000000") + 0.5);
+}
+
+TEST(DpFedRec, SoundModeKeepsItsBudgetAndQueriesTheirs) {
+  const SmallNewsroom news;
+  const auto outcome = news.train(news.job("dp-fedrec", "run", 2, small_nrms({"serving_epsilon=5"}), "8"));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_LE(outcome->privacy->epsilon_published.value(), 8);
+  EXPECT_FALSE(outcome->privacy->epsilon_claimed);
+  EXPECT_THAT(outcome->privacy->mechanism, HasSubstr("epsilon 5 for the whole history"));
+  EXPECT_THAT(refusal(news.train(news.job("dp-fedrec", "none", 2, small_nrms({})))),
+              HasSubstr("give --epsilon"));
+}
+
+TEST(DpFedRec, NoiseOnUserVectorsCostsWhatTheyTell) {
+  const SmallNewsroom news;
+  const auto auc = [&](const std::string& name, const std::string& epsilon) {
+    const auto outcome =
+        news.train(news.job("dp-fedrec", name, 1, small_nrms({"serving_epsilon=" + epsilon}), "1000"));
+    EXPECT_TRUE(outcome) << refusal(outcome);
+    return outcome->test.mean.auc;
+  };
+  EXPECT_NEAR(auc("little", "0.001"), 0.5, 0.05);
+  EXPECT_NEAR(auc("much", "100000"), auc("exact", "0"), 0.01);
+}
+
+TEST(PublicCategories, AreAllThatFreeQueriesRead) {
+  const SmallNewsroom news;
+  const auto& names = news.dataset.catalogue().category_names;
+  std::string all, one;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) continue;
+    all += (all.empty() ? "" : ",") + std::string(names[i]);
+    one = std::string(names[i]);
+  }
+  const auto outcome = [&](const std::string& name, std::vector<std::string> more) {
+    auto trained = news.train(news.job("privaterec", name, 2, small_nrms(std::move(more)), "8"));
+    EXPECT_TRUE(trained) << refusal(trained);
+    return std::move(*trained);
+  };
+  const auto exact = outcome("exact", {}), everything = outcome("all", {"public_categories=" + all}),
+             some = outcome("some", {"public_categories=" + one});
+  EXPECT_NEAR(everything.test.mean.auc, exact.test.mean.auc, 1e-6);
+  EXPECT_NE(some.test.mean.auc, exact.test.mean.auc);
+  EXPECT_EQ(some.privacy->epsilon_query, 0);
+  const auto again = evaluate_run(news.runs / "some", news.dataset);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_DOUBLE_EQ(std::get<MeanImpressionMetrics>(*again).mean.auc, some.test.mean.auc);
+}
+
+TEST(PublicCategories, RefuseNoiseAndUnknownNames) {
+  const SmallNewsroom news(60);
+  const auto& names = news.dataset.catalogue().category_names;
+  const std::string real(names[names.size() - 1]);
+  const auto refused = [&](std::vector<std::string> more) {
+    return refusal(news.train(news.job("privaterec", "refused", 1, small_nrms(std::move(more)), "8")));
+  };
+  EXPECT_THAT(refused({"public_categories=" + real, "serving_epsilon=1"}), HasSubstr("serving_epsilon=0"));
+  EXPECT_THAT(refused({"public_categories=" + real + "x"}), HasSubstr("did you mean '" + real + "'"));
+  EXPECT_THAT(refused({"basis_vectors=9"}), HasSubstr("basis_vectors to at most 8"));
+}
+
+}  // namespace
+}  // namespace sotto
