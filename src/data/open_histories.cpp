@@ -32,6 +32,12 @@ Result<std::vector<std::uint8_t>> told(const Catalogue& catalogue, std::span<con
 
 }  // namespace
 
+Status check_categories(const Catalogue& catalogue, std::span<const std::string> categories) {
+  SOTTO_TRY(const auto open, told(catalogue, categories));
+  (void)open;
+  return {};
+}
+
 Result<Dataset> open_histories(const Dataset& source, std::span<const std::string> categories,
                                const fs::path& folder) {
   const Catalogue& catalogue = source.catalogue();

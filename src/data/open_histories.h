@@ -12,7 +12,11 @@
 
 namespace sotto {
 
-// Written into an existing folder and opened from there. Unknown categories are refused with the nearest one.
+// Refuses names that are no item's category, with the nearest one, and the empty one: items without a
+// category are always sensitive.
+Status check_categories(const Catalogue& catalogue, std::span<const std::string> categories);
+
+// Written into an existing folder and opened from there.
 Result<Dataset> open_histories(const Dataset& source, std::span<const std::string> categories,
                                const fs::path& folder);
 

@@ -19,7 +19,7 @@
 namespace sotto {
 
 struct PersonalSettings {
-  std::int64_t steps = 0;  // 0: no adaptation
+  std::int64_t steps = 10;  // 0: no adaptation
   double weight = 3;
   void bind(SettingsTable& table);
 };

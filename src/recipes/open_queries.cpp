@@ -24,8 +24,9 @@ void OpenQueries::bind(SettingsTable& table) {
             "nothing and read clicks of these alone");
 }
 
-Status OpenQueries::check(double serving_epsilon) const {
-  if (!used() || serving_epsilon == 0) return {};
+Status OpenQueries::check(const Dataset& dataset, double serving_epsilon) const {
+  if (!used()) return {};
+  if (serving_epsilon == 0) return check_categories(dataset.catalogue(), split_at_commas(public_categories));
   return bad_input(
       "queries from public_categories read nothing that needs noise: set serving_epsilon=0, or leave "
       "public_categories out to ask with all clicks");

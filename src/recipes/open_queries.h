@@ -11,8 +11,8 @@ struct OpenQueries {
   std::string public_categories;  // separated by commas; empty: queries read all clicks
   void bind(SettingsTable& table);
   bool used() const { return !public_categories.empty(); }
-  // Refuses noise that would be spent on clicks which are told anyway.
-  Status check(double serving_epsilon) const;
+  // Refuses categories that the data has not, and noise that would be spent on clicks which are told anyway.
+  Status check(const Dataset& dataset, double serving_epsilon) const;
   // A finished run's outcome with the test metrics of such queries, and what they tell on its page.
   Result<TrainOutcome> finish(NewsRun& run, TrainOutcome outcome, const RunRequest& request,
                               std::int64_t max_history) const;

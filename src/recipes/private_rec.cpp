@@ -59,7 +59,7 @@ class PrivateRec final : public Recipe {
  private:
   Result<NewsRun> prepare(const RunRequest& request) {
     SOTTO_CHECK(check_federated(news_));
-    SOTTO_CHECK(open_.check(attention_.serving_epsilon));
+    SOTTO_CHECK(open_.check(request.dataset, attention_.serving_epsilon));
     SOTTO_TRY(news_.wrap, attention_.around_a_model(federated_.mode, news_.shape, request.seed));
     return NewsRun::prepare(news_, request);
   }

@@ -16,11 +16,12 @@ namespace {
 class Sotto final : public Recipe {
  public:
   void bind(SettingsTable& table) override {
-    engine_.rounds = 40;
+    engine_.rounds = 30;
     engine_.bind(table);
     own_.bind(table);
-    optimiser_.optimiser = "adam";
-    optimiser_.learning_rate = 0.05;
+    optimiser_.optimiser = "sgd";  // Adam would make steps as large where there is only noise
+    optimiser_.learning_rate = 1;
+    optimiser_.momentum = 0.9;
     optimiser_.bind(table);
     private_.bind(table);
     news_.model = "catalogue";

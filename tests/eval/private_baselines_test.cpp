@@ -39,9 +39,9 @@ TEST(DpFedRec, PaperModePrintsTheClaimAndWhatHolds) {
 TEST(DpFedRec, PaperModeUploadsCarryLaplaceNoise) {
   const SmallNewsroom news(100);
   const auto loss_after = [&](const std::string& name, const std::string& epsilon) {
-    TrainJob job =
-        news.job("dp-fedrec", name, 8,
-                 small_nrms({"training_epsilon=" + epsilon, "optimiser=sgd", "learning_rate=2000"}));
+    TrainJob job = news.job(
+        "dp-fedrec", name, 8,
+        small_nrms({"training_epsilon=" + epsilon, "optimiser=sgd", "gradient_clip=1", "learning_rate=2"}));
     job.mode = "paper";
     const auto outcome = news.train(job);
     EXPECT_TRUE(outcome) << refusal(outcome);
