@@ -3,6 +3,7 @@
 #include "fl/personal_vectors.h"
 
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <numeric>
 
