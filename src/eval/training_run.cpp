@@ -114,10 +114,15 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
   SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
   SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
 
-  const RunRequest request{dataset,        job.out,
-                           prepared.seed,  prepared.device,
-                           job.resume,     evaluate_recommender,
-                           observe,        evaluate_interactions,
+  const RunRequest request{dataset,
+                           job.out,
+                           prepared.seed,
+                           prepared.device,
+                           job.resume,
+                           evaluate_recommender,
+                           observe,
+                           evaluate_interactions,
+                           {},
                            evaluate_served};
   auto outcome = prepared.recipe->train(request);
   if (!outcome) {
@@ -143,7 +148,7 @@ Result<TestMetrics> evaluate_stored(const fs::path& run, const Dataset& dataset,
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
   return prepared.recipe->evaluate(
-      {dataset, run, prepared.seed, prepared.device, false, evaluate, {}, evaluate_interactions, {}});
+      {dataset, run, prepared.seed, prepared.device, false, evaluate, {}, evaluate_interactions});
 }
 
 }  // namespace

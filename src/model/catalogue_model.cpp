@@ -23,13 +23,21 @@ constexpr double first_scale = 12, first_doubt = 3;
 class CatalogueModel final : public NewsRecommender {
  public:
   explicit CatalogueModel(const ModelInputs& inputs)
-      : vectors_(register_buffer("vectors", WordSpace(inputs.words).vectors_of(*inputs.items))),
+      : items_(inputs.items),
+        words_(inputs.words),
+        read_(items_->titles.offsets.data()),
+        vectors_(register_buffer("vectors", words_.vectors_of(*items_))),
         scale_(register_parameter("scale", torch::full({1, vector_size()}, std::log(first_scale)))),
         average_(register_parameter("average", torch::zeros({1, vector_size()}))),
         query_(register_parameter("query", torch::zeros({vector_size()}))),
         doubt_(register_parameter("doubt", torch::full({1, 1}, std::log(first_doubt)))) {}
 
   Tensor encode_items(std::span<const ItemId> items, Pass&) override {
+    // Whoever hands a trained model articles of its own puts them in the place of the items.
+    if (items_->titles.offsets.data() != read_) {
+      vectors_.set_data(words_.vectors_of(*items_).to(vectors_.options()));
+      read_ = items_->titles.offsets.data();
+    }
     const std::vector<std::int64_t> rows(items.begin(), items.end());
     return vectors_.index_select(0, torch::tensor(rows, torch::kInt64).to(vectors_.device()));
   }
@@ -58,6 +66,9 @@ class CatalogueModel final : public NewsRecommender {
     return torch::tensor(counts).unsqueeze(1);
   }
 
+  std::shared_ptr<const ItemFeatures> items_;
+  WordSpace words_;
+  const std::int64_t* read_;                // the items that vectors_ is made from
   Tensor vectors_;                          // [all items, D]
   Tensor scale_, average_, query_, doubt_;  // [1, D], [1, D], [D], [1, 1]
 };

@@ -64,7 +64,7 @@ Result<TrainOutcome> OpenQueries::finish(NewsRun& run, TrainOutcome outcome, con
 Result<TestMetrics> OpenQueries::evaluate(NewsRun& run, const RunRequest& request,
                                           std::int64_t max_history) const {
   SOTTO_CHECK(run.load_best());
-  if (!used()) return run.measure_test();
+  if (!used() || request.take_news) return run.measure_test();
   return measure(run, request, max_history);
 }
 

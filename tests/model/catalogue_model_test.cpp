@@ -16,7 +16,7 @@ using torch::Tensor;
 
 struct Model {
   Model() {
-    auto features = std::make_shared<ItemFeatures>();
+    features = std::make_shared<ItemFeatures>();
     features->titles.tokens = {2, 3, 4, 3, 5, 2, 4, 5};
     features->titles.offsets = {0, 2, 4, 6, 8, 8};  // the last item has no words
     torch::manual_seed(4);
@@ -35,6 +35,7 @@ struct Model {
     return made->encode_users(vectors, histories, pass)[0].detach();
   }
   Tensor parameter(const std::string& name) { return made->named_parameters()[name]; }
+  std::shared_ptr<ItemFeatures> features;
   Tensor table, vectors;
   std::shared_ptr<NewsRecommender> made;
 };
@@ -47,6 +48,18 @@ TEST(CatalogueModel, ReadsItemsAsTheWordSpaceGivesThem) {
   EXPECT_TRUE(torch::equal(encoded[0], model.vectors[2]));
   EXPECT_EQ(encoded[2].abs().sum().item<float>(), 0);
   EXPECT_EQ(model.made->parameters().size(), 4U) << "item vectors are not trained";
+}
+
+TEST(CatalogueModel, ReadsArticlesThatTakeTheItemsPlace) {
+  Model model;
+  ItemFeatures later;
+  later.titles.tokens = {5, 4, 3};
+  later.titles.offsets = {0, 3};
+  const Tensor expected = WordSpace(model.table).vectors_of(later)[0];
+  *model.features = later;
+  Pass pass = Pass::evaluation();
+  const std::vector<ItemId> items = {0};
+  EXPECT_TRUE(torch::equal(model.made->encode_items(items, pass)[0], expected));
 }
 
 TEST(CatalogueModel, StartsAsTheMeanOfTheClicksShrunkByHowFewTheyAre) {
