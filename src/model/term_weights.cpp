@@ -12,7 +12,7 @@ using torch::Tensor;
 namespace {
 
 // The known words of an item, sorted, title and abstract together.
-std::vector<std::int32_t> words_of(const ItemFeatures& items, ItemId item) {
+std::vector<std::int32_t> known_words_of(const ItemFeatures& items, ItemId item) {
   std::vector<std::int32_t> words;
   const auto append = [&](const ItemText& text) {
     if (item >= text.size()) return;
@@ -30,7 +30,7 @@ std::vector<std::int32_t> words_of(const ItemFeatures& items, ItemId item) {
 std::vector<float> word_weights(const ItemFeatures& items, std::size_t vocabulary, std::int64_t least_items) {
   std::vector<std::int64_t> having(vocabulary, 0);
   for (ItemId item = 0; item < items.titles.size(); ++item) {
-    auto words = words_of(items, item);
+    auto words = known_words_of(items, item);
     words.erase(std::unique(words.begin(), words.end()), words.end());
     for (const std::int32_t word : words) ++having[static_cast<std::size_t>(word)];
   }
@@ -46,7 +46,7 @@ TermMatrix::TermMatrix(const ItemFeatures& items, const std::vector<float>& weig
   by_item_.starts.push_back(0);
   std::vector<std::int64_t> counts(weights.size() + 1, 0);
   for (ItemId item = 0; item < items.titles.size(); ++item) {
-    const auto words = words_of(items, item);
+    const auto words = known_words_of(items, item);
     const std::size_t first = by_item_.values.size();
     double squares = 0;
     for (std::size_t i = 0, next = 0; i < words.size(); i = next) {

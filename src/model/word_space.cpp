@@ -13,8 +13,8 @@ using torch::Tensor;
 
 namespace {
 
-constexpr std::string_view file_kind = "word-space";
-constexpr std::uint32_t file_version = 1;
+constexpr std::string_view word_space_kind = "word-space";
+constexpr std::uint32_t word_space_version = 1;
 constexpr std::int64_t largest_size = 4096;
 
 Tensor first_guess(std::int64_t rows, std::int64_t columns, std::uint64_t seed) {
@@ -30,7 +30,7 @@ Tensor orthonormal(const Tensor& columns) { return std::get<0>(torch::linalg_qr(
 
 // V S^(-1/2) of the `size` largest singular values: subspace iteration (Halko, Martinsson, Tropp 2011).
 // Empty when there are fewer.
-Tensor word_vectors(const TermMatrix& terms, std::int64_t size, std::uint64_t seed) {
+Tensor decomposed(const TermMatrix& terms, std::int64_t size, std::uint64_t seed) {
   constexpr std::int64_t spare = 16;
   constexpr int sweeps = 7;
   const std::int64_t guessed = std::min({size + spare, terms.rows(), terms.columns()});
@@ -58,7 +58,7 @@ Result<WordSpace> WordSpace::of_items(const ItemFeatures& items, std::size_t voc
   const torch::NoGradGuard no_grad;
   const auto weights = word_weights(items, vocabulary, settings.least_items);
   const TermMatrix terms(items, weights);
-  Tensor words = word_vectors(terms, settings.size, settings.seed);
+  Tensor words = decomposed(terms, settings.size, settings.seed);
   if (!words.defined())
     return bad_input(
         "the words of {} items do not span {} dimensions: give data with more text, or set vector_size to "
@@ -77,14 +77,14 @@ Tensor WordSpace::vectors_of(const ItemFeatures& items) const {
 }
 
 Status WordSpace::save(const fs::path& path) const {
-  SOTTO_TRY(auto file, BinaryFileWriter::create(path, file_kind, file_version));
+  SOTTO_TRY(auto file, BinaryFileWriter::create(path, word_space_kind, word_space_version));
   SOTTO_CHECK(file.add(
       "words", std::span<const float>(table_.data_ptr<float>(), static_cast<std::size_t>(table_.numel()))));
   return file.commit();
 }
 
 Result<WordSpace> WordSpace::load(const fs::path& path, std::size_t vocabulary) {
-  SOTTO_TRY(const auto file, BinaryFileReader::open(path, file_kind, file_version));
+  SOTTO_TRY(const auto file, BinaryFileReader::open(path, word_space_kind, word_space_version));
   SOTTO_TRY(const auto words, file.section<float>("words"));
   const std::size_t columns = vocabulary == 0 ? 0 : words.size() / vocabulary;
   if (columns < 2 || columns > static_cast<std::size_t>(largest_size) + 1 ||

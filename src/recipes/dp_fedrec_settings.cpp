@@ -51,7 +51,7 @@ DpFedRecSettings::around_a_model(const std::string& mode, std::uint64_t seed) {
 namespace {
 
 // What a mechanism that is used `times` times really gives.
-Result<Guarantee> truth(const MechanismStatement& statement, std::uint64_t times) {
+Result<Guarantee> really_holds(const MechanismStatement& statement, std::uint64_t times) {
   PrivacyEvent all = *statement.holds;
   all.count = times;
   all.total_variation = 0;  // of the law as printed
@@ -64,7 +64,7 @@ Result<std::string> DpFedRecSettings::query_statement(std::uint64_t vector_size)
   if (serving_epsilon == 0)
     return std::string("queries are sent without noise: no differential privacy for them");
   SOTTO_TRY(const auto release, query(vector_size));
-  SOTTO_TRY(const auto holds, truth(release.statement(), 1));
+  SOTTO_TRY(const auto holds, really_holds(release.statement(), 1));
   return fmt::format(
       "one query: a user vector of {} numbers cut to {:g}, Laplace noise; epsilon {:.4g} for the whole "
       "history "
@@ -81,8 +81,8 @@ Result<PrivacyDatasheet> DpFedRecSettings::as_printed(std::uint64_t dimension, s
                                                              .clip = gradient_clip,
                                                              .epsilon = training_epsilon}));
   const MechanismStatement statement = upload.statement();
-  SOTTO_TRY(const auto once, truth(statement, 1));
-  SOTTO_TRY(const auto all, truth(statement, static_cast<std::uint64_t>(rounds)));
+  SOTTO_TRY(const auto once, really_holds(statement, 1));
+  SOTTO_TRY(const auto all, really_holds(statement, static_cast<std::uint64_t>(rounds)));
   SOTTO_TRY(const std::string query_line, query_statement(vector_size));
   PrivacyDatasheet sheet;
   sheet.recipe = "dp-fedrec";
