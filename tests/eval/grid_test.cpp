@@ -221,6 +221,9 @@ TEST_F(GridExperiment, WhatTheUserSetsComesLastInEveryRowThatKnowsIt) {
   EXPECT_EQ(nlohmann::json::parse(central.complete).at("batch"), 5);
   EXPECT_EQ(nlohmann::json::parse(federated.complete).at("cohort"), 3);
   EXPECT_FALSE(nlohmann::json::parse(federated.complete).contains("batch"));
+  grid.rows[1].takes_shared = false;
+  EXPECT_EQ(nlohmann::json::parse(row_settings(grid, grid.rows[1], {}).value().complete).at("word_size"),
+            300);
 }
 
 TEST(GridResults, EveryNumberOfARunIsAMeasureUnderItsPath) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "eval/experiments/grid/row_settings.h"
+
 namespace sotto {
 
 Settings operator+(Settings first, const Settings& second) {
@@ -32,6 +34,15 @@ Settings sound_settings(const GridContext& context, double epsilon) {
   const Settings budget = {"mode=sound", fmt::format("epsilon={:g}", epsilon), "validation_impressions=0"};
   if (context.quick) return budget + Settings{"learning_rate=0.01"};
   return budget + Settings{"learning_rate=0.003"};
+}
+
+std::vector<GridRow> sotto_rows(double epsilon) {
+  if (!has_recipe("sotto")) return {};
+  std::vector<GridRow> rows = {
+      {fmt::format("Sotto, ε = {:g}", epsilon), "sotto", {fmt::format("epsilon={:g}", epsilon)}},
+      {"Sotto, no noise", "sotto", {"noise=none"}}};
+  for (GridRow& row : rows) row.takes_shared = false;
+  return rows;
 }
 
 Settings bert_settings(const GridContext& context) {

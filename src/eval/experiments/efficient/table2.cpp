@@ -39,6 +39,7 @@ Result<Grid> efficient_table2(const GridContext& context) {
        sound_settings(context, 8) +
            Settings{fmt::format("group={}", context.pick<std::uint64_t>(context.users / 10, 150))}},
   };
+  for (GridRow& row : sotto_rows(8)) grid.rows.push_back(std::move(row));
   return grid;
 }
 

@@ -1,6 +1,5 @@
 #include "eval/experiments/fednewsrec/experiments.h"
 #include "eval/experiments/fednewsrec/printed_settings.h"
-#include "eval/experiments/grid/row_settings.h"
 
 namespace sotto {
 
@@ -34,6 +33,7 @@ Result<Grid> fednewsrec_table2(const GridContext& context) {
       {"FedNewsRec, sound, ε = 8", "fednewsrec",
        sound_settings(context, 8) + Settings{cohort_of(context, 0.1), "optimiser=fedadam"}},
   };
+  for (GridRow& row : sotto_rows(8)) grid.rows.push_back(std::move(row));
   return grid;
 }
 

@@ -57,6 +57,7 @@ struct GridRow {
   // Settings that change only how the trained model is tested. Rows that differ in nothing else share a run.
   std::vector<std::string> at_test = {};
   std::optional<QueryEpsilon> query = std::nullopt;
+  bool takes_shared = true;  // false: the recipe's own defaults instead of the grid's shared settings
 };
 
 struct GridColumn {

@@ -41,7 +41,7 @@ Result<RowSettings> row_settings(const Grid& grid, const GridRow& row,
     return table.set_assignment(assignment);
   };
   for (const std::string& assignment : grid.shared)
-    if (known.contains(key_of(assignment))) SOTTO_CHECK(apply(assignment));
+    if (row.takes_shared && known.contains(key_of(assignment))) SOTTO_CHECK(apply(assignment));
   for (const std::string& assignment : row.settings) SOTTO_CHECK(apply(assignment));
   for (const std::string& assignment : given)
     if (known.contains(key_of(assignment))) SOTTO_CHECK(apply(assignment));

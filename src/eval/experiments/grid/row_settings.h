@@ -15,8 +15,9 @@ struct RowSettings {
   std::string complete;                  // all settings of the recipe with their values, as JSON
 };
 
-// What the recipe knows of the shared settings, then the row's own, then what it knows of `given`. Refuses an
-// unknown recipe, and settings of the row that the recipe does not know or that are out of range.
+// What the recipe knows of the shared settings, if the row takes them, then the row's own, then what it knows
+// of `given`. Refuses an unknown recipe, and settings of the row that the recipe does not know or that are
+// out of range.
 Result<RowSettings> row_settings(const Grid& grid, const GridRow& row, const std::vector<std::string>& given);
 
 // Every row is valid, no label is used twice in a group, and every assignment of `given` is known to the grid

@@ -1,5 +1,6 @@
 #include "eval/experiments/private_rec/private_rows.h"
 
+#include "eval/experiments/grid/row_settings.h"
 #include "privacy/accounting/account.h"
 #include "privacy/mechanisms/private_attention.h"
 
@@ -35,6 +36,18 @@ Result<GridRow> private_rec_row(const GridContext& context, const PrivateRecPoin
                fmt::format("training_epsilon={}", epsilon_setting(point.training_epsilon))}};
   row.at_test = {fmt::format("serving_epsilon={}", epsilon_setting(point.serving_epsilon))};
   SOTTO_TRY(row.query, query_epsilon(point));
+  return row;
+}
+
+std::optional<GridRow> dp_fedrec_row(const GridContext& context, double training_epsilon,
+                                     double serving_epsilon) {
+  if (!has_recipe("dp-fedrec")) return std::nullopt;
+  GridRow row{fmt::format("DP-FedRec, ε_t = {:g}, ε_s = {}", training_epsilon, epsilon_name(serving_epsilon)),
+              "dp-fedrec",
+              {"mode=paper", context.quick ? "cohort=50" : cohort_of(context, 0.02),
+               context.quick ? "learning_rate=0.01" : "learning_rate=0.001",
+               fmt::format("training_epsilon={:g}", training_epsilon)}};
+  row.at_test = {fmt::format("serving_epsilon={}", epsilon_setting(serving_epsilon))};
   return row;
 }
 

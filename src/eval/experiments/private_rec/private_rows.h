@@ -15,6 +15,11 @@ struct PrivateRecPoint {
 // in the serving ε share a run.
 Result<GridRow> private_rec_row(const GridContext& context, const PrivateRecPoint& point, std::string label);
 
+// DP-FedRec as printed: Laplace noise on gradients clipped to an L2 norm, and on the user vector of a query
+// (VDP). Nothing while no such recipe is registered.
+std::optional<GridRow> dp_fedrec_row(const GridContext& context, double training_epsilon,
+                                     double serving_epsilon);
+
 // The backbones of the tables, with the settings that choose them.
 struct Backbone {
   std::string name, recipe;  // recipe: of its central twin
