@@ -12,12 +12,16 @@ Settings operator+(Settings first, const Settings& second) {
 }
 
 Settings news_settings(const GridContext& context, std::int64_t full_rounds) {
+  // Word vectors that nobody trained mean nothing.
+  const Settings words = context.option("glove").empty() ? Settings{"train_words=true"} : Settings{};
   if (!context.quick)
-    return {fmt::format("rounds={}", full_rounds), "evaluate_every=50", "checkpoint_every=50"};
-  return {"rounds=40",       "evaluate_every=10", "checkpoint_every=20", "word_size=32",
-          "heads=4",         "head_size=8",       "filters=32",          "pooling_size=16",
-          "category_size=8", "entity_size=16",    "user_size=8",         "start=identity",
-          "word_scale=0.3",  "max_words=15",      "max_history=20",      "max_abstract_words=15"};
+    return Settings{fmt::format("rounds={}", full_rounds), "evaluate_every=50", "checkpoint_every=50"} +
+           words;
+  return Settings{"rounds=40",       "evaluate_every=10", "checkpoint_every=20", "word_size=32",
+                  "heads=4",         "head_size=8",       "filters=32",          "pooling_size=16",
+                  "category_size=8", "entity_size=16",    "user_size=8",         "start=identity",
+                  "word_scale=0.3",  "max_words=15",      "max_history=20",      "max_abstract_words=15"} +
+         words;
 }
 
 Settings central_settings(const GridContext& context) {
