@@ -57,7 +57,8 @@ Status check_grid(const Grid& grid, const std::vector<std::string>& given) {
   for (const GridRow& row : grid.rows) {
     auto settings = row_settings(grid, row, given);
     if (!settings) return tl::unexpected(std::move(settings).error().in(row.label));
-    for (const auto& [name, value] : nlohmann::json::parse(settings->complete).items()) known.insert(name);
+    const auto complete = nlohmann::json::parse(settings->complete);
+    for (const auto& [name, value] : complete.items()) known.insert(name);
   }
   for (const std::string& assignment : given) {
     if (assignment.find('=') == std::string::npos)
