@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "eval/experiments/serving/serving_row.h"
 #include "eval/experiments/serving/simulated_readers.h"
@@ -113,30 +114,14 @@ ServingRow some_row(double epsilon) {
   return row;
 }
 
-TEST(FinishedRows, AreKeptForTheSameExperimentOnly) {
-  TempFolder folder;
-  const fs::path file = folder.path() / "rows.jsonl";
-  ASSERT_TRUE(FinishedRows::open(file, "one").value().add(some_row(2)));
-  const auto again = FinishedRows::open(file, "one").value();
-  const ServingRow* kept = again.find({Family::prototypes_response, 16, 2});
-  ASSERT_NE(kept, nullptr);
-  EXPECT_DOUBLE_EQ(kept->measures.at("auc").value, 0.5);
-  EXPECT_TRUE(std::isnan(kept->measures.at("auc_share").error));
-  EXPECT_EQ(again.find({Family::prototypes_response, 16, 5}), nullptr);
-  EXPECT_EQ(FinishedRows::open(file, "two").value().find(kept->choice), nullptr);
-}
-
-TEST(FinishedRows, ALineCutShortIsMeasuredAgain) {
-  TempFolder folder;
-  const fs::path file = folder.path() / "rows.jsonl";
-  auto rows = FinishedRows::open(file, "one").value();
-  ASSERT_TRUE(rows.add(some_row(2)));
-  ASSERT_TRUE(rows.add(some_row(5)));
-  const std::string text = read_file(file).value();
-  ASSERT_TRUE(write_file_atomically(file, text.substr(0, text.size() - 40)));
-  const auto again = FinishedRows::open(file, "one").value();
-  EXPECT_NE(again.find({Family::prototypes_response, 16, 2}), nullptr);
-  EXPECT_EQ(again.find({Family::prototypes_response, 16, 5}), nullptr);
+TEST(ServingRow, IsTheSameAfterItWaitedInAFile) {
+  const ServingRow row = some_row(2);
+  const auto again = row_of(nlohmann::json::parse(to_json(row).dump()));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(key_of(again->choice), key_of(row.choice));
+  EXPECT_DOUBLE_EQ(again->measures.at("auc").value, 0.5);
+  EXPECT_TRUE(std::isnan(again->measures.at("auc_share").error));
+  EXPECT_NE(key_of(some_row(5).choice), key_of(row.choice));
 }
 
 TEST(ServingRows, QuickIsMarkedInEveryOutput) {
