@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "eval/experiments/grid/row_settings.h"
-
 namespace sotto {
 
 Settings operator+(Settings first, const Settings& second) {
@@ -41,7 +39,6 @@ Settings sound_settings(const GridContext& context, double epsilon) {
 }
 
 std::vector<GridRow> sotto_rows(double epsilon) {
-  if (!has_recipe("sotto")) return {};
   std::vector<GridRow> rows = {
       {fmt::format("Sotto, ε = {:g}", epsilon), "sotto", {fmt::format("epsilon={:g}", epsilon)}},
       {"Sotto, no noise", "sotto", {"noise=none"}}};

@@ -19,8 +19,8 @@ Settings central_settings(const GridContext& context);
 Settings federated_settings(const GridContext& context);
 // Rounds with user-level noise for a budget: large cohorts, the last round.
 Settings sound_settings(const GridContext& context, double epsilon);
-// The row of our own system at a budget, and of its twin without noise; none while it is not registered. Its
-// own defaults: they are meant to be good without tuning.
+// Our own system at a budget, and its twin without noise, with the recipe's own defaults: they are meant to
+// be good without tuning.
 std::vector<GridRow> sotto_rows(double epsilon);
 // BERT costs more than everything else together: fewer rounds when quick.
 Settings bert_settings(const GridContext& context);

@@ -1,6 +1,5 @@
 #include "eval/experiments/grid/row_settings.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -69,11 +68,6 @@ Status check_grid(const Grid& grid, const std::vector<std::string>& given) {
                      near ? fmt::format("; did you mean '{}'?", *near) : "");
   }
   return {};
-}
-
-bool has_recipe(const std::string& name) {
-  const auto all = recipes();
-  return std::any_of(all.begin(), all.end(), [&](const RecipeEntry& entry) { return entry.name == name; });
 }
 
 }  // namespace sotto

@@ -24,7 +24,4 @@ Result<RowSettings> row_settings(const Grid& grid, const GridRow& row, const std
 // or to one of its recipes: nothing is trained before this holds.
 Status check_grid(const Grid& grid, const std::vector<std::string>& given);
 
-// Whether a recipe of this name is registered.
-bool has_recipe(const std::string& name);
-
 }  // namespace sotto

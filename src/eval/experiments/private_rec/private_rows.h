@@ -16,9 +16,8 @@ struct PrivateRecPoint {
 Result<GridRow> private_rec_row(const GridContext& context, const PrivateRecPoint& point, std::string label);
 
 // DP-FedRec as printed: Laplace noise on gradients clipped to an L2 norm, and on the user vector of a query
-// (VDP). Nothing while no such recipe is registered.
-std::optional<GridRow> dp_fedrec_row(const GridContext& context, double training_epsilon,
-                                     double serving_epsilon);
+// (VDP). What one query gives away is stated for the experiment's own size of a user vector.
+Result<GridRow> dp_fedrec_row(const GridContext& context, double training_epsilon, double serving_epsilon);
 
 // The backbones of the tables, with the settings that choose them.
 struct Backbone {

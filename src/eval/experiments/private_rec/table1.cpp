@@ -40,12 +40,11 @@ Result<Grid> privaterec_table1(const GridContext& context) {
                          backbone.name, paper.central});
     grid.rows.push_back({"FedRec, ε_t = ∞", "fedrec", federated_settings(context) + backbone.settings,
                          backbone.name, paper.federated});
-    if (auto row = dp_fedrec_row(context, 10, INFINITY)) {
-      row->group = backbone.name;
-      row->settings = row->settings + backbone.settings;
-      row->paper = paper.dp_fedrec;
-      grid.rows.push_back(std::move(*row));
-    }
+    SOTTO_TRY(auto baseline, dp_fedrec_row(context, 10, INFINITY));
+    baseline.group = backbone.name;
+    baseline.settings = baseline.settings + backbone.settings;
+    baseline.paper = paper.dp_fedrec;
+    grid.rows.push_back(std::move(baseline));
     SOTTO_TRY(auto private_rec, private_rec_row(context, {.training_epsilon = 10}, "PrivateRec, ε_t = 10"));
     private_rec.group = backbone.name;
     private_rec.settings = private_rec.settings + backbone.settings;

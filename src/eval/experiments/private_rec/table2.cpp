@@ -31,12 +31,11 @@ Result<Grid> privaterec_table2(const GridContext& context) {
       if (std::isfinite(serving)) row.paper = printed[place];
       grid.rows.push_back(std::move(row));
     }
-    if (auto row = dp_fedrec_row(context, 10, 10)) {
-      row->group = backbone.name;
-      row->settings = row->settings + backbone.settings;
-      row->paper = dp_fedrec[place];
-      grid.rows.push_back(std::move(*row));
-    }
+    SOTTO_TRY(auto baseline, dp_fedrec_row(context, 10, 10));
+    baseline.group = backbone.name;
+    baseline.settings = baseline.settings + backbone.settings;
+    baseline.paper = dp_fedrec[place];
+    grid.rows.push_back(std::move(baseline));
     ++place;
   }
   return grid;

@@ -23,11 +23,10 @@ Result<Grid> privaterec_training_epsilon(const GridContext& context) {
     if (epsilon == 5) row.paper = {{"auc", 0.6135}};
     grid.rows.push_back(std::move(row));
     if (!std::isfinite(epsilon)) continue;
-    if (auto baseline = dp_fedrec_row(context, epsilon, INFINITY)) {
-      baseline->series = "DP-FedRec as printed";
-      baseline->x = epsilon;
-      grid.rows.push_back(std::move(*baseline));
-    }
+    SOTTO_TRY(auto baseline, dp_fedrec_row(context, epsilon, INFINITY));
+    baseline.series = "DP-FedRec as printed";
+    baseline.x = epsilon;
+    grid.rows.push_back(std::move(baseline));
     grid.rows.push_back(
         {fmt::format("sound, ε = {:g}", epsilon),
          "privaterec",
