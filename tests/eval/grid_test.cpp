@@ -148,7 +148,7 @@ TEST_F(GridExperiment, AnInterruptedRunIsContinuedNotStartedAgain) {
   const auto straight = run_row(job("straight"), dataset, {});
   ASSERT_TRUE(straight) << straight.error().message;
   const auto stopped = run_row(job("parts"), dataset, [](std::uint32_t round) {
-    if (round == 2) set_interrupted(true);
+    if (round == 1) set_interrupted(true);
   });
   ASSERT_TRUE(stopped) << stopped.error().message;
   EXPECT_FALSE(stopped->has_value());
