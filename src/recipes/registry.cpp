@@ -130,6 +130,8 @@ std::span<const RecipeEntry> recipes() {
               [] { return make_central_news("dfm"); }),
       central("central-fm", "A factorisation machine trained on everybody's clicks in one place",
               [] { return make_central_news("fm"); }),
+      central("central-catalogue", "The flagship's small model trained on everybody's clicks in one place",
+              [] { return make_central_news("catalogue"); }),
   };
   return entries;
 }

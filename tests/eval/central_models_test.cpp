@@ -21,12 +21,16 @@ TrainJob job_of(const std::string& recipe, const fs::path& out, std::int64_t rou
   return job;
 }
 
+// The catalogue's model takes its items from their words, and ten tiny titles do not span a space: its runs
+// are tested with the flagship's.
+bool learns_items(const ModelEntry& entry) { return !entry.reads_setting("vector_size"); }
+
 // Sizes that only some models have.
 void shrink(TrainJob& job, const ModelEntry& entry) {
   const std::pair<const char*, const char*> sizes[] = {
-      {"word_size", "12"},  {"heads", "2"},        {"head_size", "6"},
-      {"filters", "12"},    {"pooling_size", "8"}, {"category_size", "4"},
-      {"entity_size", "4"}, {"user_size", "4"},    {"dropout", "0.1"}};
+      {"word_size", "12"},   {"heads", "2"},         {"head_size", "6"},   {"filters", "12"},
+      {"pooling_size", "8"}, {"category_size", "4"}, {"entity_size", "4"}, {"user_size", "4"},
+      {"dropout", "0.1"},    {"vector_size", "4"}};
   for (const auto& [name, value] : sizes)
     if (entry.reads_setting(name)) job.assignments.push_back(std::string(name) + "=" + value);
   if (entry.reads_setting("word_size")) job.assignments.emplace_back("word_scale=0.3");
@@ -73,7 +77,8 @@ TEST_P(CentralModel, ResumedRunEqualsAnUninterruptedOneBitForBit) {
 
 INSTANTIATE_TEST_SUITE_P(Models, CentralModel, ::testing::ValuesIn([] {
                            std::vector<std::string_view> names;
-                           for (const auto& entry : models()) names.push_back(entry.name);
+                           for (const auto& entry : models())
+                             if (learns_items(entry)) names.push_back(entry.name);
                            return names;
                          }()),
                          [](const auto& test) {
@@ -115,6 +120,7 @@ TEST(Fedrec, TrainsTheModelsThatDevicesCanShare) {
   const TempFolder data, runs;
   const Dataset dataset = testing::tiny_news(data);
   for (const auto& entry : models()) {
+    if (!learns_items(entry)) continue;
     const std::string name(entry.name);
     const auto outcome = train_run(federated_job(runs / name, name), dataset, {});
     EXPECT_EQ(outcome.has_value(), entry.federated()) << name;

@@ -132,14 +132,14 @@ TEST(FedNewsRecAblation, ThePartLeftOutHasNoParametersAndTheRestStillLearns) {
     TrainJob job;
     job.recipe = "fedrec";
     job.out = runs / parts;
-    job.rounds = 8;
-    job.assignments = {"cohort=10",
+    job.rounds = 30;
+    job.assignments = {"cohort=20",
                        "word_size=8",
                        "heads=2",
                        "head_size=4",
                        "negatives=2",
                        "pooling_size=4",
-                       "learning_rate=0.05",
+                       "learning_rate=0.02",
                        "validation_impressions=0",
                        "interests=" + parts};
     const auto outcome = train_run(job, dataset, {});

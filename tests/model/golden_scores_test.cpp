@@ -43,7 +43,8 @@ TEST(GoldenScores, EveryModelEqualsPlainPython) {
             << entry.name << ", pair " << p;
       ++checked;
     }
-  EXPECT_EQ(checked, models().size());
+  // The catalogue's model reads vectors in place of words: catalogue_model_test.cpp writes it out.
+  EXPECT_EQ(checked + 1, models().size());
 }
 
 }  // namespace
