@@ -28,9 +28,9 @@ bool learns_items(const ModelEntry& entry) { return !entry.reads_setting("vector
 // Sizes that only some models have.
 void shrink(TrainJob& job, const ModelEntry& entry) {
   const std::pair<const char*, const char*> sizes[] = {
-      {"word_size", "12"},   {"heads", "2"},         {"head_size", "6"},   {"filters", "12"},
-      {"pooling_size", "8"}, {"category_size", "4"}, {"entity_size", "4"}, {"user_size", "4"},
-      {"dropout", "0.1"},    {"vector_size", "4"}};
+      {"word_size", "12"},  {"heads", "2"},        {"head_size", "6"},
+      {"filters", "12"},    {"pooling_size", "8"}, {"category_size", "4"},
+      {"entity_size", "4"}, {"user_size", "4"},    {"dropout", "0.1"}};
   for (const auto& [name, value] : sizes)
     if (entry.reads_setting(name)) job.assignments.push_back(std::string(name) + "=" + value);
   if (entry.reads_setting("word_size")) job.assignments.emplace_back("word_scale=0.3");

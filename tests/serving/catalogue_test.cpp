@@ -167,7 +167,8 @@ TEST(Catalogue, TellsWhatIsWrongWithAnItemAndTakesNoneOfThem) {
   EXPECT_THAT(message([](auto& item) { item.id = "good"; }), HasSubstr("id of an earlier one"));
   EXPECT_THAT(message([](auto& item) { item.title = std::string(5000, 'x'); }), HasSubstr("5000 bytes"));
   EXPECT_THAT(message([](auto& item) { item.title = "\xff"; }), HasSubstr("UTF-8"));
-  EXPECT_THAT(message([](auto& item) { item.abstract = std::string(40'000, 'x'); }), HasSubstr("40000 bytes"));
+  EXPECT_THAT(message([](auto& item) { item.abstract = std::string(40'000, 'x'); }),
+              HasSubstr("40000 bytes"));
   EXPECT_THAT(message([](auto& item) { item.subcategory = "\xff"; }), HasSubstr("the subcategory is not"));
   EXPECT_THAT(message([](auto& item) { item.published = -1; }), HasSubstr("seconds since 1970"));
   EXPECT_THAT(message([](auto& item) { item.vector = {NAN}; }), HasSubstr("the vector: number 0 is nan"));
