@@ -3,8 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <sstream>
+#include <unordered_map>
 
 #include "base/bench.h"
+#include "data/importers/importers.h"
 #include "data/newsroom/newsroom.h"
 #include "text/text_settings.h"
 #include "text/vocabulary.h"
@@ -12,6 +16,26 @@
 namespace sotto {
 
 using torch::Tensor;
+
+namespace {
+
+// As MIND writes them: the history of a user's first impression stands beside all of them.
+Status keep_first_histories(const fs::path& behaviors) {
+  SOTTO_TRY(const std::string text, read_file(behaviors));
+  std::unordered_map<std::string, std::string> first;
+  std::string rewritten;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::array<std::string, 5> columns;  // number, user, time, history, impression
+    std::istringstream cells(line);
+    for (std::string& column : columns) std::getline(cells, column, '\t');
+    columns[3] = first.try_emplace(columns[1], columns[3]).first->second;
+    rewritten += fmt::format("{}\n", fmt::join(columns, "\t"));
+  }
+  return write_file_atomically(behaviors, rewritten);
+}
+
+}  // namespace
 
 BenchNews::~BenchNews() {
   std::error_code ignored;
@@ -25,7 +49,11 @@ Result<std::unique_ptr<BenchNews>> BenchNews::create(std::int64_t users, std::in
   newsroom.users = users, newsroom.news = news, newsroom.seed = seed;
   SOTTO_TRY(const auto report, generate_newsroom(newsroom, folder, true));
   (void)report;
-  SOTTO_TRY(auto dataset, Dataset::open(folder));
+  for (const char* part : {"train", "dev"})
+    SOTTO_CHECK(keep_first_histories(folder / part / "behaviors.tsv"));
+  SOTTO_TRY(const auto imported, import_dataset("mind", folder, folder / "mind", {}));
+  (void)imported;
+  SOTTO_TRY(auto dataset, Dataset::open(folder / "mind"));
   std::unique_ptr<BenchNews> bench(new BenchNews(folder, std::move(dataset)));
   bench->settings_.validation_impressions = 0;
   SOTTO_TRY(bench->data_, prepare_training_data(bench->dataset_, bench->settings_, seed));

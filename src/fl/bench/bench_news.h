@@ -1,6 +1,7 @@
 #pragma once
-// A generated newsroom and FedNewsRec at the paper's size on it, tuned and as one writes it first, over the
-// same weights: what `sotto bench step` and `sotto bench cohort` compare.
+// A generated newsroom with MIND's histories (one per user) and FedNewsRec at the paper's size on it, tuned
+// and as one writes it first, over the same weights: what `sotto bench step` and `sotto bench cohort`
+// compare.
 
 #include <memory>
 
