@@ -19,7 +19,7 @@ checks="" # as in .clang-tidy
 if [ "${1:-}" = analyze ]; then checks="-*,clang-analyzer-*"; else style; fi
 
 echo "lint: clang-tidy"
-cmake --preset release -B build/lint -DSOTTO_TORCH=OFF -DSOTTO_PLAIN_PCH=OFF >/dev/null
+cmake --preset release -B build/lint -DSOTTO_TORCH=OFF -DSOTTO_PLAIN_PCH=OFF -DSOTTO_TOGETHER=OFF >/dev/null
 cmake --build build/lint --target sotto_wire_headers >/dev/null
 mapfile -t sources < <(git ls-files 'src/base/*.cpp' 'src/metrics/*.cpp' 'src/data/*.cpp' 'src/text/*.cpp' 'src/privacy/*.cpp' 'src/secagg/*.cpp' 'src/device/*.cpp' 'src/net/*.cpp' 'src/serving/*.cpp')
 # A file whose content, headers and checks are unchanged since its last clean run is not looked at again.
