@@ -20,6 +20,9 @@ Result<fs::path> quick_newsroom(const fs::path& out) {
   newsroom.users = quick_readers;
   newsroom.news = quick_news;
   info("no --data: a newsroom of {} readers and {} news items", newsroom.users, newsroom.news);
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) return failed("cannot create {}: {}", out.string(), error.message());
   SOTTO_TRY(const auto report, generate_newsroom(newsroom, data));
   (void)report;
   return data;

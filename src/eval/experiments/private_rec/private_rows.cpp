@@ -64,7 +64,8 @@ Result<GridRow> dp_fedrec_row(const GridContext& context, double training_epsilo
               {"mode=paper", context.quick ? "cohort=50" : cohort_of(context, 0.02),
                context.quick ? "learning_rate=0.01" : "learning_rate=0.001",
                fmt::format("training_epsilon={:g}", training_epsilon)}};
-  row.at_test = {fmt::format("serving_epsilon={}", epsilon_setting(serving_epsilon))};
+  // Not a setting of the test alone: the noise wraps the model, and a run remembers it.
+  row.settings.push_back(fmt::format("serving_epsilon={}", epsilon_setting(serving_epsilon)));
   SOTTO_TRY(row.query, vector_epsilon(context, serving_epsilon));
   return row;
 }
