@@ -51,15 +51,15 @@ Status compare(BenchNews& news, const Comparison& comparison, std::vector<BenchR
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<BenchRow>> bench_cohort() {
-  SOTTO_TRY(const auto news, BenchNews::create(newsroom_users, newsroom_news));
+Status compare_with(BenchHistories histories, std::vector<BenchRow>& rows) {
+  SOTTO_TRY(const auto news, BenchNews::create(newsroom_users, newsroom_news, histories));
   const auto users = news->users_with(cohort, own_news);
   std::size_t held = 0;
   for (const UserId user : users) held += news->tuned().batch_of(1, {&user, 1}).items().size();
-  const std::string of_users = fmt::format("{} users ({} news each, {} together)", cohort, held / cohort,
-                                           news->tuned().batch_of(1, users).items().size());
+  const std::string of_users =
+      fmt::format("{} users ({} news each, {} together, {})", cohort, held / cohort,
+                  news->tuned().batch_of(1, users).items().size(),
+                  histories == BenchHistories::growing ? "growing histories" : "one history per user");
   const LocalEpochs local{2, 16, 0.05};
   const Tensor start = news->parameters().values().clone();
   // A server that collects: the sum, and for each user its own (their squares keep users apart in it).
@@ -108,9 +108,17 @@ Result<std::vector<BenchRow>> bench_cohort() {
                             return one_by_one(
                                 [&](UserId user) { return training.user_epochs(1, user, local); }, true);
                           }};
-  std::vector<BenchRow> rows;
   for (const Comparison* comparison : {&summed, &apart, &copies})
     SOTTO_CHECK(compare(*news, *comparison, rows));
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<BenchRow>> bench_cohort() {
+  std::vector<BenchRow> rows;
+  for (const auto histories : {BenchHistories::one_per_user, BenchHistories::growing})
+    SOTTO_CHECK(compare_with(histories, rows));
   return rows;
 }
 

@@ -19,7 +19,6 @@ using torch::Tensor;
 
 namespace {
 
-// As MIND writes them: the history of a user's first impression stands beside all of them.
 Status keep_first_histories(const fs::path& behaviors) {
   SOTTO_TRY(const std::string text, read_file(behaviors));
   std::unordered_map<std::string, std::string> first;
@@ -42,18 +41,24 @@ BenchNews::~BenchNews() {
   fs::remove_all(folder_, ignored);
 }
 
-Result<std::unique_ptr<BenchNews>> BenchNews::create(std::int64_t users, std::int64_t news) {
+Result<std::unique_ptr<BenchNews>> BenchNews::create(std::int64_t users, std::int64_t news,
+                                                     BenchHistories histories) {
   constexpr std::uint64_t seed = 1;
-  const fs::path folder = fs::temp_directory_path() / fmt::format("sotto-bench-{}", ::getpid());
+  const fs::path folder =
+      fs::temp_directory_path() / fmt::format("sotto-bench-{}-{}", ::getpid(), static_cast<int>(histories));
   NewsroomSettings newsroom;
   newsroom.users = users, newsroom.news = news, newsroom.seed = seed;
   SOTTO_TRY(const auto report, generate_newsroom(newsroom, folder, true));
   (void)report;
-  for (const char* part : {"train", "dev"})
-    SOTTO_CHECK(keep_first_histories(folder / part / "behaviors.tsv"));
-  SOTTO_TRY(const auto imported, import_dataset("mind", folder, folder / "mind", {}));
-  (void)imported;
-  SOTTO_TRY(auto dataset, Dataset::open(folder / "mind"));
+  fs::path data = folder;
+  if (histories == BenchHistories::one_per_user) {
+    for (const char* part : {"train", "dev"})
+      SOTTO_CHECK(keep_first_histories(folder / part / "behaviors.tsv"));
+    data = folder / "mind";
+    SOTTO_TRY(const auto imported, import_dataset("mind", folder, data, {}));
+    (void)imported;
+  }
+  SOTTO_TRY(auto dataset, Dataset::open(data));
   std::unique_ptr<BenchNews> bench(new BenchNews(folder, std::move(dataset)));
   bench->settings_.validation_impressions = 0;
   SOTTO_TRY(bench->data_, prepare_training_data(bench->dataset_, bench->settings_, seed));

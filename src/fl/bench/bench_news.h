@@ -1,7 +1,6 @@
 #pragma once
-// A generated newsroom with MIND's histories (one per user) and FedNewsRec at the paper's size on it, tuned
-// and as one writes it first, over the same weights: what `sotto bench step` and `sotto bench cohort`
-// compare.
+// A generated newsroom and FedNewsRec at the paper's size on it, tuned and as one writes it first, over the
+// same weights: what `sotto bench step` and `sotto bench cohort` compare.
 
 #include <memory>
 
@@ -11,10 +10,15 @@
 
 namespace sotto {
 
+// growing: every impression with what was read before it, as the newsroom writes it. one_per_user: that of
+// the first impression beside all of them, as MIND writes it; a model then reads it once for all of them.
+enum class BenchHistories { growing, one_per_user };
+
 class BenchNews {
  public:
   // Data in a temporary folder that goes with the object. Both models without dropout.
-  static Result<std::unique_ptr<BenchNews>> create(std::int64_t users, std::int64_t news);
+  static Result<std::unique_ptr<BenchNews>> create(std::int64_t users, std::int64_t news,
+                                                   BenchHistories histories = BenchHistories::growing);
   ~BenchNews();
   BenchNews(const BenchNews&) = delete;
   BenchNews& operator=(const BenchNews&) = delete;
