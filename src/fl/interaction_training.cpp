@@ -109,20 +109,16 @@ Status InteractionTraining::each_update(std::uint32_t round, std::span<const Use
   std::vector<TabularTask> tasks;
   for (const UserId user : users) tasks.push_back(task_of(round, user));
   UserUpdate update;
-  update.direction = torch::zeros_like(parameters_.values());
   return in_chunks(tasks,
                    [&](std::span<const TabularTask> part, const TabularChunk& chunk,
                        const TrainedCopies& trained) -> Status {
                      for (std::size_t u = 0; u < part.size(); ++u) {
-                       Tensor only = torch::zeros_like(trained.losses);
-                       only[static_cast<std::int64_t>(u)] = -1;
-                       update.direction.zero_();
-                       model_.add_differences(chunk, trained.differences, only, update.direction);
+                       const auto own = static_cast<std::int64_t>(u);
+                       update.direction = model_.difference_of(chunk, trained.differences, own).neg_();
                        update.user = part[u].user;
                        update.samples = examples_of(part[u]);
                        // A device's loss is a mean; what is handed out is summed over its samples.
-                       update.loss = trained.losses[static_cast<std::int64_t>(u)].item<double>() *
-                                     static_cast<double>(update.samples);
+                       update.loss = trained.losses[own].item<double>() * static_cast<double>(update.samples);
                        SOTTO_CHECK(take(update));
                      }
                      return {};

@@ -83,6 +83,24 @@ void TabularModel::add_differences(const TabularChunk& chunk, const TabularParts
   }
 }
 
+Tensor TabularModel::difference_of(const TabularChunk& chunk, const TabularParts& differences,
+                                   std::int64_t u) const {
+  torch::NoGradGuard no_grad;
+  std::int64_t size = 0, offset = 0;
+  for (const Tensor& part : parts_) size += part.numel();
+  Tensor flat = torch::zeros({size}, parts_.front().options().requires_grad(false));
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Tensor& part = parts_[i];
+    Tensor target = flat.narrow(0, offset, part.numel()).view(part.sizes());
+    if (key_spaces_[i] == not_a_table)
+      target.copy_(differences[i][u]);
+    else  // rows that only fill up have difference zero
+      target.index_add_(0, chunk.touched[static_cast<std::size_t>(key_spaces_[i])][u], differences[i][u]);
+    offset += part.numel();
+  }
+  return flat;
+}
+
 TabularParts TabularModel::personal(const TabularChunk& chunk, const TabularParts& copies,
                                     std::int64_t u) const {
   torch::NoGradGuard no_grad;
@@ -92,7 +110,6 @@ TabularParts TabularModel::personal(const TabularChunk& chunk, const TabularPart
       whole.push_back(copies[i].narrow(0, u, 1));
       continue;
     }
-    // Rows that only fill up have difference zero.
     const Tensor rows = chunk.touched[static_cast<std::size_t>(key_spaces_[i])][u];
     Tensor difference = copies[i][u] - parts_[i].index_select(0, rows);
     whole.push_back(

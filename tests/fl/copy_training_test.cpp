@@ -46,6 +46,7 @@ torch::Tensor batched(const TinyInteractions& tiny, const std::vector<TabularTas
   torch::Tensor only = torch::zeros_like(trained.losses), flat = torch::zeros_like(tiny.parameters->values());
   only[user] = 1;
   tiny.model->add_differences(chunk, trained.differences, only, flat);
+  EXPECT_TRUE(torch::equal(flat, tiny.model->difference_of(chunk, trained.differences, user)));
   return flat;
 }
 
