@@ -22,7 +22,7 @@ function(sotto_module name)
   if(ARG_TOGETHER AND SOTTO_TOGETHER)
     set_target_properties(sotto_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ARG_TOGETHER})
     # Of a type in an unnamed namespace as a member: no other file sees that either.
-    target_compile_options(sotto_${name} PRIVATE -Wno-subobject-linkage)
+    target_compile_options(sotto_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
   if(ARG_TORCH)
     sotto_use_torch(sotto_${name} ${ARG_HEADERS})
