@@ -1,6 +1,6 @@
 // Any bytes as a pack, as a delta and as a stored history: refused, or taken for what they are, but no crash.
 // With the top bit of the first byte set the rest are pairs (place, byte) that replace bytes of a real pack
-// or delta, which gets past the first checks.
+// or delta, which gets past the first checks; the bit below it chooses the pack's user model.
 
 #include <cstdint>
 #include <cstdlib>
@@ -22,14 +22,29 @@ PackTensor tensor(std::string name, std::vector<std::uint32_t> shape, NumberForm
   return *PackTensor::from_floats(std::move(name), std::move(shape), values, form);
 }
 
-std::string make_pack(std::size_t items) {
+PackUserModel pooled_model() {
+  return {"naml",
+          1,
+          1,
+          5,
+          {tensor("clicks.weight", {2, 3}, NumberForm::f16), tensor("clicks.bias", {3}, NumberForm::f32),
+           tensor("clicks.query", {3}, NumberForm::i8)}};
+}
+
+PackUserModel catalogue_model() {
+  return {"catalogue",
+          0,
+          0,
+          5,
+          {tensor("scale", {1, 2}, NumberForm::f32), tensor("average", {1, 2}, NumberForm::f16),
+           tensor("query", {2}, NumberForm::f32), tensor("doubt", {1, 1}, NumberForm::f32)}};
+}
+
+std::string make_pack(PackUserModel user_model, std::size_t items) {
   DevicePack pack;
   pack.model = "m";
   pack.dimension = 2;
-  pack.user_model = {"naml", 1, 1, 5, {}};
-  pack.user_model.weights = {tensor("clicks.weight", {2, 3}, NumberForm::f16),
-                             tensor("clicks.bias", {3}, NumberForm::f32),
-                             tensor("clicks.query", {3}, NumberForm::i8)};
+  pack.user_model = std::move(user_model);
   pack.basis = tensor("basis", {2, 2}, NumberForm::f32);
   pack.prototypes = tensor("prototypes", {3, 2}, NumberForm::f16);
   pack.average_user = {1, 2};
@@ -55,14 +70,15 @@ std::string damaged(std::string bytes, const std::uint8_t* data, std::size_t siz
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::string pack = make_pack(4);
-  static const std::string delta = *encode_delta(pack, make_pack(7));
+  static const std::string pack = make_pack(pooled_model(), 4), other = make_pack(catalogue_model(), 4);
+  static const std::string delta = *encode_delta(pack, make_pack(pooled_model(), 7));
   if (size == 0) return 0;
   const std::uint8_t choice = data[0];
   const std::string raw(reinterpret_cast<const char*>(data + 1), size - 1);
   switch (choice & 3U) {
     case 0: {
-      const auto read = decode_pack((choice & 0x80U) != 0 ? damaged(pack, data + 1, size - 1) : raw);
+      const std::string& real = (choice & 0x40U) != 0 ? other : pack;
+      const auto read = decode_pack((choice & 0x80U) != 0 ? damaged(real, data + 1, size - 1) : raw);
       // What is accepted keeps every promise and has one encoding that reads back the same.
       if (read && *decode_pack(*encode_pack(*read)) != *read) std::abort();
       break;

@@ -59,6 +59,8 @@ class Sotto final : public Recipe {
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
     SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
+    // What is handed on is the shared model: no reader's impressions are looked at for it.
+    if (request.take_news) return run.evaluate_best();
     return own_.measure_adapted(run, request, news_.data);
   }
 

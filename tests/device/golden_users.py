@@ -1,4 +1,4 @@
-#!/ usr / bin / env python3
+#!/usr/bin/env python3
 """User vectors of small histories, in plain Python: what user_model_test.cpp compares the device's layers with. The
 layers and weights are those of tests/model/golden_scores.py, which the server's models are held to as well.
 
@@ -6,10 +6,10 @@ layers and weights are those of tests/model/golden_scores.py, which the server's
 """
 import os
 import sys
-from math import cos
+from math import cos, exp
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "model"))
-from golden_scores import attention, gru, pooling  # noqa: E402
+from golden_scores import attention, dot, gru, pooling, vector  # noqa: E402
 
 SIZE = 6
 CLICKS = [0, 1, 3, 5]  # history lengths
@@ -32,12 +32,20 @@ def fednewsrec(rows):
     return pooling("merge_pooling", [long_term, gru("recent_clicks", rows, SIZE, [0.0] * SIZE)], SIZE)
 
 
+def catalogue(rows):
+    attended = [exp(dot(vector("query", SIZE), row)) for row in rows]
+    pooled = [sum(a * row[j] for a, row in zip(attended, rows)) / sum(attended) for j in range(SIZE)]
+    trust = len(rows) / (len(rows) + exp(vector("doubt", 1)[0]))
+    return [average + trust * exp(scale) * click
+            for average, scale, click in zip(vector("average", SIZE), vector("scale", SIZE), pooled)]
+
+
 def mean(rows):
     return [sum(row[j] for row in rows) / len(rows) for j in range(SIZE)]
 
 
 if __name__ == "__main__":
-    for model in (nrms, naml, fednewsrec, mean):
+    for model in (nrms, naml, fednewsrec, catalogue, mean):
         for count in CLICKS:
             rows = [click(i) for i in range(count)] or [[0.0] * SIZE]
             numbers = ", ".join(f"{value:.12g}" for value in model(rows))

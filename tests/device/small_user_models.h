@@ -49,6 +49,11 @@ inline std::vector<NamedTensor> small_weights(std::string_view kind) {
     add("recent_clicks.candidate", {kSize, kSize});
     add("recent_clicks.bias", {3 * kSize});
     pooling("merge_pooling");
+  } else if (kind == "catalogue") {
+    add("scale", {1, kSize});
+    add("average", {1, kSize});
+    add("query", {kSize});
+    add("doubt", {1, 1});
   }
   return weights;
 }

@@ -66,6 +66,11 @@ TEST(UserModel, RefusesWeightsThatDoNotFit) {
   EXPECT_THAT(refusal({"fednewsrec", 6, 4, 2}, good), HasSubstr("heads"));
   EXPECT_THAT(refusal({"fednewsrec", 6, 2, 0}, good), HasSubstr("at least one click"));
   EXPECT_NE(refusal({"mean", 0, 2, 2}, {}), "created");
+  for (const std::size_t logarithm : {0, 3}) {
+    auto weights = small_weights("catalogue");
+    weights[logarithm].values[0] = 89;  // e^89 is no float
+    EXPECT_THAT(refusal(small_shape("catalogue"), weights), HasSubstr("too large"));
+  }
 }
 
 TEST(UserModel, LargeNumbersStayFinite) {

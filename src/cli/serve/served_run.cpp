@@ -6,6 +6,7 @@
 #include "eval/experiments/serving/codebook.h"
 #include "eval/experiments/serving/two_tower_rows.h"
 #include "eval/training_run.h"
+#include "fl/personal_model.h"
 #include "model/model_registry.h"
 #include "model/private_rec_model.h"
 #include "recipes/article_encoder.h"
@@ -40,13 +41,14 @@ class RunEncoder final : public serving::ItemEncoder {
 // The device's name for the user side of a model.
 Result<std::string> user_model_kind(const std::string& model) {
   if (model == "nrms" || model == "plm-nr") return std::string("nrms");
-  if (model == "naml" || model == "fednewsrec") return model;
+  if (model == "naml" || model == "fednewsrec" || model == "catalogue") return model;
   SOTTO_TRY(const auto* entry, find_model(model));
   const char* why = entry->user_ids()
                         ? "it keeps a vector of every reader's own, which a server must not ask for"
                     : !entry->two_towers ? "it reads a reader anew for every item, so items have no vectors"
                                          : "devices do not know its user side";
-  return bad_input("a run of {} cannot be served: {}. Train nrms, plm-nr, naml or fednewsrec", model, why);
+  return bad_input("a run of {} cannot be served: {}. Train catalogue, nrms, plm-nr, naml or fednewsrec",
+                   model, why);
 }
 
 Result<PackTensor> tensor_of(std::string name, const torch::Tensor& tensor) {
@@ -63,10 +65,18 @@ Result<PackTensor> tensor_of(std::string name, const Rows& rows, std::uint32_t w
                                  rows.values, NumberForm::f32);
 }
 
+// The model that all readers share, without what a recipe puts around it. Null: not made of two towers.
+NewsRecommender* shared_towers(RankingModel& model) {
+  if (const auto* mixtures = dynamic_cast<const PrivateRecModel*>(&model)) return &mixtures->backbone();
+  if (auto* personal = dynamic_cast<PersonalModel*>(&model)) return &personal->shared();
+  return dynamic_cast<NewsRecommender*>(&model);
+}
+
 Result<PackUserModel> user_model_of(const TrainedNews& news, const NewsRecommender& towers) {
   PackUserModel made;
   SOTTO_TRY(made.kind, user_model_kind(news.model_name));
-  if (made.kind != "naml") made.heads = static_cast<std::uint32_t>(news.shape.heads);
+  const bool attends = made.kind == "nrms" || made.kind == "fednewsrec";
+  if (attends) made.heads = static_cast<std::uint32_t>(news.shape.heads);
   if (made.kind == "fednewsrec") made.recent_clicks = static_cast<std::uint32_t>(news.shape.recent_clicks);
   made.max_history = static_cast<std::uint32_t>(news.max_history);
   bool users = false;  // the user side is registered last
@@ -98,8 +108,7 @@ Result<ServedRun> open_served_run(const fs::path& run, const Dataset& dataset,
   SOTTO_TRY(auto news, open_news_run(run, dataset));
   SOTTO_CHECK(user_model_kind(news.model_name));
   const auto* mixtures = dynamic_cast<const PrivateRecModel*>(news.model.get());
-  auto* towers =
-      mixtures != nullptr ? &mixtures->backbone() : dynamic_cast<NewsRecommender*>(news.model.get());
+  NewsRecommender* towers = shared_towers(*news.model);
   if (towers == nullptr) return failed("{} is not made of two towers", news.model_name);
 
   ServedRun served;

@@ -2,11 +2,11 @@
 // From a trained run to what is served: the public pack of its user model, prototypes, basis vectors and
 // average user, and the encoder that turns articles into vectors.
 //
-// Served are runs of two-tower models whose user side a device can compute: nrms, plm-nr, naml and
-// fednewsrec, trained by any recipe, PrivateRec's mixtures around them included (its trained basis is the one
-// in the pack). Refused are models that keep a vector of every reader (lstur, fm), read a reader anew for
-// every item (npa, dkn, dan, dfm) or have a user side that devices do not know (ebnr), and recipes that learn
-// from interactions without text.
+// Served are runs of two-tower models whose user side a device can compute: the flagship's catalogue, nrms,
+// plm-nr, naml and fednewsrec, trained by any recipe, PrivateRec's mixtures around them included (its trained
+// basis is the one in the pack); of the flagship's readers the shared part alone. Refused are models that
+// keep a vector of every reader (lstur, fm), read a reader anew for every item (npa, dkn, dan, dfm) or have a
+// user side that devices do not know (ebnr), and recipes that learn from interactions without text.
 
 #include "device/pack/device_pack.h"
 #include "recipes/recipe.h"

@@ -43,6 +43,12 @@ Row AdditivePooling::forward(const Rows& rows) const {
   return scores * rows;
 }
 
+Row QueryPooling::forward(const Rows& rows) const {
+  Row scores = query * rows.transpose();
+  softmax_in_place(scores);
+  return scores * rows;
+}
+
 Row RecentGru::forward(const Rows& rows) const {
   const Eigen::Index size = candidate.cols();
   const Eigen::Index count = std::min(most, rows.rows());

@@ -22,6 +22,12 @@ struct AdditivePooling {
   Row forward(const Rows& rows) const;
 };
 
+// Weights softmax(x·q), then the weighted sum of the rows. [W, D] -> [D].
+struct QueryPooling {
+  Row query;  // [D]
+  Row forward(const Rows& rows) const;
+};
+
 // Gated recurrent unit (reset before the product, one bias) over the last `most` rows. [W, D] -> [D].
 struct RecentGru {
   Rows input;      // [D, 3 D]: update | reset | proposal

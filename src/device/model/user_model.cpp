@@ -12,12 +12,13 @@ namespace sotto {
 namespace {
 
 using device::AdditivePooling;
+using device::QueryPooling;
 using device::RecentGru;
 using device::Row;
 using device::Rows;
 using device::SelfAttention;
 
-constexpr std::string_view kKinds[] = {"nrms", "naml", "fednewsrec", "mean"};
+constexpr std::string_view kKinds[] = {"nrms", "naml", "fednewsrec", "catalogue", "mean"};
 
 struct AttentionUser {  // nrms
   SelfAttention attention;
@@ -39,6 +40,17 @@ struct LongShortUser {  // fednewsrec
     both.row(0) = long_term.forward(clicks);
     both.row(1) = short_term.forward(clicks);
     return merge.forward(both);
+  }
+};
+
+struct CatalogueUser {  // u = average + W/(W + doubt) · scale ∘ pooled clicks
+  Row average, scale;   // [D]
+  QueryPooling pooling;
+  float doubt = 0;
+  Row forward(const Rows& clicks) const {
+    const auto count = static_cast<float>(clicks.rows());
+    const float trust = count / (count + doubt);
+    return average + trust * (scale.array() * pooling.forward(clicks).array()).matrix();
   }
 };
 
@@ -108,6 +120,24 @@ class Weights {
     return gru;
   }
 
+  // Weights that the server trains as logarithms: one row of them. Too large ones are refused.
+  Result<Row> exponentials(const std::string& name, std::int64_t size) {
+    SOTTO_TRY(const Rows logarithms, take(name, 1, size));
+    Row values = logarithms.row(0).array().exp().matrix();
+    if (!values.allFinite()) return bad_input("the weights \"{}\" are too large", name);
+    return values;
+  }
+
+  Result<CatalogueUser> catalogue(std::int64_t size) {
+    CatalogueUser user;
+    SOTTO_TRY(user.scale, exponentials("scale", size));
+    SOTTO_TRY(user.average, take("average", 1, size));
+    SOTTO_TRY(user.pooling.query, take("query", size, 0));
+    SOTTO_TRY(const Row doubt, exponentials("doubt", 1));
+    user.doubt = doubt[0];
+    return user;
+  }
+
   Status all_taken() const {
     for (std::size_t i = 0; i < taken_.size(); ++i) {
       if (!taken_[i]) return bad_input("the user model does not know the weights \"{}\"", tensors_[i].name);
@@ -122,8 +152,10 @@ class Weights {
 
 }  // namespace
 
-class UserModel::Layers : public std::variant<AttentionUser, PooledUser, LongShortUser, MeanUser> {
+class UserModel::Layers
+    : public std::variant<AttentionUser, PooledUser, LongShortUser, CatalogueUser, MeanUser> {
  public:
+  using Any = variant;
   using variant::variant;
 };
 
@@ -152,6 +184,9 @@ Result<UserModel> UserModel::create(const UserModelShape& shape, std::span<const
     SOTTO_TRY(user.short_term, weights.gru("recent_clicks", shape));
     SOTTO_TRY(user.merge, weights.pooling("merge_pooling", shape.dimension));
     layers = std::make_shared<Layers>(std::move(user));
+  } else if (shape.kind == "catalogue") {
+    SOTTO_TRY(auto user, weights.catalogue(shape.dimension));
+    layers = std::make_shared<Layers>(std::move(user));
   } else if (shape.kind == "mean") {
     layers = std::make_shared<Layers>(MeanUser{});
   } else {
@@ -168,9 +203,8 @@ std::vector<float> UserModel::encode(std::span<const float> clicks) const {
   const auto count = static_cast<Eigen::Index>(clicks.size()) / columns;
   Rows rows = Rows::Zero(std::max<Eigen::Index>(count, 1), columns);
   if (count > 0) rows = Eigen::Map<const Rows>(clicks.data(), count, columns);
-  const Row user = std::visit(
-      [&](const auto& layers) { return layers.forward(rows); },
-      static_cast<const std::variant<AttentionUser, PooledUser, LongShortUser, MeanUser>&>(*layers_));
+  const Row user = std::visit([&](const auto& layers) { return layers.forward(rows); },
+                              static_cast<const Layers::Any&>(*layers_));
   return {user.data(), user.data() + user.size()};
 }
 

@@ -31,8 +31,9 @@ struct UserModelShape {
 };
 
 // "nrms": self-attention, then additive pooling. "naml": additive pooling. "fednewsrec": both of the above
-// over all clicks, a gated recurrent unit over the last ones, merged by additive pooling. "mean": the
-// average.
+// over all clicks, a gated recurrent unit over the last ones, merged by additive pooling. "catalogue": a
+// public vector plus the clicks pooled by one query, scaled per dimension and trusted the more of them there
+// are. "mean": the average.
 std::span<const std::string_view> user_model_kinds();
 
 class UserModel {

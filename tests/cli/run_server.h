@@ -1,0 +1,134 @@
+#pragma once
+// A trained run behind a server on loopback, as the command sets it up, and devices that ask it.
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/random.h"
+#include "cli/serve/run_source.h"
+#include "eval/experiments/serving/two_tower_rows.h"
+#include "eval/training_run.h"
+#include "model/private_rec_model.h"
+#include "net/negotiation.h"
+#include "serving/http/http_transport.h"
+#include "serving/http/serving_server.h"
+
+namespace sotto::testing {
+
+inline constexpr std::int64_t serving_now = 1'700'000'000;
+
+class RunServer {
+ public:
+  // folder: for everything it writes. The data is found where the run was trained.
+  RunServer(const fs::path& folder, const fs::path& run) : folder_(folder) {
+    source.emplace(cli::RunSource::open(run, {}, folder / "run.pack", {.prototypes = 4}).value());
+    serving::ServeSettings settings;
+    settings.model = folder / "run.pack";
+    settings.catalogue = folder / "catalogue";
+    settings.operator_token = token;
+    settings.pack_seconds = 1;
+    settings.durability = serving::Durability::process_end;
+    server = serving::ServingServer::start(settings, [this](const DevicePack& pack) {
+               return source->encoder_for(pack);
+             }).value();
+    EXPECT_TRUE(source->fill(server->pool(), serving_now));
+    EXPECT_TRUE(server->tick(serving_now));
+  }
+
+  std::string model() const { return server->pool().current()->model().version(); }
+  std::size_t items() const { return server->pool().catalogue().size(); }
+  HttpClient client() const { return HttpClient::create({.url = server->url()}).value(); }
+  serving::HttpTransport transport() const {
+    return serving::HttpTransport::create({.url = server->url()}).value();
+  }
+
+  HttpResponse put(const nlohmann::json& article) const {
+    return client()
+        .send({.method = HttpMethod::put,
+               .path = "/v1/items",
+               .headers = {{"Authorization", std::string("Bearer ") + token}},
+               .body = nlohmann::json{{"items", {article}}}.dump(),
+               .content_type = kJsonType})
+        .value();
+  }
+  // What is answered to {"prototypes": …} or {"coefficients": …}, by id.
+  std::map<std::string, double> scores(nlohmann::json query, std::size_t count) const {
+    query["model"] = model();
+    query["count"] = count;
+    const auto answer = client().post("/v1/recommend", query.dump(), kJsonType).value();
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    std::map<std::string, double> found;
+    const auto body = nlohmann::json::parse(answer.body);
+    for (const auto& item : body.at("items")) found[item.at("id")] = item.at("score");
+    return found;
+  }
+
+  Device device(const std::string& name, const std::string& mechanism, const std::string& ranking) {
+    DeviceSettings settings;
+    settings.ranking = ranking;
+    settings.query.mechanism = mechanism;
+    settings.query.epsilon = 3;
+    settings.lifetime_epsilon = 10;
+    auto opened = Device::open(folder_ / name, settings,
+                               {[] { return UtcTime(std::chrono::seconds(serving_now)); }, &random_});
+    EXPECT_TRUE(opened) << opened.error().message;
+    return std::move(*opened);
+  }
+  // The page of a device that has clicked these, in every mode. The answer covers small pools, so re-ranking
+  // on the device finds the same best items in every mode.
+  void expect_all_modes_agree(const std::vector<std::string>& clicks) {
+    auto network = transport();
+    std::vector<std::vector<RankedItem>> pages;
+    for (const auto& [mechanism, ranking] : std::vector<std::pair<std::string, std::string>>{
+             {"prototypes", "private"}, {"coefficients", "private"}, {"prototypes", "local"}}) {
+      Device reader = device(mechanism + ranking, mechanism, ranking);
+      EXPECT_TRUE(reader.refresh(network).value());
+      for (const std::string& item : clicks) EXPECT_TRUE(reader.click(item)) << item;
+      const auto page = reader.recommend(network, 5);
+      ASSERT_TRUE(page) << page.error().message;
+      EXPECT_EQ(page->source,
+                ranking == "local" ? Recommendations::Source::local : Recommendations::Source::fresh_query)
+          << mechanism << ": " << page->note;
+      pages.push_back(page->items);
+    }
+    for (const auto& page : pages) {
+      ASSERT_EQ(page.size(), 5U);
+      for (std::size_t i = 0; i < page.size(); ++i) EXPECT_EQ(page[i].item, pages.back()[i].item);
+    }
+  }
+
+  std::optional<cli::RunSource> source;
+  std::unique_ptr<serving::ServingServer> server;
+
+ private:
+  static constexpr const char* token = "a-token-for-tests-of-serving";
+  fs::path folder_;
+  SeededRandom random_{1, Purpose::test};
+};
+
+// The device's user model of a pack against torch's of the run it was made from.
+inline void expect_users_of_the_model(const DevicePack& pack, const fs::path& run, const Dataset& dataset,
+                                      const std::vector<std::vector<ItemId>>& histories) {
+  auto news = open_news_run(run, dataset).value();
+  auto* model = dynamic_cast<NewsRecommender*>(news.model.get());
+  // What a recipe puts around the shared model is not the device's.
+  if (auto* mixtures = dynamic_cast<PrivateRecModel*>(model)) model = &mixtures->backbone();
+  torch::NoGradGuard no_grad;
+  const auto items = private_serving::encode_catalogue(*model, dataset.item_count());
+  const UserModel device = make_user_model(pack).value();
+  const auto users =
+      private_serving::encode_histories(*model, items, news.max_history, {histories.begin(), histories.end()},
+                                        std::vector<UserId>(histories.size(), unknown_user));
+  for (std::size_t h = 0; h < histories.size(); ++h) {
+    std::vector<float> clicks;
+    for (const ItemId item : histories[h])
+      clicks.insert(clicks.end(), items[item].begin(), items[item].end());
+    const auto user = device.encode(clicks);
+    ASSERT_EQ(user.size(), users.width);
+    for (std::size_t j = 0; j < user.size(); ++j)
+      EXPECT_NEAR(user[j], users[h][j], 1e-5) << run << " history " << h;
+  }
+}
+
+}  // namespace sotto::testing
