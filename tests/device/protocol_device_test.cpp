@@ -124,9 +124,10 @@ TEST_F(DeviceTest, GoesOnAfterBeingClosedAtAnyPoint) {
 }
 
 TEST_F(DeviceTest, AsksForThePublicListWhenTheBudgetIsSpent) {
-  settings.lifetime_epsilon = 0.5;
+  { ASSERT_TRUE(open().refresh(server)); }
+  for (int i = 0; i < 2; ++i, now += 24h) ASSERT_EQ(open().recommend(server, 5)->source, Source::fresh_query);
+  fs::remove(folder / "device" / "answers.sotto");  // what was drawn is lost, what was told stays told
   Device device = open();
-  ASSERT_TRUE(device.refresh(server));
   ASSERT_TRUE(device.click("N1"));
   const auto page = device.recommend(server, 5);
   ASSERT_TRUE(page) << page.error().message;
@@ -134,7 +135,46 @@ TEST_F(DeviceTest, AsksForThePublicListWhenTheBudgetIsSpent) {
   EXPECT_EQ(page->note, "the budget is spent");
   EXPECT_TRUE(std::holds_alternative<PopularQuery>(server.last().query));
   EXPECT_EQ(page->items.size(), 5U);
+  EXPECT_EQ(device.statement()->total.charges, 2U);
+}
+
+TEST_F(DeviceTest, SaysThatOneAnswerIsMoreThanTheBudget) {
+  settings.lifetime_epsilon = 0.5;
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  const auto page = device.recommend(server, 5);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->source, Source::popular);
+  EXPECT_THAT(page->note, HasSubstr("one answer tells more than the whole budget of epsilon 0.5"));
   EXPECT_EQ(device.statement()->total.charges, 0U);
+}
+
+// Samplers are 2^-80 from their law, which e^50 makes a δ of 0.02: it must not be charged like that.
+TEST_F(DeviceTest, ALargeBudgetPaysForEveryMechanism) {
+  settings.lifetime_epsilon = 50;
+  settings.query.epsilon = 5;
+  settings.query.refresh_hours = 1;
+  const auto answers_of = [&](const std::string& mechanism, const std::string& noise) {
+    settings.query.mechanism = mechanism;
+    settings.query.noise = noise;
+    settings.query.delta = noise == "gaussian" ? 1e-7 : 0;
+    Device device = open(mechanism + noise);
+    EXPECT_TRUE(device.refresh(server));
+    std::size_t fresh = 0;
+    for (int i = 0; i < 60; ++i, now += 1h) {
+      const auto page = device.recommend(server, 5);
+      EXPECT_TRUE(page) << page.error().message;
+      EXPECT_EQ(page->note, "") << mechanism;
+      if (page->source == Source::fresh_query) ++fresh;
+    }
+    const auto statement = device.statement();
+    EXPECT_EQ(statement->total.charges, fresh);
+    EXPECT_LE(statement->total.spent.epsilon, 50 * (1 + 1e-9)) << mechanism;
+    return fresh;
+  };
+  EXPECT_EQ(answers_of("prototypes", "laplace"), 10U);
+  EXPECT_EQ(answers_of("coefficients", "laplace"), 10U);
+  EXPECT_GE(answers_of("coefficients", "gaussian"), 10U) << "Gaussian noise composes better than the sum";
 }
 
 TEST_F(DeviceTest, RanksThePackWithoutANetwork) {

@@ -128,6 +128,47 @@ TEST(PrivacyFilter, ChargesDeltaAndSamplersOutOfATenthOfDelta) {
   EXPECT_EQ(filter.spent(std::vector{sampled}).epsilon, INFINITY);
 }
 
+PrivacyEvent with_sampler(PrivacyEvent event, double total_variation) {
+  event.total_variation = total_variation;
+  return event;
+}
+
+TEST(PrivacyFilter, ChargesASamplerWithTheEpsilonOfItsOwnRelease) {
+  for (const double budget : {1.0, 50.0, 1000.0}) {
+    const PrivacyFilter filter(budget, 1e-6);
+    // (1 + e^0.5)·t per use, and a tenth of δ for all.
+    const double t = 1e-10;
+    const auto uses = static_cast<std::uint64_t>(1e-7 / ((1 + std::exp(0.5)) * t));
+    EXPECT_LT(filter.spent(std::vector{with_sampler(pure(0.5, uses - 1), t)}).epsilon, INFINITY) << budget;
+    EXPECT_EQ(filter.spent(std::vector{with_sampler(pure(0.5, uses + 1), t)}).epsilon, INFINITY) << budget;
+  }
+  EXPECT_EQ(PrivacyFilter(100, 1e-6).spent(std::vector{with_sampler(pure(60), 0x1p-80)}).epsilon, INFINITY);
+}
+
+TEST(PrivacyFilter, PromisesNoMoreThanTwentyWhereATranscriptIsComparedAsAWhole) {
+  const PrivacyFilter large(50, 1e-6), small(20, 1e-6);
+  const auto spent = [](const PrivacyFilter& filter, std::uint64_t uses, double t) {
+    return filter.spent(std::vector{with_sampler(gaussian(1, uses), t)}).epsilon;
+  };
+  EXPECT_LT(spent(large, 4, 0x1p-80), 20);
+  EXPECT_DOUBLE_EQ(spent(large, 4, 0x1p-80), spent(large, 4, 0));
+  EXPECT_GT(spent(large, 20, 0), 20);
+  EXPECT_LT(spent(large, 20, 0), 50) << "an exact sampler may go on";
+  EXPECT_EQ(spent(large, 20, 0x1p-80), INFINITY);
+  // (1 + e^20)·t, whatever is promised beyond.
+  const double most = 1e-7 / (1 + std::exp(20.0));
+  for (const PrivacyFilter* filter : {&large, &small}) {
+    EXPECT_LT(spent(*filter, 1, 0.99 * most), 20);
+    EXPECT_EQ(spent(*filter, 1, 1.01 * most), INFINITY);
+  }
+}
+
+TEST(PrivacyFilter, APlanAddsUpLargeEpsilonsDespiteTheirSamplers) {
+  const std::vector events = {with_sampler(pure(5, 30), 0x1p-78)};
+  EXPECT_EQ(spent_as_planned(events, 1e-6, 0).epsilon, 150);
+  EXPECT_EQ(spent_as_planned(std::vector{with_sampler(pure(5, 30), 1e-9)}, 1e-6, 0).epsilon, INFINITY);
+}
+
 TEST(PrivacyFilter, HugeAndTinyBudgetsStaySane) {
   EXPECT_NEAR(PrivacyFilter(1000, 1e-6).spent(std::vector{pure(1, 10)}).epsilon, 10, 10);
   EXPECT_DOUBLE_EQ(PrivacyFilter(1e-9, 1e-9).spent(std::vector{pure(1e-10, 10)}).epsilon, 1e-9);

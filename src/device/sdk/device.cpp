@@ -85,6 +85,21 @@ struct Device::State {
     return query->ask(*mechanism, readable, now());
   }
 
+  // What the ledger would say to one more answer.
+  Result<std::string> why_no_answer() {
+    const Release release = mechanism->release(ledger.settings());
+    SOTTO_TRY(const auto refusals, ledger.refusals(release, now()));
+    for (const Refusal& refusal : refusals) {
+      if (!refusal.fits_alone)
+        return fmt::format(
+            "one answer tells more than the whole budget of epsilon {:g} allows: raise the budget, or ask "
+            "with "
+            "a smaller epsilon than {:g}",
+            refusal.state.budget.epsilon, settings.query.epsilon);
+    }
+    return std::string("the budget is spent");
+  }
+
   fs::path folder;
   DeviceSettings settings;
   DeviceEnvironment environment;
@@ -175,7 +190,7 @@ Result<Recommendations> Device::recommend(Transport& transport, std::size_t coun
       if (asked) return result;
       result.note = asked.error().message;
     } else {
-      result.note = "the budget is spent";
+      SOTTO_TRY(result.note, state.why_no_answer());
     }
   }
   if (state.settings.ranking != "local") {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "privacy/accounting/rdp_mechanisms.h"
 #include "privacy/accounting/rdp_sampling.h"
 
 namespace sotto {
@@ -40,12 +41,30 @@ double total_variation_of(std::span<const PrivacyEvent> events) {
   return sum;
 }
 
+double delta_of_sampler(double epsilon, double total_variation) {
+  return total_variation > 0 ? (1 + std::exp(epsilon)) * total_variation : 0;
+}
+
+bool is_known_by_epsilon_alone(const Mechanism& mechanism) {
+  return std::holds_alternative<PureDp>(mechanism) || std::holds_alternative<ApproximateDp>(mechanism);
+}
+
+double delta_of_their_samplers(std::span<const PrivacyEvent> events) {
+  double sum = 0;
+  for (const auto& event : events) {
+    if (!is_known_by_epsilon_alone(event.mechanism)) continue;
+    sum += static_cast<double>(event.count) *
+           delta_of_sampler(rdp_at_infinity(event.mechanism), event.total_variation);
+  }
+  return sum;
+}
+
 Result<double> epsilon_with_sampler_slack(double delta, double total_variation,
                                           const std::function<Result<double>(double)>& epsilon_for) {
   if (total_variation == 0) return epsilon_for(delta);
   for (const double share : {0.999, 0.99, 0.9, 0.5, 0.1}) {
     SOTTO_TRY(const double epsilon, epsilon_for(share * delta));
-    if ((1 + std::exp(epsilon)) * total_variation <= (1 - share) * delta) return epsilon;
+    if (delta_of_sampler(epsilon, total_variation) <= (1 - share) * delta) return epsilon;
   }
   return bad_input(
       "the samplers' total variation adds up to {:.3g}, too much for delta {:.3g}: use an exact sampler or a "

@@ -11,6 +11,8 @@ namespace sotto {
 namespace {
 
 constexpr double kSlackShare = 0.1;
+// Promised at most where samplers' distances are multiplied by e to the power of it.
+constexpr double kMostWithSamplers = 20;
 
 // Canonne, Kamath, Steinke 2020, Proposition 12: ε = RDP(α) + this.
 double conversion_overhead(double alpha, double delta) {
@@ -25,11 +27,12 @@ double rdp_of_one_use(const Mechanism& mechanism, double alpha) {
 }  // namespace
 
 PrivacyFilter::PrivacyFilter(double epsilon, double delta) : epsilon_(epsilon), delta_(delta) {
+  const double promised = std::min(epsilon, kMostWithSamplers);
   double most = 0;
   for (double excess = 1e-3; excess < 1e6; excess *= 1.02) {
     const double alpha = 1 + excess;
     const double overhead = conversion_overhead(alpha, (1 - kSlackShare) * delta);
-    if (const double room = (epsilon - overhead) / alpha; room > most) {
+    if (const double room = (promised - overhead) / alpha; room > most) {
       most = room;
       order_ = alpha;
       overhead_ = overhead;
@@ -39,11 +42,14 @@ PrivacyFilter::PrivacyFilter(double epsilon, double delta) : epsilon_(epsilon), 
 
 Spent PrivacyFilter::spent(std::span<const PrivacyEvent> events) const {
   if (events.empty()) return {0, "nothing"};
-  // (1 + e^ε)·t at the budget's ε: the largest that may still be accepted.
-  double slack = delta_of_approximate_events(events);
-  if (const double distance = total_variation_of(events); distance > 0) {
-    slack += (1 + std::exp(epsilon_)) * distance;
+  double distance = 0;  // of the samplers of releases that have a law of their own
+  for (const PrivacyEvent& event : events) {
+    if (!is_known_by_epsilon_alone(event.mechanism))
+      distance += static_cast<double>(event.count) * event.total_variation;
   }
+  const double promised = distance > 0 ? std::min(epsilon_, kMostWithSamplers) : epsilon_;
+  const double slack = delta_of_approximate_events(events) + delta_of_their_samplers(events) +
+                       delta_of_sampler(promised, distance);
   if (!(slack <= kSlackShare * delta_)) return {kInfinity, "none"};
   double sum = 0;
   double rdp = overhead_;
@@ -53,8 +59,10 @@ Spent PrivacyFilter::spent(std::span<const PrivacyEvent> events) const {
     if (order_ > 0) rdp += count * rdp_of_one_use(event.mechanism, order_);
   }
   // The overhead may be below 0 at large δ; what was spent is not.
-  if (order_ > 0 && rdp < sum) return {std::max(rdp, 0.0), "rdp-filter"};
-  return {sum, std::isfinite(sum) ? "sum" : "none"};
+  const bool by_rdp = order_ > 0 && rdp < sum;
+  const double spent = by_rdp ? std::max(rdp, 0.0) : sum;
+  if (!std::isfinite(spent) || (spent > promised && promised < epsilon_)) return {kInfinity, "none"};
+  return {spent, by_rdp ? "rdp-filter" : "sum"};
 }
 
 }  // namespace sotto

@@ -1,9 +1,12 @@
 #include "privacy/ledger/spending.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "privacy/accounting/account.h"
+#include "privacy/accounting/composition_rules.h"
 #include "privacy/accounting/log_math.h"
+#include "privacy/accounting/rdp_mechanisms.h"
 #include "privacy/ledger/ledger_record.h"
 
 namespace sotto {
@@ -59,11 +62,24 @@ bool worth_loss_distributions(std::span<const PrivacyEvent> events, const Spent&
          best.method != name(Method::analytic_gaussian);
 }
 
+// What no curve says better where ε is large: the sum, each release with its own sampler's δ.
+double sum_with_samplers(std::span<const PrivacyEvent> events, double delta) {
+  if (!(delta_of_approximate_events(events) + delta_of_their_samplers(events) <= delta)) return kInfinity;
+  double sum = 0;
+  for (const PrivacyEvent& event : events) {
+    if (!is_known_by_epsilon_alone(event.mechanism)) return kInfinity;
+    sum += static_cast<double>(event.count) * rdp_at_infinity(event.mechanism);
+  }
+  return sum;
+}
+
 }  // namespace
 
 Spent spent_as_planned(std::span<const PrivacyEvent> events, double delta, double enough) {
   if (events.empty()) return {0, "nothing"};
-  Spent best{kInfinity, "none"};
+  Spent best{sum_with_samplers(events, delta), "sum"};
+  if (!std::isfinite(best.epsilon)) best.method = "none";
+  if (within(best.epsilon, enough)) return best;
   PldTarget target;
   target.with_lower_bound = false;
   for (const Method method :
