@@ -25,7 +25,7 @@ Result<MechanismForEpsilon> serving_mechanism_for(double epsilon) {
     return bad_input("epsilon {} is not a budget: give a finite number above 0", epsilon);
   for (const auto& [from, prototypes] : steps) {
     if (epsilon < from) continue;
-    return MechanismForEpsilon{prototypes, share_that_tells_nothing(epsilon, prototypes)};
+    return MechanismForEpsilon{prototypes, share_of_average_user(epsilon, prototypes)};
   }
   return MechanismForEpsilon{};
 }

@@ -81,6 +81,19 @@ TEST_F(ServingMechanisms, WithoutBudgetTheServerRanksLikeTheAverageUser) {
   }
 }
 
+TEST_F(ServingMechanisms, AnAnswerThatIsMostlyChanceMovesNothing) {
+  const Rows average = serve(Family::average_user, 0, 0);
+  for (const auto& [family, size] :
+       std::vector<std::pair<Family, std::size_t>>{{Family::prototypes_response, 64},
+                                                   {Family::prototypes_pack, 64},
+                                                   {Family::direction_laplace, 8}}) {
+    const Rows served = serve(family, size, 0.5);
+    for (std::size_t i = 0; i < served.size(); ++i)
+      ASSERT_GT(cosine(served[i], served[0]), 1 - 1e-9) << name(family) << ": the answer shows";
+    EXPECT_NEAR(mean_cosine(served), mean_cosine(average), 0.01) << name(family);
+  }
+}
+
 TEST_F(ServingMechanisms, SoundOnesHoldWhatWasAskedAndPapersLess) {
   EXPECT_DOUBLE_EQ(*privacy(Family::prototypes_response, 16, 2).epsilon, 2);
   EXPECT_DOUBLE_EQ(*privacy(Family::prototypes_similarity, 16, 2).epsilon, 2);

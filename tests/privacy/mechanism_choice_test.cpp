@@ -185,5 +185,19 @@ TEST(PrototypeSelection, SimilaritiesAreCosinesAndSurviveZeroVectors) {
   EXPECT_EQ(nothing, std::vector<double>(4));
 }
 
+TEST(PrototypeSelection, AnAnswerThatIsMostlyChanceIsNotMixedInAtAll) {
+  for (const std::uint64_t prototypes : {2U, 8U, 64U, 256U}) {
+    double before = 1;
+    for (double epsilon = 0.01; epsilon < 12; epsilon += 0.05) {
+      const double told = share_that_tells_nothing(epsilon, prototypes),
+                   mixed = share_of_average_user(epsilon, prototypes);
+      EXPECT_LE(mixed, before) << "more budget never means more of the average user";
+      EXPECT_EQ(mixed, told > 0.75 ? 1 : told);
+      before = mixed;
+    }
+    EXPECT_LT(before, 0.01);
+  }
+}
+
 }  // namespace
 }  // namespace sotto

@@ -43,6 +43,12 @@ double share_that_tells_nothing(double epsilon, std::uint64_t prototypes) {
   return k / (std::exp(epsilon) + k - 1);
 }
 
+double share_of_average_user(double epsilon, std::uint64_t prototypes) {
+  constexpr double most = 0.75;
+  const double share = share_that_tells_nothing(epsilon, prototypes);
+  return share <= most ? share : 1;
+}
+
 Result<std::vector<double>> cosine_similarities(std::span<const float> prototypes,
                                                 std::span<const float> user) {
   if (user.empty() || prototypes.size() % user.size() != 0) {

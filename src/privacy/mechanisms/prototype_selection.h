@@ -39,6 +39,10 @@ class PrototypeSelection {
 // the same for anybody. What is left, weighted with the average user by this share, is what Bayes' rule makes
 // of an answer when all prototypes are equally likely: K / (e^ε + K − 1).
 double share_that_tells_nothing(double epsilon, std::uint64_t prototypes);
+// How much of the average user a server mixes into the prototype it hears: that share. All of it where less
+// than a quarter of an answer would be believed: wrong answers take more from the top of a list there than
+// true ones bring.
+double share_of_average_user(double epsilon, std::uint64_t prototypes);
 
 // prototypes: K rows of user.size() numbers. A zero or non-finite vector has similarity 0 with everything.
 Result<std::vector<double>> cosine_similarities(std::span<const float> prototypes,

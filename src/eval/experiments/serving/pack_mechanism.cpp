@@ -60,7 +60,7 @@ Result<std::unique_ptr<ServingMechanism>> make_pack_mechanism(const MechanismCho
   if (std::isfinite(choice.epsilon)) {
     SOTTO_TRY(selection,
               PrototypeSelection::create(PrototypeRule::response, choice.epsilon, book.prototypes.size()));
-    share = share_that_tells_nothing(choice.epsilon, book.prototypes.size());
+    share = share_of_average_user(choice.epsilon, book.prototypes.size());
   }
   Rows lists = known.space.readers(mixed_with_average(book.prototypes, book.average_user, 1 - share));
   return std::make_unique<PackMechanism>(book.prototypes, std::move(lists), std::move(selection),
