@@ -109,6 +109,15 @@ TEST_F(LedgerBudgets, PlannedLedgersAgreeWithTheAccountants) {
   EXPECT_GT(epsilon(accepted + 2), 3);
 }
 
+TEST_F(LedgerBudgets, RefusalSaysThatNoBudgetWouldDo) {
+  auto ledger = create(settings({lifetime(50)}));
+  Release noisy = serving(gaussian(1));
+  noisy.event.total_variation = 0x1p-78;
+  EXPECT_GT(charges_until_refused(*ledger, noisy, kNoon), 5U);
+  EXPECT_LT(ledger->statement(kNoon)->budgets[0].spent.epsilon, 20);
+  EXPECT_TRUE(refused(ledger->charge(noisy, kNoon), "no bound holds at this δ for all releases together"));
+}
+
 // The ledger counts equal releases; the readable way is to compose them one by one.
 TEST_F(LedgerBudgets, CountingKindsEqualsComposingOneByOne) {
   std::mt19937_64 random(11);

@@ -1,5 +1,6 @@
 #include "privacy/ledger/ledger.h"
 
+#include <cmath>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -29,6 +30,8 @@ LedgerId new_id() {
 std::string what_would_help(const Refusal& refusal) {
   if (!refusal.fits_alone) return "this release alone is more than the whole budget, add noise to it";
   if (refusal.state.window.end) return "more frees up at " + to_text(*refusal.state.window.end);
+  if (!std::isfinite(refusal.epsilon_with_charge))
+    return "no bound holds at this δ for all releases together, whatever the budget";
   return "nothing frees up, only new settings can raise it";
 }
 
