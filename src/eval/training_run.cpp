@@ -158,13 +158,22 @@ Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset) {
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
   std::optional<TrainedNews> taken;
+  // Recipes without a news model measure whatever is asked of them: let that cost nothing.
+  const Evaluate not_ranked = [](RankingModel&, const Dataset&, std::span<const std::uint32_t>, std::size_t) {
+    return MeanImpressionMetrics{};
+  };
   const auto not_measured = [](const Dataset&, const InteractionData&, const ScoreTestUsers&) {
     return HeldOutReport{};
   };
-  SOTTO_CHECK(prepared.recipe->evaluate(
-      {dataset, run, prepared.seed, prepared.device, false, {}, {}, not_measured, [&](TrainedNews news) {
-         taken = std::move(news);
-       }}));
+  SOTTO_CHECK(prepared.recipe->evaluate({dataset,
+                                         run,
+                                         prepared.seed,
+                                         prepared.device,
+                                         false,
+                                         not_ranked,
+                                         {},
+                                         not_measured,
+                                         [&](TrainedNews news) { taken = std::move(news); }}));
   if (!taken)
     return bad_input(
         "{} is a run of {}, which learns no vectors of items and readers from text: take one of "

@@ -6,12 +6,15 @@
 //
 // and returns the gradient of its error in Y. The server adds λY and takes a step.
 
+#include <span>
+
 #include "base/settings.h"
 #include "fl/cohort_sampler.h"
+#include "fl/device_positives.h"
 #include "fl/interaction_data.h"
 #include "fl/round_update.h"
 #include "model/flat_parameters.h"
-#include "model/tensor.h"
+#include "model/ranking_model.h"
 
 namespace sotto {
 
@@ -21,46 +24,45 @@ struct FactorisationSettings {
   void bind(SettingsTable& table);
 };
 
-class FactorModel final : public torch::nn::Module {
+// As a ranking model it reads a history as the device's items: the reader's factors are solved for each
+// history anew, all zeros for an empty one.
+class FactorModel final : public RankingModel {
  public:
   FactorModel(std::int64_t items, const FactorisationSettings& settings);
+  torch::Tensor scores(const ScoreRequest& request, Pass& pass) override;
+  const FactorisationSettings& settings() const { return settings_; }
   torch::Tensor factors;  // [I, D]
+
+ private:
+  FactorisationSettings settings_;
 };
 
-// Items of one device, each once.
-using OwnItems = std::vector<std::int64_t>;
-
 // x of many devices, [U, D].
-torch::Tensor solve_users(const torch::Tensor& factors, const std::vector<OwnItems>& users,
+torch::Tensor solve_users(const torch::Tensor& factors, std::span<const OwnItems> users,
                           const FactorisationSettings& settings);
 // Mean over the devices of the gradient in Y, [I, D], without λY; loss: mean squared error, weighted.
 struct FactorGradient {
   torch::Tensor gradient;
   double loss = 0;
 };
-FactorGradient factor_gradient(const torch::Tensor& factors, const std::vector<OwnItems>& users,
+FactorGradient factor_gradient(const torch::Tensor& factors, std::span<const OwnItems> users,
                                const FactorisationSettings& settings);
 
 // Scores of all items for every test user, whose device solves for x from its support rows.
 void score_test_users(const Dataset& dataset, const InteractionData& data, const FactorModel& model,
-                      const FactorisationSettings& settings, const TakeScores& take);
-
-OwnItems own_items(const Dataset& dataset, const std::vector<std::uint64_t>& rows);
+                      const TakeScores& take);
 
 // Refers to everything it is given.
 class FactorisationSource final : public UpdateSource {
  public:
-  FactorisationSource(const Dataset& dataset, const InteractionData& data, CohortSampler sampler,
-                      const FactorModel& model, const FactorisationSettings& settings)
-      : dataset_(dataset), data_(data), sampler_(std::move(sampler)), model_(model), settings_(settings) {}
+  FactorisationSource(const DevicePositives& devices, CohortSampler sampler, const FactorModel& model)
+      : devices_(devices), sampler_(std::move(sampler)), model_(model) {}
   Result<RoundUpdate> round(std::uint32_t round) override;
 
  private:
-  const Dataset& dataset_;
-  const InteractionData& data_;
+  const DevicePositives& devices_;
   CohortSampler sampler_;
   const FactorModel& model_;
-  FactorisationSettings settings_;
 };
 
 }  // namespace sotto

@@ -1,6 +1,7 @@
 #include "recipes/interaction_run.h"
 
 #include "recipes/compute_device.h"
+#include "recipes/last_round.h"
 
 namespace sotto {
 
@@ -42,48 +43,23 @@ Result<CohortSampler> InteractionRun::sampler() const {
   return CohortSampler::create(data_->users, settings_.cohort, request_.seed);
 }
 
-ScoreTestUsers InteractionRun::scoring() const {
-  return [this](const TakeScores& take) {
+TestMetrics InteractionRun::measure() const {
+  return request_.evaluate_held_out(request_.dataset, *data_, [this](const TakeScores& take) {
     training_->score_test_users(settings_.tuning_epochs, settings_.tuning_rate, take);
-  };
+  });
 }
 
 Result<TrainOutcome> InteractionRun::train(UpdateSource& source, const OptimiserSettings& optimiser,
                                            const EngineSettings& engine) {
-  return train_on_interactions(request_, *data_, *parameters_, source, optimiser, engine, scoring());
-}
-
-Result<TestMetrics> InteractionRun::evaluate_best() {
-  return evaluate_on_interactions(request_, *data_, *parameters_, scoring());
-}
-
-Result<TrainOutcome> train_on_interactions(const RunRequest& request, const InteractionData& data,
-                                           FlatParameters& parameters, UpdateSource& source,
-                                           const OptimiserSettings& optimiser_settings,
-                                           const EngineSettings& engine_settings,
-                                           const ScoreTestUsers& score) {
-  SOTTO_TRY(const auto optimiser, make_optimiser(optimiser_settings, parameters.values()));
-  RoundEngine engine(engine_settings, request.run, parameters, source, *optimiser);
-  TrainOutcome outcome;
-  SOTTO_TRY(outcome.summary, engine.run(request.resume, {}, request.observe));
-  if (!outcome.summary.interrupted)
-    outcome.held_out = request.evaluate_held_out(request.dataset, data, score);
-  outcome.parameters = parameters.size();
-  outcome.training_users = data.users.size();
-  outcome.training_samples = data.row_count();
-  if (!outcome.summary.rounds.empty()) {
-    outcome.bytes_down = outcome.summary.rounds.back().bytes_down;
-    outcome.bytes_up = outcome.summary.rounds.back().bytes_up;
-  }
+  SOTTO_TRY(auto outcome, train_to_last_round(request_, *parameters_, source, optimiser, engine,
+                                              [this] { return measure(); }));
+  outcome.training_users = data_->users.size();
+  outcome.training_samples = data_->row_count();
   return outcome;
 }
 
-Result<TestMetrics> evaluate_on_interactions(const RunRequest& request, const InteractionData& data,
-                                             FlatParameters& parameters, const ScoreTestUsers& score) {
-  SOTTO_TRY(const auto best, load_checkpoint(request.run / "best.sotto", parameters.layout()));
-  torch::NoGradGuard no_grad;
-  parameters.values().copy_(best.parameters);
-  return request.evaluate_held_out(request.dataset, data, score);
+Result<TestMetrics> InteractionRun::evaluate_best() {
+  return measure_last_round(request_, *parameters_, [this] { return measure(); });
 }
 
 }  // namespace sotto

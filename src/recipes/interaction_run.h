@@ -21,15 +21,6 @@ struct InteractionRunSettings {
   void bind(SettingsTable& table);
 };
 
-// Trains through the round engine and measures the last round: none is chosen on users' rows.
-Result<TrainOutcome> train_on_interactions(const RunRequest& request, const InteractionData& data,
-                                           FlatParameters& parameters, UpdateSource& source,
-                                           const OptimiserSettings& optimiser, const EngineSettings& engine,
-                                           const ScoreTestUsers& score);
-// Measures the parameters of a finished run.
-Result<TestMetrics> evaluate_on_interactions(const RunRequest& request, const InteractionData& data,
-                                             FlatParameters& parameters, const ScoreTestUsers& score);
-
 // Everything is built from (data, settings, seed). Movable; refers to the request.
 class InteractionRun {
  public:
@@ -48,7 +39,7 @@ class InteractionRun {
  private:
   InteractionRun(const InteractionRunSettings& settings, const RunRequest& request)
       : settings_(settings), request_(request) {}
-  ScoreTestUsers scoring() const;
+  TestMetrics measure() const;
 
   const InteractionRunSettings& settings_;
   const RunRequest& request_;

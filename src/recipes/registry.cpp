@@ -27,11 +27,11 @@ constexpr RecipeEntry central(std::string_view name, std::string_view summary,
 
 constexpr RecipeEntry without_dp(std::string_view name, std::string_view summary,
                                  std::unique_ptr<Recipe> (*make)()) {
-  return {
-      name, summary,
-      "No differential privacy. Rows stay on the devices; the server sees the update of every user who takes "
-      "part in a round, from which items can be read off.",
-      false, make};
+  return {name, summary,
+          "No differential privacy. Rows and clicks stay on the devices; the server sees the update of every "
+          "user who takes "
+          "part in a round, from which items can be read off.",
+          false, make};
 }
 
 }  // namespace
@@ -106,7 +106,9 @@ std::span<const RecipeEntry> recipes() {
       without_dp("nn-self", "NN-SELF: second-order meta-learning (MAML) with PrivRec's model", &make_nn_self),
       without_dp("fofl-self", "FOFL-SELF: REPTILE on item vectors, without side information",
                  &make_fofl_self),
-      without_dp("fcf", "FCF: federated matrix factorisation of implicit feedback", &make_fcf),
+      without_dp("fcf",
+                 "FCF: federated matrix factorisation of what users liked, in interactions or impressions",
+                 &make_fcf),
       central("privrec-cen", "PrivRec's model trained on everybody's rows in one place", &make_privrec_cen),
       central("central-fednewsrec", "FedNewsRec's model trained on everybody's clicks in one place",
               [] { return make_central_news("fednewsrec"); }),
