@@ -14,6 +14,7 @@ class CohortSampler {
   static Result<CohortSampler> create(std::vector<UserId> users, std::int64_t cohort, std::uint64_t seed);
   std::vector<UserId> sample(std::uint32_t round) const;  // ascending
   std::size_t population() const { return users_.size(); }
+  std::uint32_t cohort() const { return cohort_; }
 
  private:
   CohortSampler(std::vector<UserId> users, std::uint32_t cohort, std::uint64_t seed)

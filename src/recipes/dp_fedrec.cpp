@@ -6,11 +6,9 @@
 
 #include "recipes/dp_fedrec.h"
 
-#include "fl/private_source.h"
 #include "model/news_recommender.h"
 #include "recipes/dp_fedrec_settings.h"
-#include "recipes/news_run.h"
-#include "recipes/private_training.h"
+#include "recipes/sound_rounds.h"
 
 namespace sotto {
 namespace {
@@ -23,9 +21,6 @@ class DpFedRec final : public Recipe {
     optimiser_.bind(table);
     private_.bind(table);
     noise_.bind(table);
-    news_.model = "nrms";
-    news_.shape.train_words = true;
-    news_.data.validation_impressions = 0;
     news_.bind_with_choice(table);
   }
 
@@ -41,12 +36,9 @@ class DpFedRec final : public Recipe {
       SOTTO_TRY(outcome.privacy, noise_.as_printed(run.dimension(), vector_size, engine_.rounds));
       return outcome;
     }
-    const auto shape =
-        TrainingShape::of(run.dimension(), sampler.population(), federated_.cohort, engine_.rounds);
-    SOTTO_TRY(const auto plan, PrivateTraining::begin(private_, shape, news_.data, request.run));
-    PrivateSource source(plan.plan, std::move(sampler), plan.participations(), run.training(), request.seed);
-    SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
-    SOTTO_TRY(outcome.privacy, noise_.beside(datasheet_of(plan, "dp-fedrec"), vector_size));
+    SOTTO_TRY(auto rounds, SoundRounds::begin(private_, run, std::move(sampler), engine_, request));
+    SOTTO_TRY(auto outcome, run.train(rounds.source(), optimiser_, engine_));
+    SOTTO_TRY(outcome.privacy, noise_.beside(rounds.datasheet("dp-fedrec"), vector_size));
     return outcome;
   }
 
@@ -67,7 +59,7 @@ class DpFedRec final : public Recipe {
   OptimiserSettings optimiser_;
   PrivateTrainingSettings private_;
   DpFedRecSettings noise_;
-  NewsSettings news_;
+  NewsSettings news_ = NewsSettings::private_nrms();
 };
 
 }  // namespace

@@ -6,10 +6,8 @@
 #include "recipes/dp_privrec.h"
 
 #include "fl/printed_private_source.h"
-#include "fl/private_source.h"
-#include "recipes/interaction_run.h"
 #include "recipes/printed_privrec.h"
-#include "recipes/private_training.h"
+#include "recipes/sound_rounds.h"
 
 namespace sotto {
 namespace {
@@ -52,16 +50,9 @@ class DpPrivRec final : public Recipe {
   }
 
   Result<TrainOutcome> soundly(InteractionRun& run, CohortSampler sampler, const RunRequest& request) {
-    SOTTO_TRY(const auto plan,
-              PrivateTraining::calibrate(private_, {run.dimension(), sampler.population(),
-                                                    static_cast<std::uint64_t>(settings_.cohort),
-                                                    static_cast<std::uint64_t>(engine_.rounds)}));
-    SOTTO_CHECK(plan.save(request.run / "privacy.toml"));
-    PrivateSource source(plan.plan, std::move(sampler), plan.participations(), run.training(), request.seed);
-    if (private_.clip_quantile > 0)
-      source.follow({private_.clip, private_.clip_floor, private_.clip_quantile, private_.clip_rate});
-    SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
-    outcome.privacy = datasheet_of(plan, "dp-privrec");
+    SOTTO_TRY(auto rounds, SoundRounds::begin(private_, run, std::move(sampler), engine_, request));
+    SOTTO_TRY(auto outcome, run.train(rounds.source(), optimiser_, engine_));
+    outcome.privacy = rounds.datasheet("dp-privrec");
     return outcome;
   }
 

@@ -10,6 +10,7 @@
 #include "fl/split_optimiser.h"
 #include "fl/split_private_source.h"
 #include "recipes/news_run.h"
+#include "recipes/plain_sums.h"
 #include "recipes/private_training.h"
 
 namespace sotto {
@@ -26,9 +27,6 @@ class EfficientFedRec final : public Recipe {
     table.add("news_learning_rate", news_.learning_rate, {1e-9, 1000.0},
               "Step size of Adam on the news model");
     private_.bind(table);
-    model_.model = "nrms";
-    model_.shape.train_words = true;
-    model_.data.validation_impressions = 0;
     model_.bind_with_choice(table);
   }
 
@@ -45,7 +43,9 @@ class EfficientFedRec final : public Recipe {
     SplitOptimiser optimiser(std::move(news), std::move(user), first);
     if (mode_ == "paper") {
       EfficientSource source(efficient_, std::move(sampler), split, catalogue, request.seed);
-      return run.train(source, optimiser, engine_);
+      SOTTO_TRY(auto outcome, run.train(source, optimiser, engine_));
+      outcome.privacy = plain_sums_datasheet(efficient_.group);
+      return outcome;
     }
     const auto shape =
         TrainingShape::of(split.dimension(catalogue), sampler.population(), efficient_.group, engine_.rounds);
@@ -68,7 +68,7 @@ class EfficientFedRec final : public Recipe {
   EfficientSettings efficient_;
   OptimiserSettings user_, news_;
   PrivateTrainingSettings private_;
-  NewsSettings model_;
+  NewsSettings model_ = NewsSettings::private_nrms();
 };
 
 }  // namespace

@@ -5,10 +5,8 @@
 
 #include "recipes/fednewsrec.h"
 
-#include "fl/private_source.h"
 #include "privacy/mechanisms/elementwise_laplace.h"
-#include "recipes/news_run.h"
-#include "recipes/private_training.h"
+#include "recipes/sound_rounds.h"
 
 namespace sotto {
 namespace {
@@ -52,12 +50,9 @@ class FedNewsRec final : public Recipe {
   }
 
   Result<TrainOutcome> soundly(NewsRun& run, CohortSampler sampler, const RunRequest& request) {
-    const auto shape =
-        TrainingShape::of(run.dimension(), sampler.population(), federated_.cohort, engine_.rounds);
-    SOTTO_TRY(const auto plan, PrivateTraining::begin(private_, shape, news_.data, request.run));
-    PrivateSource source(plan.plan, std::move(sampler), plan.participations(), run.training(), request.seed);
-    SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
-    outcome.privacy = datasheet_of(plan, "fednewsrec");
+    SOTTO_TRY(auto rounds, SoundRounds::begin(private_, run, std::move(sampler), engine_, request));
+    SOTTO_TRY(auto outcome, run.train(rounds.source(), optimiser_, engine_));
+    outcome.privacy = rounds.datasheet("fednewsrec");
     return outcome;
   }
 

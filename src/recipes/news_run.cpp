@@ -44,6 +44,14 @@ void NewsSettings::bind_for(SettingsTable& table, const std::function<bool(const
   if (any([](const ModelEntry& entry) { return entry.reads_setting("bert"); })) bert.bind(table);
 }
 
+NewsSettings NewsSettings::private_nrms() {
+  NewsSettings settings;
+  settings.model = "nrms";
+  settings.shape.train_words = true;
+  settings.data.validation_impressions = 0;
+  return settings;
+}
+
 void NewsSettings::bind(SettingsTable& table) {
   if (const auto entry = find_model(model); entry && (*entry)->user_ids())
     shape.user_mask = (*entry)->user_mask;

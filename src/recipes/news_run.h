@@ -28,6 +28,8 @@ struct NewsSettings {
   std::int64_t max_abstract_words = 50, vector_size = 64;
   // Puts something of a recipe's own around the model; empty: the model as it is.
   std::function<std::shared_ptr<RankingModel>(std::shared_ptr<RankingModel>)> wrap;
+  // Where private recipes start: NRMS whose word vectors train, and no round is chosen on users' impressions.
+  static NewsSettings private_nrms();
   // The settings that `model` reads.
   void bind(SettingsTable& table);
   // A choice among the models that devices can train together, and the settings of all of these.
@@ -47,6 +49,7 @@ class NewsRun {
   static Result<NewsRun> prepare(const NewsSettings& settings, const RunRequest& request);
 
   const TrainingData& data() const { return *data_; }
+  const TrainingDataSettings& data_settings() const { return settings_.data; }
   NewsTraining& training() { return *training_; }
   RankingModel& model() { return *model_; }
   FlatParameters& parameters() { return *parameters_; }

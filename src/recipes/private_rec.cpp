@@ -5,11 +5,10 @@
 
 #include "recipes/private_rec.h"
 
-#include "fl/private_source.h"
 #include "recipes/open_queries.h"
 #include "recipes/private_labels.h"
 #include "recipes/private_rec_settings.h"
-#include "recipes/private_training.h"
+#include "recipes/sound_rounds.h"
 
 namespace sotto {
 namespace {
@@ -23,9 +22,6 @@ class PrivateRec final : public Recipe {
     private_.bind(table);
     attention_.bind(table);
     open_.bind(table);
-    news_.model = "nrms";
-    news_.shape.train_words = true;
-    news_.data.validation_impressions = 0;
     news_.bind_with_choice(table);
   }
 
@@ -42,12 +38,9 @@ class PrivateRec final : public Recipe {
       SOTTO_TRY(outcome.privacy, attention_.as_printed());
       return open_.finish(run, std::move(outcome), request, news_.data.max_history);
     }
-    const auto shape =
-        TrainingShape::of(run.dimension(), sampler.population(), federated_.cohort, engine_.rounds);
-    SOTTO_TRY(const auto plan, PrivateTraining::begin(private_, shape, news_.data, request.run));
-    PrivateSource source(plan.plan, std::move(sampler), plan.participations(), run.training(), request.seed);
-    SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
-    SOTTO_TRY(outcome.privacy, attention_.beside(datasheet_of(plan, "privaterec")));
+    SOTTO_TRY(auto rounds, SoundRounds::begin(private_, run, std::move(sampler), engine_, request));
+    SOTTO_TRY(auto outcome, run.train(rounds.source(), optimiser_, engine_));
+    SOTTO_TRY(outcome.privacy, attention_.beside(rounds.datasheet("privaterec")));
     return open_.finish(run, std::move(outcome), request, news_.data.max_history);
   }
 
@@ -60,8 +53,10 @@ class PrivateRec final : public Recipe {
   Result<NewsRun> prepare(const RunRequest& request) {
     SOTTO_CHECK(check_federated(news_));
     SOTTO_CHECK(open_.check(request.dataset, attention_.serving_epsilon));
-    SOTTO_TRY(news_.wrap, attention_.around_a_model(federated_.mode, news_.shape, request.seed));
-    return NewsRun::prepare(news_, request);
+    SOTTO_TRY(news_.wrap, attention_.around_a_model(federated_.mode, request.seed));
+    SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
+    SOTTO_CHECK(attention_.check_basis(run.model()));
+    return run;
   }
 
   EngineSettings engine_;
@@ -70,7 +65,7 @@ class PrivateRec final : public Recipe {
   PrivateTrainingSettings private_;
   PrivateRecSettings attention_;
   OpenQueries open_;
-  NewsSettings news_;
+  NewsSettings news_ = NewsSettings::private_nrms();
 };
 
 }  // namespace

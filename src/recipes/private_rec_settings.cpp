@@ -28,17 +28,21 @@ Result<std::optional<PrivateAttention>> PrivateRecSettings::mechanism(double eps
 }
 
 Result<std::function<std::shared_ptr<RankingModel>(std::shared_ptr<RankingModel>)>>
-PrivateRecSettings::around_a_model(const std::string& mode, const NewsShape& shape, std::uint64_t seed) {
+PrivateRecSettings::around_a_model(const std::string& mode, std::uint64_t seed) {
   mode_ = mode == "paper" ? GuaranteeMode::paper : GuaranteeMode::sound;
-  if (basis_vectors > shape.attention_size())
-    return bad_input("{} basis vectors of {} numbers span nothing more: set basis_vectors to at most {}",
-                     basis_vectors, shape.attention_size(), shape.attention_size());
   PrivateRecModel::Settings model{basis_vectors, weight_clip, {}, {}, seed};
   SOTTO_TRY(model.training, mechanism(training_epsilon));
   SOTTO_TRY(model.serving, mechanism(serving_epsilon));
   return [model](std::shared_ptr<RankingModel> backbone) -> std::shared_ptr<RankingModel> {
     return std::make_shared<PrivateRecModel>(std::dynamic_pointer_cast<NewsRecommender>(backbone), model);
   };
+}
+
+Status PrivateRecSettings::check_basis(const RankingModel& model) const {
+  const std::int64_t size = dynamic_cast<const NewsRecommender&>(model).vector_size();
+  if (basis_vectors <= size) return {};
+  return bad_input("{} basis vectors of {} numbers span nothing more: set basis_vectors to at most {}",
+                   basis_vectors, size, size);
 }
 
 Result<std::string> PrivateRecSettings::query_statement() const {

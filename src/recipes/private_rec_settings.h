@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/settings.h"
-#include "model/news_shape.h"
 #include "model/private_rec_model.h"
 #include "privacy/accounting/datasheet.h"
 
@@ -20,7 +19,9 @@ struct PrivateRecSettings {
 
   // Puts private attention around a two-tower model. Keeps a copy of the mode for as_printed() and beside().
   Result<std::function<std::shared_ptr<RankingModel>(std::shared_ptr<RankingModel>)>> around_a_model(
-      const std::string& mode, const NewsShape& shape, std::uint64_t seed);
+      const std::string& mode, std::uint64_t seed);
+  // Refuses more basis vectors than the readers' vectors of that model have numbers.
+  Status check_basis(const RankingModel& model) const;
 
   // paper: what the paper claims; nothing holds for gradients computed from raw histories.
   Result<PrivacyDatasheet> as_printed() const;

@@ -149,6 +149,7 @@ Status check_nothing_is_chosen(const TrainingDataSettings& data) {
 
 PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recipe) {
   const EncodingPlan& plan = training.plan;
+  const bool holds_against_server = std::isfinite(training.guarantee.server.epsilon);
   PrivacyDatasheet sheet;
   sheet.recipe = std::move(recipe);
   sheet.mode = "sound";
@@ -160,15 +161,14 @@ PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recip
       plan.noise_share()->surely_present(), plan.settings().noise_multiplier, plan.modulus().bits());
   sheet.sampling = fmt::format("{} of {} users per round, without replacement", training.accounted.cohort,
                                training.accounted.population);
-  sheet.composition =
-      fmt::format("{} rounds, at most {} per user; server: {}, published: {}", training.accounted.rounds,
-                  training.accounted.participations, name(training.guarantee.server.method),
-                  name(training.guarantee.published.method));
+  sheet.composition = fmt::format("{} rounds, at most {} per user; server: {}, published: {}",
+                                  training.accounted.rounds, training.accounted.participations,
+                                  holds_against_server ? name(training.guarantee.server.method) : "no bound",
+                                  name(training.guarantee.published.method));
   sheet.unit = training.guarantee.server.unit;
   sheet.adjacency = training.guarantee.server.adjacency;
   sheet.delta = training.guarantee.server.delta;
-  if (std::isfinite(training.guarantee.server.epsilon))
-    sheet.epsilon_server = training.guarantee.server.epsilon;
+  if (holds_against_server) sheet.epsilon_server = training.guarantee.server.epsilon;
   sheet.epsilon_published = training.guarantee.published.epsilon;
   sheet.server_sees = {"who takes part in which round",
                        "the noisy sum of each round, and nothing of a single device"};
@@ -176,6 +176,11 @@ PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recip
       "what users have in common", "that somebody uses the service",
       "side channels: timing, addresses, a device that is broken into",
       "loss, click counts and metrics in this folder: the simulation's own view, not for publication"};
+  if (!holds_against_server)
+    sheet.not_protected.insert(
+        sheet.not_protected.begin(),
+        "anything, against the server: so little noise shows no epsilon at this delta. What is published is "
+        "protected by the sampling, which the server sees; against=server asks for enough noise");
   return sheet;
 }
 

@@ -6,9 +6,9 @@
 
 #include "recipes/sotto.h"
 
-#include "fl/private_source.h"
 #include "fl/tail_average.h"
 #include "recipes/sotto_parts.h"
+#include "recipes/sound_rounds.h"
 
 namespace sotto {
 namespace {
@@ -46,12 +46,9 @@ class Sotto final : public Recipe {
       FederatedSource source(plain, std::move(sampler), {}, run.training());
       SOTTO_TRY(outcome, run.train(source, optimiser, engine_));
     } else {
-      const auto shape = TrainingShape::of(run.dimension(), sampler.population(), cohort, engine_.rounds);
-      SOTTO_TRY(const auto plan, PrivateTraining::begin(private_, shape, news_.data, request.run));
-      PrivateSource source(plan.plan, std::move(sampler), plan.participations(), run.training(),
-                           request.seed);
-      SOTTO_TRY(outcome, run.train(source, optimiser, engine_));
-      outcome.privacy = own_.beside(datasheet_of(plan, "sotto"));
+      SOTTO_TRY(auto private_rounds, SoundRounds::begin(private_, run, std::move(sampler), engine_, request));
+      SOTTO_TRY(outcome, run.train(private_rounds.source(), optimiser, engine_));
+      outcome.privacy = own_.beside(private_rounds.datasheet("sotto"));
     }
     SOTTO_CHECK(own_.measure(run, request, news_.data, outcome));
     return outcome;

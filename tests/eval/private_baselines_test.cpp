@@ -106,7 +106,25 @@ TEST(PublicCategories, RefuseNoiseAndUnknownNames) {
   };
   EXPECT_THAT(refused({"public_categories=" + real, "serving_epsilon=1"}), HasSubstr("serving_epsilon=0"));
   EXPECT_THAT(refused({"public_categories=" + real + "x"}), HasSubstr("did you mean '" + real + "'"));
-  EXPECT_THAT(refused({"basis_vectors=9"}), HasSubstr("basis_vectors to at most 8"));
+}
+
+// NRMS: heads times head_size; NAML: one number per filter, whatever the heads are.
+TEST(PrivateRecBasis, HasNoMoreVectorsThanTheModelsVectorsHaveNumbers) {
+  const SmallNewsroom news(60);
+  const auto outcome = [&](const std::string& name, std::vector<std::string> more) {
+    return news.train(news.job("privaterec", name, 1, small_nrms(std::move(more)), "1000"));
+  };
+  const std::vector<std::string> naml = {"model=naml", "filters=5", "category_size=4"};
+  const auto with_basis = [&](const char* basis) {
+    auto settings = naml;
+    settings.emplace_back(basis);
+    return settings;
+  };
+  EXPECT_THAT(refusal(outcome("nrms", {"basis_vectors=9"})), HasSubstr("basis_vectors to at most 8"));
+  EXPECT_THAT(refusal(outcome("naml", with_basis("basis_vectors=6"))),
+              HasSubstr("basis_vectors to at most 5"));
+  EXPECT_FALSE(fs::exists(news.runs / "naml")) << "nothing is left of a refused run";
+  EXPECT_TRUE(outcome("fits", with_basis("basis_vectors=5")));
 }
 
 }  // namespace

@@ -32,6 +32,11 @@ Settings federated_settings(const GridContext& context) {
   return {cohort_of(context, 0.02), "learning_rate=0.001"};
 }
 
+Settings fcf_settings(const GridContext& context) {
+  if (context.quick) return {"cohort=50", "factors=16"};
+  return {"rounds=500", cohort_of(context, 0.02)};
+}
+
 Settings sound_settings(const GridContext& context, double epsilon) {
   const Settings budget = {"mode=sound", fmt::format("epsilon={:g}", epsilon), "validation_impressions=0"};
   if (context.quick) return budget + Settings{"learning_rate=0.01"};

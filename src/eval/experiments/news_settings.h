@@ -17,6 +17,8 @@ Settings news_settings(const GridContext& context, std::int64_t full_rounds);
 Settings central_settings(const GridContext& context);
 // Federated rounds without noise.
 Settings federated_settings(const GridContext& context);
+// Factors of items learned from clicks alone.
+Settings fcf_settings(const GridContext& context);
 // Rounds with user-level noise for a budget: large cohorts, the last round.
 Settings sound_settings(const GridContext& context, double epsilon);
 // Our own system at a budget, and its twin without noise, with the recipe's own defaults: they are meant to
