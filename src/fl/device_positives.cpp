@@ -23,20 +23,35 @@ OwnItems each_once(std::vector<std::int64_t> items) {
 
 namespace {
 
-OwnItems clicked_in_training(const Dataset& dataset, UserId user) {
-  OwnItems items;
-  const auto [first, last] = dataset.impressions_of(user);
-  for (std::size_t index = first; index < last; ++index) {
-    const Impression impression = dataset.impression(index);
-    if (impression.split != Split::train) continue;
-    items.insert(items.end(), impression.history.begin(), impression.history.end());
-    for (std::size_t position = 0; position < impression.shown.size(); ++position)
-      if (impression.clicked[position] != 0) items.push_back(impression.shown[position]);
-    // Histories mostly repeat those of earlier impressions: never hold more than a few copies.
-    items = each_once(std::move(items));
+// Collects the clicks of one user after the other. Most histories repeat those of earlier impressions, so
+// items are marked rather than sorted out.
+class TrainingClicks {
+ public:
+  explicit TrainingClicks(const Dataset& dataset) : dataset_(dataset), taken_(dataset.item_count(), 0) {}
+
+  OwnItems of(UserId user) {
+    OwnItems items;
+    const auto take = [&](ItemId item) {
+      if (taken_[item] == 0) items.push_back(item);
+      taken_[item] = 1;
+    };
+    const auto [first, last] = dataset_.impressions_of(user);
+    for (std::size_t index = first; index < last; ++index) {
+      const Impression impression = dataset_.impression(index);
+      if (impression.split != Split::train) continue;
+      for (const ItemId item : impression.history) take(item);
+      for (std::size_t position = 0; position < impression.shown.size(); ++position)
+        if (impression.clicked[position] != 0) take(impression.shown[position]);
+    }
+    for (const std::int64_t item : items) taken_[static_cast<std::size_t>(item)] = 0;
+    std::sort(items.begin(), items.end());
+    return items;
   }
-  return items;
-}
+
+ private:
+  const Dataset& dataset_;
+  std::vector<std::uint8_t> taken_;  // 1 for items of the current user
+};
 
 }  // namespace
 
@@ -54,7 +69,8 @@ DevicePositives positives_of(const Dataset& dataset, const InteractionData& data
 
 DevicePositives positives_of(const Dataset& dataset, std::span<const UserId> users) {
   DevicePositives positives{{users.begin(), users.end()}, {}};
-  for (const UserId user : users) positives.items.push_back(clicked_in_training(dataset, user));
+  TrainingClicks clicks(dataset);
+  for (const UserId user : users) positives.items.push_back(clicks.of(user));
   return positives;
 }
 

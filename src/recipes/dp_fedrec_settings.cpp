@@ -60,16 +60,22 @@ Result<Guarantee> really_holds(const MechanismStatement& statement, std::uint64_
 
 }  // namespace
 
+Result<std::optional<double>> DpFedRecSettings::query_epsilon(std::uint64_t vector_size) const {
+  if (serving_epsilon == 0) return std::nullopt;
+  SOTTO_TRY(const auto release, query(vector_size));
+  SOTTO_TRY(const auto holds, really_holds(release.statement(), 1));
+  return holds.epsilon;
+}
+
 Result<std::string> DpFedRecSettings::query_statement(std::uint64_t vector_size) const {
   if (serving_epsilon == 0)
     return std::string("queries are sent without noise: no differential privacy for them");
-  SOTTO_TRY(const auto release, query(vector_size));
-  SOTTO_TRY(const auto holds, really_holds(release.statement(), 1));
+  SOTTO_TRY(const auto holds, query_epsilon(vector_size));
   return fmt::format(
       "one query: a user vector of {} numbers cut to {:g}, Laplace noise; epsilon {:.4g} for the whole "
       "history "
       "(asked for: {:g}); queries add up",
-      vector_size, vector_clip, holds.epsilon, serving_epsilon);
+      vector_size, vector_clip, *holds, serving_epsilon);
 }
 
 Result<PrivacyDatasheet> DpFedRecSettings::as_printed(std::uint64_t dimension, std::uint64_t vector_size,
@@ -98,6 +104,7 @@ Result<PrivacyDatasheet> DpFedRecSettings::as_printed(std::uint64_t dimension, s
   sheet.epsilon_server = all.epsilon;
   sheet.epsilon_published = all.epsilon;
   sheet.epsilon_claimed = training_epsilon;
+  SOTTO_TRY(sheet.epsilon_query, query_epsilon(vector_size));
   sheet.server_sees = {"who takes part in which round", "every device's noisy gradient on its own",
                        "how many clicks every device has"};
   sheet.not_protected = {statement.why};
@@ -108,6 +115,7 @@ Result<PrivacyDatasheet> DpFedRecSettings::beside(PrivacyDatasheet training,
                                                   std::uint64_t vector_size) const {
   SOTTO_TRY(const std::string query_line, query_statement(vector_size));
   training.mechanism += "; " + query_line;
+  SOTTO_TRY(training.epsilon_query, query_epsilon(vector_size));
   training.not_protected.emplace_back("queries together: the device's ledger charges each of them");
   return training;
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/settings.h"
@@ -32,6 +33,8 @@ struct DpFedRecSettings {
 
  private:
   Result<UserEmbeddingRelease> query(std::uint64_t vector_size) const;
+  // Of one query, for the whole history; nothing: it has no noise.
+  Result<std::optional<double>> query_epsilon(std::uint64_t vector_size) const;
   Result<std::string> query_statement(std::uint64_t vector_size) const;
   GuaranteeMode mode_ = GuaranteeMode::sound;
 };

@@ -45,23 +45,33 @@ Status PrivateRecSettings::check_basis(const RankingModel& model) const {
                    basis_vectors, size, size);
 }
 
+namespace {
+
+Result<double> holds_once(PrivacyEvent event) {
+  event.total_variation = 0;  // of the sampler, named in words
+  SOTTO_TRY(const auto holds, account({&event, 1}, 0, Method::pure_composition, Adversary::server));
+  return holds.epsilon;
+}
+
+}  // namespace
+
+Result<std::optional<double>> PrivateRecSettings::query_epsilon() const {
+  SOTTO_TRY(const auto made, mechanism(serving_epsilon));
+  if (!made || noise == "gaussian") return std::nullopt;
+  return holds_once(made->whole_history());
+}
+
 Result<std::string> PrivateRecSettings::query_statement() const {
   SOTTO_TRY(const auto made, mechanism(serving_epsilon));
   if (!made) return std::string("queries are sent without noise: no differential privacy for them");
-  const auto truth = [](PrivacyEvent event) -> Result<std::string> {
-    event.total_variation = 0;  // of the sampler, named below
-    SOTTO_TRY(const auto holds, account({&event, 1}, 0, Method::pure_composition, Adversary::server));
-    return fmt::format("{:.4g}", holds.epsilon);
-  };
   if (noise == "gaussian")
     return fmt::format("one query: {} noise on {} weights for epsilon {:g}, delta {:g}; queries add up",
                        noise, basis_vectors, serving_epsilon, noise_delta);
-  SOTTO_TRY(const std::string whole, truth(made->whole_history()));
-  SOTTO_TRY(const std::string click, truth(*made->statement().holds));
+  SOTTO_TRY(const double whole, holds_once(made->whole_history()));
+  SOTTO_TRY(const double click, holds_once(*made->statement().holds));
   return fmt::format(
-      "one query: epsilon {} for one replaced click, {} for the whole history (asked for: {:g}), up to the "
-      "{:.1g} by "
-      "which the sampler may miss its law; queries add up",
+      "one query: epsilon {:.4g} for one replaced click, {:.4g} for the whole history (asked for: {:g}), up "
+      "to the {:.1g} by which the sampler may miss its law; queries add up",
       click, whole, serving_epsilon, made->whole_history().total_variation);
 }
 
@@ -76,6 +86,7 @@ Result<PrivacyDatasheet> PrivateRecSettings::as_printed() const {
   sheet.sampling = "the server picks and sees the cohort: nothing is gained by sampling";
   sheet.composition = "none: the paper counts one training step";
   if (training_epsilon > 0) sheet.epsilon_claimed = training_epsilon;
+  SOTTO_TRY(sheet.epsilon_query, query_epsilon());
   sheet.server_sees = {"who takes part in which round", "every device's gradient on its own"};
   sheet.not_protected = {
       "gradients below the noise: user model, news model through the history and the basis as keys are "
@@ -88,6 +99,7 @@ Result<PrivacyDatasheet> PrivateRecSettings::as_printed() const {
 Result<PrivacyDatasheet> PrivateRecSettings::beside(PrivacyDatasheet training) const {
   SOTTO_TRY(const std::string query, query_statement());
   training.mechanism += "; " + query;
+  SOTTO_TRY(training.epsilon_query, query_epsilon());
   training.not_protected.emplace_back("queries together: the device's ledger charges each of them");
   return training;
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/settings.h"
@@ -30,6 +31,9 @@ struct PrivateRecSettings {
 
  private:
   Result<std::optional<PrivateAttention>> mechanism(double epsilon) const;
+  // Of one query with Laplace noise, for the whole history; Gaussian noise has a delta besides, told in
+  // words.
+  Result<std::optional<double>> query_epsilon() const;
   Result<std::string> query_statement() const;
   GuaranteeMode mode_ = GuaranteeMode::sound;
 };

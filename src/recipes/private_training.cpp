@@ -177,8 +177,7 @@ PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recip
       "side channels: timing, addresses, a device that is broken into",
       "loss, click counts and metrics in this folder: the simulation's own view, not for publication"};
   if (!holds_against_server)
-    sheet.not_protected.insert(
-        sheet.not_protected.begin(),
+    sheet.not_protected.emplace_back(
         "anything, against the server: so little noise shows no epsilon at this delta. What is published is "
         "protected by the sampling, which the server sees; against=server asks for enough noise");
   return sheet;

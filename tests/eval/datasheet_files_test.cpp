@@ -20,6 +20,7 @@ using ::testing::HasSubstr;
 struct Case {
   std::string recipe, mode;
 };
+void PrintTo(const Case& tested, std::ostream* out) { *out << tested.recipe << ", " << tested.mode; }
 
 std::vector<Case> private_recipes() {
   std::vector<Case> cases;
@@ -41,9 +42,9 @@ std::vector<std::string> small_settings(const std::string& name) {
   recipe->bind(table);
   const json known = table.to_json();
   std::vector<std::string> settings;
-  for (const std::string setting :
-       {"cohort=12", "group=12", "word_size=8", "heads=2", "head_size=4", "filters=8", "pooling_size=4",
-        "vector_size=8", "embedding=4", "hidden=4", "layers=1", "serving_epsilon=3", "prototypes=4"})
+  for (const std::string setting : {"cohort=12", "group=12", "word_size=8", "heads=2", "head_size=4",
+                                    "filters=8", "pooling_size=4", "vector_size=8", "embedding=4", "hidden=4",
+                                    "layers=1", "serving_epsilon=3", "prototypes=4", "train_words=true"})
     if (known.contains(setting.substr(0, setting.find('=')))) settings.push_back(setting);
   return settings;
 }
@@ -74,7 +75,8 @@ TEST_P(Datasheets, TextAndJsonSayTheSame) {
                                           shown("epsilon"), shown("epsilon_published"),
                                           sheet.at("delta").get<double>())));
   EXPECT_EQ(text.find("paper claims") == std::string::npos, sheet.at("epsilon_claimed").is_null());
-  EXPECT_EQ(text.find("  queries ") == std::string::npos, sheet.at("epsilon_query").is_null());
+  EXPECT_EQ(text.find("each, on top of the training") == std::string::npos,
+            sheet.at("epsilon_query").is_null());
   for (const char* key : {"epsilon_claimed", "epsilon_query"}) {
     if (!sheet.at(key).is_null()) {
       EXPECT_THAT(text, HasSubstr(" " + shown(key)));
