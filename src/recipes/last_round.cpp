@@ -25,9 +25,11 @@ Result<TrainOutcome> train_to_last_round(const RunRequest& request, FlatParamete
 Result<TestMetrics> measure_last_round(const RunRequest& request, FlatParameters& parameters,
                                        const MeasureTest& measure) {
   SOTTO_TRY(const auto last, load_checkpoint(request.run / "best.sotto", parameters.layout()));
-  torch::NoGradGuard no_grad;
-  parameters.values().copy_(last.parameters);
-  return measure();
+  {
+    torch::NoGradGuard no_grad;
+    parameters.values().copy_(last.parameters);
+  }
+  return measure();  // may train: devices tune before they are tested
 }
 
 }  // namespace sotto

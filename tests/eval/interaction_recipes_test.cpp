@@ -76,6 +76,20 @@ TEST_P(InteractionRecipe, ResumedRunEqualsAnUninterruptedOneBitForBit) {
   EXPECT_EQ(resumed->held_out->mean.hits[0], straight->held_out->mean.hits[0]);
 }
 
+TEST(InteractionRecipes, ARunWhoseDevicesTuneIsMeasuredAgainWithTuning) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data, 60);
+  const auto tuned =
+      train_run(job_of("privrec", runs / "tuned", 20, {"tuning_epochs=2", "tuning_rate=0.5"}), dataset, {});
+  ASSERT_TRUE(tuned) << tuned.error().message;
+  const auto plain = train_run(job_of("privrec", runs / "plain", 20), dataset, {});
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_NE(tuned->held_out->mean.ndcg[0], plain->held_out->mean.ndcg[0]);
+  const auto again = evaluate_run(runs / "tuned", dataset);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_DOUBLE_EQ(std::get<HeldOutReport>(*again).mean.ndcg[0], tuned->held_out->mean.ndcg[0]);
+}
+
 INSTANTIATE_TEST_SUITE_P(Recipes, InteractionRecipe,
                          ::testing::Values(Golden{"privrec", 1}, Golden{"nn-self", 0.861, false},
                                            Golden{"fofl-self", 1}, Golden{"fcf", 1},
