@@ -28,6 +28,8 @@ Result<std::unique_ptr<HnswlibIndex>> HnswlibIndex::create(const RowBatch& rows,
   try {
     auto graph = std::make_unique<Graph>(rows.dimension, std::max<std::size_t>(1, rows.size()), links,
                                          building_effort);
+    // hnswlib draws levels without a lock (ThreadSanitizer says so): two threads may draw the same one, which
+    // changes the graph but nothing that is promised of it.
     parallel_for(rows.size(), 64, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) graph->layers.addPoint(rows.row(i).data(), rows.items[i]);
     });
