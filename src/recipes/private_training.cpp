@@ -7,16 +7,21 @@
 namespace sotto {
 
 void PrivateTrainingSettings::bind(SettingsTable& table) {
+  bind_budget(table);
   table
-      .add("epsilon", epsilon, {0.0, 1e6},
-           "Privacy budget of the whole training, per user; must be given in sound mode")
-      .add("delta", delta, {1e-300, 0.5}, "delta of that budget; well below one over the number of users")
       .add_choice(
           "against", against, {"published", "server"},
           "Whose view the budget bounds: of the published models, or of the server, which sees the cohorts")
       .add("participations", participations, {0, 1000000000},
            "Rounds one user may take part in at most; 0: so many that hardly anybody reaches them")
-      .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to, at first")
+      .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to, at first");
+}
+
+void PrivateTrainingSettings::bind_budget(SettingsTable& table) {
+  table
+      .add("epsilon", epsilon, {0.0, 1e6},
+           "Privacy budget of the whole training, per user; must be given in sound mode")
+      .add("delta", delta, {1e-300, 0.5}, "delta of that budget; well below one over the number of users")
       .add("bits", bits, {8, 32}, "Bits per coordinate of an upload")
       .add("dropping", dropping, {0.0, 0.9}, "Share of a cohort that may vanish after it chose its noise")
       .add("corrupted", corrupted, {0.0, 0.9}, "Share of a cohort that may tell the server its noise");
@@ -183,10 +188,9 @@ PrivacyDatasheet datasheet_of(const PrivateTraining& training, std::string recip
   return sheet;
 }
 
-Status PrivateTraining::save(const fs::path& file) const {
-  PrivacyPlan stored = accounted;
+Status save_plan(PrivacyPlan plan, const fs::path& file) {
   SettingsTable table;
-  stored.bind(table);
+  plan.bind(table);
   const std::string text = table.to_toml();
   if (fs::exists(file)) {
     SOTTO_TRY(const auto before, read_file(file, 1 << 16));

@@ -20,6 +20,8 @@ struct PrivateTrainingSettings {
   double dropping = 0.1, corrupted = 0.1;
   double clip_quantile = 0, clip_rate = 0.2, clip_floor = 1e-6;
   void bind(SettingsTable& table);
+  // Budget, bits and margins alone: for recipes in which everybody takes part and norms are known.
+  void bind_budget(SettingsTable& table);
   // For recipes whose source can follow a quantile of the users' norms.
   void bind_following_bound(SettingsTable& table);
 };
@@ -37,6 +39,9 @@ struct TrainingShape {
 // units of the bound. Costs √(1 + c²/4) in noise.
 inline constexpr double clip_bit_weight = 0.5;
 
+// Writes a plan into a run's folder. Refuses to replace another one: rounds that are over had its noise.
+Status save_plan(PrivacyPlan plan, const fs::path& file);
+
 struct PrivateTraining {
   EncodingPlan plan;
   TwoAdversaries guarantee;
@@ -51,8 +56,7 @@ struct PrivateTraining {
   static Result<PrivateTraining> begin(const PrivateTrainingSettings& settings, const TrainingShape& shape,
                                        const TrainingDataSettings& data, const fs::path& run);
   std::uint64_t participations() const { return static_cast<std::uint64_t>(accounted.participations); }
-  // Refuses to replace another plan: rounds that are over had its noise.
-  Status save(const fs::path& file) const;
+  Status save(const fs::path& file) const { return save_plan(accounted, file); }
 };
 
 // Refuses to choose the best round on users' impressions: a release that no budget here covers.

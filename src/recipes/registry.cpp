@@ -4,6 +4,7 @@
 #include "recipes/central_news.h"
 #include "recipes/dp_fedrec.h"
 #include "recipes/dp_privrec.h"
+#include "recipes/dp_svd.h"
 #include "recipes/efficient_fedrec.h"
 #include "recipes/fcf.h"
 #include "recipes/fednewsrec.h"
@@ -103,6 +104,13 @@ std::span<const RecipeEntry> recipes() {
           "server clips and adds noise as printed; claimed epsilon and the one that holds for what is "
           "published are printed, and nothing holds against the server.",
           true, &make_dp_privrec},
+      RecipeEntry{
+          "dp-svd", "Item vectors from two private sums: who likes what together",
+          "User-level (epsilon, delta)-DP of the whole training, one user replaced, by distributed Skellam "
+          "noise inside two secure sums that all training users are in; the same number holds against the "
+          "server and for what is published. Ranking happens on the device. noise=none: no differential "
+          "privacy.",
+          true, &make_dp_svd},
       without_dp("nn-self", "NN-SELF: second-order meta-learning (MAML) with PrivRec's model", &make_nn_self),
       without_dp("fofl-self", "FOFL-SELF: REPTILE on item vectors, without side information",
                  &make_fofl_self),

@@ -109,7 +109,12 @@ void PrivacyPlan::bind(SettingsTable& table) {
       .add("participations", participations, {0, kLargestCount},
            "Cap per unit; when given, the ε against the server is answered as well")
       .add("total_variation", total_variation, {0, 1},
-           "Distance per use between the sampler that runs and the law stated; charged to δ");
+           "Distance per use between the sampler that runs and the law stated; charged to δ")
+      .add("second_noise", second_noise, {0, kLargest},
+           "Noise of a second release by the same mechanism, with everybody in both; 0: there is none")
+      .add("second_l1_sensitivity", second_l1_sensitivity, {0, kLargest}, "The same of the second release")
+      .add("second_l2_sensitivity", second_l2_sensitivity, {0, kLargest}, "The same of the second release")
+      .add("second_total_variation", second_total_variation, {0, 1}, "The same of the second release");
 }
 
 Result<PrivacyEvent> event_of(const PrivacyPlan& plan) {
@@ -125,16 +130,39 @@ Result<PrivacyEvent> event_of(const PrivacyPlan& plan) {
   return event;
 }
 
+Result<std::vector<PrivacyEvent>> events_of(const PrivacyPlan& plan) {
+  SOTTO_TRY(const PrivacyEvent first, event_of(plan));
+  if (plan.second_noise == 0) return std::vector{first};
+  if (plan.epsilon != 0 || plan.sampling != "none")
+    return bad_input(
+        "second_noise is for mechanisms with noise and sampling=none: set it to 0, or leave out epsilon and "
+        "sampling");
+  PrivacyPlan further = plan;
+  further.noise = plan.second_noise;
+  further.l1_sensitivity = plan.second_l1_sensitivity;
+  further.l2_sensitivity = plan.second_l2_sensitivity;
+  further.total_variation = plan.second_total_variation;
+  SOTTO_TRY(const PrivacyEvent second, event_of(further));
+  return std::vector{first, second};
+}
+
 Result<PlanAnswer> account(const PrivacyPlan& plan) {
-  SOTTO_TRY(const PrivacyEvent event, event_of(plan));
+  SOTTO_TRY(const std::vector<PrivacyEvent> events, events_of(plan));
+  const PrivacyEvent& event = events.front();
   PlanAnswer answer;
   if (plan.method == "best") {
-    SOTTO_TRY(answer.published, account_best({&event, 1}, plan.delta, Adversary::published));
+    SOTTO_TRY(answer.published, account_best(events, plan.delta, Adversary::published));
   } else {
     SOTTO_TRY(const Method method, method_of(plan.method));
-    SOTTO_TRY(answer.published, account({&event, 1}, plan.delta, method, Adversary::published));
+    SOTTO_TRY(answer.published, account(events, plan.delta, method, Adversary::published));
   }
   if (plan.participations == 0) return answer;
+  if (events.size() > 1) {
+    // Everybody is in both releases, and the server knows it: it sees what is published, no more and no less.
+    answer.server = answer.published;
+    answer.server->adversary = Adversary::server;
+    return answer;
+  }
 
   TrainingExposure exposure{
       event.mechanism,      event.adjacency,

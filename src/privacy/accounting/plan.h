@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/settings.h"
 #include "privacy/accounting/event.h"
@@ -32,6 +33,11 @@ struct PrivacyPlan {
   std::string method = "best";
   std::int64_t participations = 0;
   double total_variation = 0;
+  // A second release by the same mechanism, to everybody who was in the first; 0: there is none.
+  double second_noise = 0;
+  double second_l1_sensitivity = 0;
+  double second_l2_sensitivity = 0;
+  double second_total_variation = 0;
 
   // The table refers to this object: keep it alive and in place.
   void bind(SettingsTable& table);
@@ -42,8 +48,9 @@ struct PlanAnswer {
   std::optional<Guarantee> server;  // when the plan caps participations
 };
 
-// Refuses a plan that is incomplete or contradicts itself, naming the setting to change.
-Result<PrivacyEvent> event_of(const PrivacyPlan& plan);
+// Refuse a plan that is incomplete or contradicts itself, naming the setting to change.
+Result<PrivacyEvent> event_of(const PrivacyPlan& plan);                // the first release
+Result<std::vector<PrivacyEvent>> events_of(const PrivacyPlan& plan);  // all of them
 Result<PlanAnswer> account(const PrivacyPlan& plan);
 
 }  // namespace sotto

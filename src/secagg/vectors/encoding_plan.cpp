@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "privacy/mechanisms/parameter_checks.h"
 
@@ -27,6 +28,10 @@ Status check(const Settings& settings) {
     return bad_input("entries are cut at {}, which cuts the clip bit of {}: rotate, or lower its weight",
                      settings.entry_clip, *settings.clip_bit_weight / 2);
   }
+  if (settings.nonnegative && (settings.rotation_seed || settings.clip_bit_weight)) {
+    return bad_input(
+        "rotated entries and clip bits can be negative: leave them out, or set nonnegative=false");
+  }
   return {};
 }
 
@@ -46,7 +51,8 @@ Result<StochasticRounding> rounding_of(const Settings& settings) {
 }
 
 double sensitivity_of(const Settings& settings, const StochasticRounding& rounding) {
-  return rounding.norm_bound() * (settings.adjacency == Adjacency::replace_one ? 2 : 1);
+  if (settings.adjacency != Adjacency::replace_one) return rounding.norm_bound();
+  return rounding.norm_bound() * (settings.nonnegative ? std::numbers::sqrt2 : 2);
 }
 
 Result<std::optional<NoiseShare>> share_of(const Settings& settings, const StochasticRounding& rounding) {

@@ -7,9 +7,10 @@
 //
 // Grid sensitivity: whatever came before, the rounded vector has norm at most Δ̃ = rounding().norm_bound(),
 // checked in whole numbers on the device. One device more or fewer moves the sum by Δ̃, one device replaced by
-// 2Δ̃. The noise is noise_multiplier times that, so ε does not depend on the grid. "One device fewer"
-// (add_remove) means that its update becomes zero while its noise share stays, as it does when the cohort is
-// public; count a device that stays away altogether among the dropped.
+// 2Δ̃, or by √2·Δ̃ where no entry is negative: ‖a − b‖² = ‖a‖² + ‖b‖² − 2a·b and a·b ≥ 0. The noise is
+// noise_multiplier times that, so ε does not depend on the grid. "One device fewer" (add_remove) means that
+// its update becomes zero while its noise share stays, as it does when the cohort is public; count a device
+// that stays away altogether among the dropped.
 //
 // Immutable after creation, safe to share between threads, cheap to copy.
 
@@ -36,6 +37,8 @@ class EncodingPlan {
     double entry_clip = 0;
     std::optional<std::uint64_t> rotation_seed;  // public
     std::optional<double> clip_bit_weight;       // c of JointClipBit
+    // Devices cut entries below 0. Neither with a rotation nor with a clip bit, which have negative entries.
+    bool nonnegative = false;
     double rounding_beta = StochasticRounding::kDefaultBeta;
     double denominator = 0;  // fixed and public: the expected, not the actual, number of devices
 

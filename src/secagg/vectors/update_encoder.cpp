@@ -24,7 +24,8 @@ Result<std::vector<double>> UpdateEncoder::on_the_grid(std::span<const double> u
   if (plan_.rotation()) SOTTO_CHECK(plan_.rotation()->rotate(values));
   const auto limit = static_cast<double>(plan_.rounding().entry_bound());
   const double per_step = 1 / settings.step;
-  for (double& value : values) value = std::clamp(value * per_step, -limit, limit);
+  const double least = settings.nonnegative ? 0 : -limit;
+  for (double& value : values) value = std::clamp(value * per_step, least, limit);
   return values;
 }
 

@@ -1,0 +1,56 @@
+#pragma once
+// Item vectors from two private sums (fl/item_pairs.h): round 1 brings noisy counts, which choose the items;
+// round 2 brings who likes which of them together, and its eigenvectors become the items' vectors. All
+// training users take part in both rounds; each round sets its part of the model, for an optimiser that steps
+// by 1.
+
+#include "fl/interaction_data.h"
+#include "fl/item_pairs.h"
+#include "fl/round_update.h"
+#include "model/item_vectors.h"
+#include "secagg/vectors/encoding_plan.h"
+
+namespace sotto {
+
+// How the two sums are encoded; the dimensions are the number of items and pair_count(chosen).
+struct PairPlans {
+  EncodingPlan counts, pairs;
+  std::uint64_t chosen = 0;
+};
+
+// Refers to everything it is given but the plans.
+class PairSource final : public UpdateSource {
+ public:
+  PairSource(const Dataset& dataset, const InteractionData& data, const ItemVectors& model, PairPlans plans,
+             const SpectrumSettings& spectrum, std::uint64_t seed)
+      : dataset_(dataset),
+        data_(data),
+        model_(model),
+        plans_(std::move(plans)),
+        spectrum_(spectrum),
+        seed_(seed) {}
+  Result<RoundUpdate> round(std::uint32_t round) override;  // 0 or 1
+
+ private:
+  Result<RoundUpdate> counts_round();
+  Result<RoundUpdate> pairs_round();
+  std::vector<ItemId> items_of(std::size_t position) const;  // distinct, ascending
+  // The update after which counts and vectors are these.
+  RoundUpdate setting(const torch::Tensor& counts, const torch::Tensor& vectors) const;
+
+  const Dataset& dataset_;
+  const InteractionData& data_;
+  const ItemVectors& model_;
+  PairPlans plans_;
+  SpectrumSettings spectrum_;
+  std::uint64_t seed_;
+};
+
+// Standard deviation of the noise in each coordinate of the mean when so many devices have added their share.
+double noise_of_mean(const EncodingPlan& plan, std::uint64_t present);
+
+// Scores of all items for every test user, from its support rows.
+void score_test_users(const Dataset& dataset, const InteractionData& data, const ItemVectors& model,
+                      double again, const TakeScores& take);
+
+}  // namespace sotto

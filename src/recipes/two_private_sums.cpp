@@ -1,0 +1,139 @@
+#include "recipes/two_private_sums.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "privacy/accounting/account.h"
+
+namespace sotto {
+
+namespace {
+
+// Bisection stops when the noise is known to this factor.
+constexpr double noise_precision = 1.001;
+
+Result<EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, std::uint64_t dimension,
+                              std::uint64_t users, double noise_multiplier) {
+  const auto share_of_users = [&](double share) {
+    return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(users) - 1e-9));
+  };
+  EncodingPlan::Settings encoding;
+  encoding.dimension = dimension;
+  encoding.clip = 1;
+  encoding.nonnegative = true;
+  encoding.denominator = static_cast<double>(users);
+  encoding.devices = users;
+  encoding.dropped = share_of_users(settings.dropping);
+  encoding.corrupted = share_of_users(settings.corrupted);
+  encoding.noise_multiplier = noise_multiplier;
+  encoding.adjacency = Adjacency::replace_one;
+  SOTTO_TRY(encoding.step, finest_step(encoding, static_cast<unsigned>(settings.bits)));
+  return EncodingPlan::create(encoding);
+}
+
+Result<PairPlans> pair_plans(const PrivateTrainingSettings& settings, const SumsShape& shape,
+                             double counts_noise, double pairs_noise) {
+  SOTTO_TRY(auto counts, sum_plan(settings, shape.items, shape.users, counts_noise));
+  SOTTO_TRY(auto pairs, sum_plan(settings, pair_count(shape.chosen), shape.users, pairs_noise));
+  return PairPlans{std::move(counts), std::move(pairs), shape.chosen};
+}
+
+struct Candidate {
+  PairPlans plans;
+  Guarantee guarantee;
+};
+
+Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const SumsShape& shape,
+                             double choose_noise, double noise_multiplier) {
+  SOTTO_TRY(auto plans, pair_plans(settings, shape, choose_noise * noise_multiplier, noise_multiplier));
+  const std::array both = {*plans.counts.event(), *plans.pairs.event()};
+  SOTTO_TRY(auto guarantee, account_best(both, settings.delta, Adversary::server));
+  return Candidate{std::move(plans), std::move(guarantee)};
+}
+
+PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const SumsShape& shape,
+                         const PairPlans& plans) {
+  const PrivacyEvent first = *plans.counts.event(), second = *plans.pairs.event();
+  const auto& counts = std::get<SkellamNoise>(first.mechanism);
+  const auto& pairs = std::get<SkellamNoise>(second.mechanism);
+  PrivacyPlan plan;
+  plan.mechanism = "skellam";
+  plan.noise = std::sqrt(counts.variance);
+  plan.l1_sensitivity = counts.l1_sensitivity;
+  plan.l2_sensitivity = counts.l2_sensitivity;
+  plan.total_variation = first.total_variation;
+  plan.second_noise = std::sqrt(pairs.variance);
+  plan.second_l1_sensitivity = pairs.l1_sensitivity;
+  plan.second_l2_sensitivity = pairs.l2_sensitivity;
+  plan.second_total_variation = second.total_variation;
+  plan.population = plan.cohort = static_cast<std::int64_t>(shape.users);
+  plan.delta = settings.delta;
+  plan.adjacency = "replace-one";
+  plan.participations = 1;
+  return plan;
+}
+
+}  // namespace
+
+Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& settings,
+                                                 const SumsShape& shape, double choose_noise) {
+  if (settings.epsilon <= 0)
+    return bad_input("two private sums need a budget: give --epsilon (and delta, {:g} by default)",
+                     settings.delta);
+  constexpr double most_noise = 1e6;
+  std::optional<Candidate> good;
+  std::string refusal;
+  double most = 1, least = most / 1024;
+  const auto enough = [&](double noise) {
+    auto tried = with_noise(settings, shape, choose_noise, noise);
+    if (!tried) refusal = ": " + tried.error().message;
+    if (!tried || tried->guarantee.epsilon > settings.epsilon) return false;
+    good = std::move(*tried);
+    return true;
+  };
+  while (!enough(most)) {
+    least = most;
+    if ((most *= 2) > most_noise)
+      return bad_input("no amount of noise gives epsilon {} at delta {:g}{}", settings.epsilon,
+                       settings.delta, refusal);
+  }
+  while (most > least * noise_precision) {
+    const double middle = std::sqrt(least * most);
+    (enough(middle) ? most : least) = middle;
+  }
+  PrivacyPlan accounted = accounted_as(settings, shape, good->plans);
+  return TwoPrivateSums{std::move(good->plans), std::move(good->guarantee), std::move(accounted)};
+}
+
+Result<PairPlans> sums_without_noise(const PrivateTrainingSettings& settings, const SumsShape& shape) {
+  return pair_plans(settings, shape, 0, 0);
+}
+
+PrivacyDatasheet datasheet_of(const TwoPrivateSums& sums, std::string recipe) {
+  const EncodingPlan &counts = sums.plans.counts, &pairs = sums.plans.pairs;
+  PrivacyDatasheet sheet;
+  sheet.recipe = std::move(recipe);
+  sheet.mode = "sound";
+  sheet.mechanism = fmt::format(
+      "two sums of vectors of norm 1, of {} item counts and of {} pairs of {} chosen items; Skellam shares "
+      "of {} surely honest devices, noise multipliers {:.4g} and {:.4g} of the sensitivity, {} and {} bits",
+      counts.settings().dimension, pairs.settings().dimension, sums.plans.chosen,
+      pairs.noise_share()->surely_present(), counts.settings().noise_multiplier,
+      pairs.settings().noise_multiplier, counts.modulus().bits(), pairs.modulus().bits());
+  sheet.sampling = fmt::format("none: all {} training users are in both sums", pairs.settings().devices);
+  sheet.composition = fmt::format("two releases, each user in both; {}", name(sums.guarantee.method));
+  sheet.unit = sums.guarantee.unit;
+  sheet.adjacency = sums.guarantee.adjacency;
+  sheet.delta = sums.guarantee.delta;
+  sheet.epsilon_server = sheet.epsilon_published = sums.guarantee.epsilon;
+  sheet.server_sees = {"who takes part", "the two noisy sums, and nothing of a single device",
+                       "no history: the device ranks by itself"};
+  sheet.not_protected = {
+      "what users have in common", "that somebody uses the service",
+      "side channels: timing, addresses, a device that is broken into",
+      "row counts and metrics in this folder: the simulation's own view, not for publication"};
+  return sheet;
+}
+
+}  // namespace sotto

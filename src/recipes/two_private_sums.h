@@ -1,0 +1,32 @@
+#pragma once
+// Two private sums over all training users, item counts and pairs of the chosen items (fl/pair_source.h):
+// from one budget for both to their noise, and the epsilon that holds. Devices send vectors of norm 1 without
+// negative entries, so one user replaced moves a sum by √2.
+
+#include "fl/pair_source.h"
+#include "recipes/private_training.h"
+
+namespace sotto {
+
+struct SumsShape {
+  std::uint64_t items = 0, chosen = 0, users = 0;
+};
+
+struct TwoPrivateSums {
+  PairPlans plans;
+  // Everybody takes part in both sums and the server knows it: one number for both adversaries.
+  Guarantee guarantee;
+  PrivacyPlan accounted;  // the same as a file that `sotto privacy account` reads
+
+  // The least noise with which the budget holds; the counts get `choose_noise` times the noise multiplier of
+  // the pairs. Refuses budgets that are not given.
+  static Result<TwoPrivateSums> calibrate(const PrivateTrainingSettings& settings, const SumsShape& shape,
+                                          double choose_noise);
+};
+
+// The same sums without noise, to compare with.
+Result<PairPlans> sums_without_noise(const PrivateTrainingSettings& settings, const SumsShape& shape);
+
+PrivacyDatasheet datasheet_of(const TwoPrivateSums& sums, std::string recipe);
+
+}  // namespace sotto
