@@ -32,7 +32,7 @@ std::vector<float> pair_shares(std::span<const std::uint32_t> own, std::size_t i
 // What vectors are made from the noisy mean of pair_shares.
 struct SpectrumSettings {
   std::int64_t vectors = 64;  // numbers per item, at most
-  double ridge = 0.004;
+  double ridge = 0.01;        // in units of the mean: eigenvalues are at most 1
 };
 
 // Item vectors: rows of √g times the eigenvectors whose eigenvalue w stands out of the noise, with

@@ -12,10 +12,6 @@ using torch::Tensor;
 
 namespace {
 
-Status add(SimulatedSum& sum, UserId user, std::vector<float> shares) {
-  return sum.add(user, torch::from_blob(shares.data(), static_cast<std::int64_t>(shares.size())));
-}
-
 std::span<const float> values_of(const Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
@@ -37,64 +33,68 @@ std::vector<ItemId> PairSource::items_of(std::size_t position) const {
   return items;
 }
 
-Result<RoundUpdate> PairSource::round(std::uint32_t round) {
-  const torch::NoGradGuard no_grad;
-  if (round == 0) return counts_round();
-  if (round == 1) return pairs_round();
-  return failed("round {} does not exist: two sums are all that is released", round + 1);
-}
-
-Result<RoundUpdate> PairSource::counts_round() {
-  SimulatedSum sum(plans_.counts, seed_, 0);
-  std::uint64_t samples = 0;
+Result<PairSource::Release> PairSource::sum(const EncodingPlan& plan, std::uint32_t round,
+                                            const SharesOfUser& shares) const {
+  SimulatedSum sum(plan, seed_, round);
+  Release release;
   for (std::size_t user = 0; user < data_.users.size(); ++user) {
     const std::vector<ItemId> own = items_of(user);
-    samples += own.size();
-    SOTTO_CHECK(add(sum, data_.users[user], item_shares(own, dataset_.item_count())));
+    std::vector<float> sent = shares(own);
+    SOTTO_CHECK(
+        sum.add(data_.users[user], torch::from_blob(sent.data(), static_cast<std::int64_t>(sent.size()))));
+    release.samples += own.size();
   }
-  SOTTO_TRY(const Tensor counts, sum.mean());
-  RoundUpdate update = setting(counts, model_.vectors);
-  update.samples = samples;
-  update.bytes_up = sum.bytes_up();
-  return update;
+  SOTTO_TRY(release.mean, sum.mean());
+  release.bytes_up = sum.bytes_up();
+  return release;
 }
 
-Result<RoundUpdate> PairSource::pairs_round() {
-  const Tensor counts = model_.counts.to(torch::kCPU).contiguous();
-  const std::vector<ItemId> chosen = most_counted(values_of(counts), plans_.chosen);
+Result<PairSource::Release> PairSource::counts() const {
+  return sum(plans_.counts, 0,
+             [&](std::span<const ItemId> own) { return item_shares(own, dataset_.item_count()); });
+}
+
+Result<PairSource::Release> PairSource::pairs(std::span<const ItemId> chosen) const {
   std::unordered_map<ItemId, std::uint32_t> position;
   for (const ItemId item : chosen) position.emplace(item, static_cast<std::uint32_t>(position.size()));
+  return sum(plans_.pairs, 1, [&](std::span<const ItemId> own) {
+    std::vector<std::uint32_t> known;
+    for (const ItemId item : own)
+      if (const auto found = position.find(item); found != position.end()) known.push_back(found->second);
+    std::sort(known.begin(), known.end());
+    return pair_shares(known, chosen.size());
+  });
+}
 
-  SimulatedSum sum(plans_.pairs, seed_, 1);
-  std::uint64_t samples = 0;
-  for (std::size_t user = 0; user < data_.users.size(); ++user) {
-    std::vector<std::uint32_t> own;
-    for (const ItemId item : items_of(user))
-      if (const auto found = position.find(item); found != position.end()) own.push_back(found->second);
-    std::sort(own.begin(), own.end());
-    samples += own.size();
-    SOTTO_CHECK(add(sum, data_.users[user], pair_shares(own, chosen.size())));
+Result<RoundUpdate> PairSource::round(std::uint32_t round) {
+  const torch::NoGradGuard no_grad;
+  if (round > 1) return failed("round {} does not exist: two sums are all that is released", round + 1);
+  if (round == 0) {
+    SOTTO_TRY(const Release release, counts());
+    return setting(release, release.mean, model_.vectors);
   }
-  SOTTO_TRY(const Tensor mean, sum.mean());
-  std::vector<float> rows = vectors_from_pairs(values_of(mean), chosen.size(),
+  const Tensor counts = model_.counts.to(torch::kCPU).contiguous();
+  const std::vector<ItemId> chosen = most_counted(values_of(counts), plans_.chosen);
+  SOTTO_TRY(const Release release, pairs(chosen));
+  std::vector<float> rows = vectors_from_pairs(values_of(release.mean), chosen.size(),
                                                noise_of_mean(plans_.pairs, data_.users.size()), spectrum_);
+  const auto items = static_cast<std::int64_t>(chosen.size());
   const Tensor vectors = torch::zeros({counts.numel(), spectrum_.vectors});
-  vectors.index_copy_(
-      0, torch::tensor(std::vector<std::int64_t>(chosen.begin(), chosen.end())),
-      torch::from_blob(rows.data(), {static_cast<std::int64_t>(chosen.size()), spectrum_.vectors}));
-  RoundUpdate update = setting(model_.counts, vectors);
-  update.samples = samples;
+  vectors.index_copy_(0, torch::tensor(std::vector<std::int64_t>(chosen.begin(), chosen.end())),
+                      torch::from_blob(rows.data(), {items, spectrum_.vectors}));
+  RoundUpdate update = setting(release, model_.counts, vectors);
   update.bytes_down = chosen.size() * sizeof(ItemId);
-  update.bytes_up = sum.bytes_up();
   return update;
 }
 
-RoundUpdate PairSource::setting(const Tensor& counts, const Tensor& vectors) const {
+RoundUpdate PairSource::setting(const Release& release, const Tensor& counts, const Tensor& vectors) const {
   RoundUpdate update;
   const auto device = model_.counts.device();
   update.direction = torch::cat(
       {(model_.counts - counts.to(device)).reshape(-1), (model_.vectors - vectors.to(device)).reshape(-1)});
   update.clients = data_.users.size();
+  update.samples = release.samples;
+  update.bytes_up = release.bytes_up;
   return update;
 }
 

@@ -4,6 +4,10 @@
 // training users take part in both rounds; each round sets its part of the model, for an optimiser that steps
 // by 1.
 
+#include <functional>
+#include <span>
+#include <vector>
+
 #include "fl/interaction_data.h"
 #include "fl/item_pairs.h"
 #include "fl/round_update.h"
@@ -31,12 +35,21 @@ class PairSource final : public UpdateSource {
         seed_(seed) {}
   Result<RoundUpdate> round(std::uint32_t round) override;  // 0 or 1
 
+  // What the server learns: a noisy mean over the users, and what it cost.
+  struct Release {
+    torch::Tensor mean;
+    std::uint64_t samples = 0, bytes_up = 0;
+  };
+  Result<Release> counts() const;                               // [I], of item_shares
+  Result<Release> pairs(std::span<const ItemId> chosen) const;  // of pair_shares
+
  private:
-  Result<RoundUpdate> counts_round();
-  Result<RoundUpdate> pairs_round();
+  using SharesOfUser = std::function<std::vector<float>(std::span<const ItemId> own)>;
+  Result<Release> sum(const EncodingPlan& plan, std::uint32_t round, const SharesOfUser& shares) const;
   std::vector<ItemId> items_of(std::size_t position) const;  // distinct, ascending
   // The update after which counts and vectors are these.
-  RoundUpdate setting(const torch::Tensor& counts, const torch::Tensor& vectors) const;
+  RoundUpdate setting(const Release& release, const torch::Tensor& counts,
+                      const torch::Tensor& vectors) const;
 
   const Dataset& dataset_;
   const InteractionData& data_;

@@ -226,6 +226,42 @@ TEST(PrivacyPlan, ComesFromToml) {
   EXPECT_EQ(answer->published.unit, Unit::click);
 }
 
+TEST(PrivacyPlan, TwoReleasesAreAccountedTogether) {
+  PrivacyPlan plan;
+  plan.noise = 3;
+  plan.second_noise = 4;
+  plan.delta = 1e-6;
+  plan.adjacency = "replace-one";
+  plan.participations = 1;
+  const auto both = account(plan);
+  ASSERT_TRUE(both) << both.error().message;
+  // Gaussian noise multipliers compose as 1/z² = 1/3² + 1/4².
+  EXPECT_NEAR(gaussian_delta(12.0 / 5, both->published.epsilon), 1e-6, 1e-9);
+  ASSERT_TRUE(both->server);
+  EXPECT_DOUBLE_EQ(both->server->epsilon, both->published.epsilon);
+  EXPECT_EQ(both->server->adversary, Adversary::server);
+  plan.second_noise = 0;
+  EXPECT_LT(account(plan)->published.epsilon, both->published.epsilon);
+}
+
+TEST(PrivacyPlan, ASecondReleaseNeedsNoiseAndEverybody) {
+  PrivacyPlan plan;
+  plan.noise = plan.second_noise = 1;
+  plan.delta = 1e-6;
+  plan.sampling = "poisson";
+  plan.population = 10, plan.cohort = 1;
+  EXPECT_NE(account(plan).error().message.find("second_noise"), std::string::npos);
+  plan.sampling = "none";
+  EXPECT_TRUE(account(plan));
+  plan.mechanism = "pure";
+  plan.epsilon = 1;
+  EXPECT_NE(account(plan).error().message.find("second_noise"), std::string::npos);
+  plan.mechanism = "skellam";
+  plan.epsilon = 0;
+  plan.l1_sensitivity = plan.l2_sensitivity = 1;
+  EXPECT_NE(account(plan).error().message.find("l1_sensitivity"), std::string::npos);
+}
+
 TEST(PrivacyPlan, SaysWhatIsMissing) {
   PrivacyPlan plan;
   plan.delta = 1e-6;

@@ -238,6 +238,23 @@ TEST(PrivateSum, NoiseIsCalibratedToTheInflatedNorm) {
   EXPECT_NEAR(EncodingPlan::create(settings)->sensitivity(), 2 * inflated, 1e-9);
 }
 
+TEST(PrivateSum, WithoutNegativeEntriesOneDeviceReplacedMovesTheSumByRootTwo) {
+  auto settings = plain(3, 2);
+  settings.adjacency = Adjacency::replace_one;
+  const double either_sign = EncodingPlan::create(settings)->sensitivity();
+  settings.nonnegative = true;
+  const auto plan = *EncodingPlan::create(settings);
+  EXPECT_NEAR(plan.sensitivity(), either_sign / std::sqrt(2.0), 1e-9 * either_sign);
+  // The bound rests on the device cutting what is negative.
+  SeededRandom random(12, Purpose::test);
+  const std::vector<double> update{0.6, -0.8, 0};
+  const auto sum = decoded_sum(plan, {*UpdateEncoder(plan).encode(update, DeviceRandom::simulated(random))});
+  EXPECT_NEAR(sum[0], 0.6, 1.0 / 1024);
+  EXPECT_EQ(sum[1], 0);
+  settings.adjacency = Adjacency::add_remove;
+  EXPECT_NEAR(EncodingPlan::create(settings)->sensitivity(), either_sign / 2, 1e-9 * either_sign);
+}
+
 TEST(PrivateSum, EpsilonDoesNotDependOnTheGridOnceItIsFine) {
   auto settings = plain(1000, 50);
   settings.noise_multiplier = 1;
@@ -326,6 +343,8 @@ TEST(EncodingPlan, RefusesSettingsThatCannotWork) {
   EXPECT_TRUE(refused([](Settings& s) { s.step = 1e-12; }));
   EXPECT_TRUE(refused([](Settings& s) { s.entry_clip = -1; }));
   EXPECT_TRUE(refused([](Settings& s) { s.denominator = 0; }));
+  EXPECT_TRUE(refused([](Settings& s) { s.nonnegative = true, s.rotation_seed = 1; }));
+  EXPECT_TRUE(refused([](Settings& s) { s.nonnegative = true, s.clip_bit_weight = 0.5; }));
   EXPECT_TRUE(refused([](Settings& s) { s.devices = 0; }));
   EXPECT_TRUE(refused([](Settings& s) { s.dropped = 5; }));
   EXPECT_TRUE(refused([](Settings& s) { s.noise_multiplier = -1; }));

@@ -112,9 +112,12 @@ void PrivacyPlan::bind(SettingsTable& table) {
            "Distance per use between the sampler that runs and the law stated; charged to δ")
       .add("second_noise", second_noise, {0, kLargest},
            "Noise of a second release by the same mechanism, with everybody in both; 0: there is none")
-      .add("second_l1_sensitivity", second_l1_sensitivity, {0, kLargest}, "The same of the second release")
-      .add("second_l2_sensitivity", second_l2_sensitivity, {0, kLargest}, "The same of the second release")
-      .add("second_total_variation", second_total_variation, {0, 1}, "The same of the second release");
+      .add("second_l1_sensitivity", second_l1_sensitivity, {0, kLargest},
+           "L1 sensitivity of the second release")
+      .add("second_l2_sensitivity", second_l2_sensitivity, {0, kLargest},
+           "L2 sensitivity of the second release")
+      .add("second_total_variation", second_total_variation, {0, 1},
+           "Distance of the second sampler from its law");
 }
 
 Result<PrivacyEvent> event_of(const PrivacyPlan& plan) {

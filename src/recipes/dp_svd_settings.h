@@ -1,0 +1,23 @@
+#pragma once
+// The settings of dp-svd, and what follows from them for a data set.
+
+#include "recipes/two_private_sums.h"
+
+namespace sotto {
+
+struct DpSvdSettings {
+  std::string noise = "distributed";
+  std::int64_t items = 0, vectors = 64;
+  double choose_noise = 4, ridge = 50, again = 10;
+  PrivateTrainingSettings budget;
+  InteractionSettings data;
+  DpSvdSettings();
+  void bind(SettingsTable& table);
+
+  // Refuses other rounds than the two releases, noise without a budget and a budget without noise.
+  Status check(std::int64_t rounds) const;
+  SumsShape shape(const Dataset& dataset, const InteractionData& data) const;
+  SpectrumSettings spectrum(std::size_t users) const;
+};
+
+}  // namespace sotto

@@ -1,0 +1,109 @@
+// dp-svd from the command's point of view.
+
+#include <gtest/gtest.h>
+
+#include "base/interrupt.h"
+#include "eval/training_run.h"
+#include "fl/checkpoint.h"
+#include "fl/tiny_interactions.h"
+#include "privacy/accounting/plan.h"
+
+namespace sotto {
+namespace {
+
+TrainJob job_of(const fs::path& out, const std::string& epsilon = "16") {
+  TrainJob job;
+  job.recipe = "dp-svd";
+  job.out = out;
+  job.epsilon = epsilon;
+  job.assignments = {"ridge=2"};
+  return job;
+}
+
+std::string refusal(const TrainJob& job, const Dataset& dataset) {
+  const auto refused = train_run(job, dataset, {});
+  return refused ? "" : refused.error().message;
+}
+
+TEST(DpSvd, LearnsTheTastesWithinItsBudgetAndGivesItsGoldenMetrics) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data, 60);
+  const auto outcome = train_run(job_of(runs / "run"), dataset, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome->held_out);
+  EXPECT_GT(outcome->held_out->mean.hits[0], outcome->held_out->beside[0].metrics.hits[0])
+      << "popularity does not know the two tastes";
+  EXPECT_NEAR(outcome->held_out->mean.hits[0], 1, 0.02);
+  ASSERT_TRUE(outcome->privacy);
+  EXPECT_LE(*outcome->privacy->epsilon_published, 16);
+  EXPECT_GT(*outcome->privacy->epsilon_published, 15.5);
+  EXPECT_EQ(outcome->privacy->epsilon_server, outcome->privacy->epsilon_published);
+  EXPECT_EQ(outcome->summary.rounds.size(), 2U);
+
+  const auto again = evaluate_run(runs / "run", dataset);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_DOUBLE_EQ(std::get<HeldOutReport>(*again).mean.hits[0], outcome->held_out->mean.hits[0]);
+
+  PrivacyPlan plan;
+  SettingsTable table;
+  plan.bind(table);
+  ASSERT_TRUE(table.load_toml(runs / "run" / "privacy.toml"));
+  EXPECT_NEAR(account(plan)->published.epsilon, *outcome->privacy->epsilon_published, 1e-3);
+}
+
+TEST(DpSvd, WithoutNoiseItSaysThatNothingHolds) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data, 60);
+  TrainJob job = job_of(runs / "run", "");
+  job.assignments.emplace_back("noise=none");
+  const auto outcome = train_run(job, dataset, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_FALSE(outcome->privacy);
+  EXPECT_FALSE(fs::exists(runs / "run" / "privacy.toml"));
+  EXPECT_NEAR(outcome->held_out->mean.hits[0], 1, 0.02);
+}
+
+TEST(DpSvd, ARunStoppedAfterTheCountsGoesOnBitForBit) {
+  const TempFolder data, runs;
+  const Dataset dataset = testing::tiny_ratings(data, 60);
+  ASSERT_TRUE(train_run(job_of(runs / "whole"), dataset, {}));
+  // The signal comes while the first round runs; the engine looks at it when the round is over.
+  set_interrupted(true);
+  const auto stopped = train_run(job_of(runs / "parts"), dataset, {});
+  set_interrupted(false);
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  ASSERT_TRUE(stopped->summary.interrupted);
+  ASSERT_EQ(stopped->summary.rounds.size(), 1U);
+  TrainJob rest = job_of(runs / "parts");
+  rest.resume = true;
+  const auto resumed = train_run(rest, dataset, {});
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  ASSERT_EQ(resumed->summary.rounds.size(), 2U);
+
+  const auto parameters = [&](const char* run) {
+    const std::string layout = "counts:12 vectors:768 ";
+    return load_checkpoint(runs / run / "best.sotto", layout).value().parameters;
+  };
+  EXPECT_TRUE(torch::equal(parameters("whole"), parameters("parts")));
+}
+
+TEST(DpSvd, RefusesWhatItCannotKeepWithAdvice) {
+  const TempFolder data, runs, news;
+  const Dataset dataset = testing::tiny_ratings(data);
+  EXPECT_NE(refusal(job_of(runs / "a", ""), dataset).find("--epsilon"), std::string::npos);
+  TrainJob job = job_of(runs / "b");
+  job.rounds = 3;
+  EXPECT_NE(refusal(job, dataset).find("two rounds"), std::string::npos);
+  job = job_of(runs / "c");
+  job.assignments.emplace_back("noise=none");
+  EXPECT_NE(refusal(job, dataset).find("noise=none"), std::string::npos);
+  DatasetBuilder builder("news", "test");
+  builder.add_item({.id = "a", .title = "a"});
+  ASSERT_TRUE(builder.write(news.path()));
+  const Dataset articles = Dataset::open(news.path()).value();
+  EXPECT_NE(refusal(job_of(runs / "d"), articles).find("no interactions"), std::string::npos);
+  EXPECT_FALSE(fs::exists(runs / "a"));
+}
+
+}  // namespace
+}  // namespace sotto

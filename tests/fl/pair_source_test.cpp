@@ -1,0 +1,149 @@
+// Two rounds set counts and vectors; the noise in them is the plan's.
+
+#include "fl/pair_source.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "data/dataset_builder.h"
+#include "fl/tiny_interactions.h"
+#include "model/flat_parameters.h"
+
+namespace sotto {
+namespace {
+
+using torch::Tensor;
+
+EncodingPlan plan_of(std::uint64_t dimension, std::uint64_t users, double noise_multiplier) {
+  EncodingPlan::Settings settings;
+  settings.dimension = dimension;
+  settings.clip = 1;
+  settings.nonnegative = true;
+  settings.denominator = static_cast<double>(users);
+  settings.devices = users;
+  settings.dropped = users / 10;
+  settings.corrupted = users / 10;
+  settings.noise_multiplier = noise_multiplier;
+  settings.adjacency = Adjacency::replace_one;
+  settings.step = finest_step(settings, 28).value();
+  return EncodingPlan::create(settings).value();
+}
+
+struct Tiny {
+  explicit Tiny(Dataset set, std::uint64_t chosen_items)
+      : dataset(std::move(set)),
+        data(prepare_interactions(dataset, {}, 1).value()),
+        chosen(chosen_items),
+        model(static_cast<std::int64_t>(dataset.item_count()), 5),
+        parameters(model) {}
+  PairSource source(double noise_multiplier, std::uint64_t seed = 3) {
+    const std::uint64_t users = data.users.size();
+    return {dataset,
+            data,
+            model,
+            {plan_of(dataset.item_count(), users, noise_multiplier),
+             plan_of(pair_count(chosen), users, noise_multiplier), chosen},
+            {5, 0.02},
+            seed};
+  }
+  void step(PairSource& source, std::uint32_t round) {
+    const torch::NoGradGuard no_grad;
+    parameters.values().sub_(source.round(round).value().direction);
+  }
+  // The mean of x / ‖x‖ over the training users, in the plainest way.
+  Tensor exact_counts() const {
+    Tensor mean = torch::zeros({static_cast<std::int64_t>(dataset.item_count())}, torch::kFloat64);
+    for (const auto& user : data.rows) {
+      Tensor x = torch::zeros_like(mean);
+      for (const std::uint64_t row : user.positive)
+        x[static_cast<std::int64_t>(dataset.interactions().items[row])] = 1;
+      mean += x / x.norm() / static_cast<double>(data.users.size());
+    }
+    return mean;
+  }
+  Dataset dataset;
+  InteractionData data;
+  std::uint64_t chosen;
+  ItemVectors model;
+  FlatParameters parameters;
+};
+
+TEST(PairSource, WithoutNoiseCountsAreExactAndTheMostCountedItemsGetVectors) {
+  const TempFolder folder;
+  Tiny tiny(testing::tiny_ratings(folder, 60), 8);
+  PairSource source = tiny.source(0);
+  tiny.step(source, 0);
+  const Tensor counts = tiny.model.counts.detach().clone();
+  EXPECT_LT((counts.to(torch::kFloat64) - tiny.exact_counts()).abs().max().item<double>(), 1e-4);
+  EXPECT_EQ(tiny.model.vectors.abs().max().item<double>(), 0);
+  tiny.step(source, 1);
+  EXPECT_TRUE(torch::equal(tiny.model.counts, counts)) << "the second round leaves the counts alone";
+  const Tensor has_vector = tiny.model.vectors.ne(0).any(1);
+  EXPECT_EQ(has_vector.sum().item<std::int64_t>(), 8);
+  const double least = counts.masked_select(has_vector).min().item<double>();
+  EXPECT_LE(counts.masked_select(~has_vector).max().item<double>(), least);
+}
+
+TEST(PairSource, VectorsOfTheTwoTastesAreFarApart) {
+  const TempFolder folder;
+  Tiny tiny(testing::tiny_ratings(folder, 60), 12);
+  PairSource source = tiny.source(0.1);
+  tiny.step(source, 0);
+  tiny.step(source, 1);
+  const Tensor vectors = tiny.model.vectors.detach(), alike = torch::mm(vectors, vectors.t());
+  EXPECT_GT(alike[0][2].item<double>(), 5 * std::abs(alike[0][1].item<double>()));
+}
+
+TEST(PairSource, ARoundAskedForAgainIsTheSameAndThereAreTwo) {
+  const TempFolder folder;
+  Tiny tiny(testing::tiny_ratings(folder), 8);
+  PairSource source = tiny.source(1);
+  EXPECT_TRUE(torch::equal(source.round(0).value().direction, source.round(0).value().direction));
+  tiny.step(source, 0);
+  EXPECT_TRUE(torch::equal(source.round(1).value().direction, source.round(1).value().direction));
+  EXPECT_FALSE(source.round(2));
+}
+
+// Few users and so many items that the law of the noise shows.
+Dataset wide(const TempFolder& folder) {
+  DatasetBuilder builder("wide", "test");
+  for (int i = 0; i < 6000; ++i) builder.add_item({.id = std::to_string(i), .title = "t"});
+  for (std::uint32_t u = 0; u < 25; ++u) {
+    const UserId user = builder.user(std::to_string(u));
+    for (ItemId k = 0; k < 4; ++k) builder.add_interaction(user, 7 * u + k, 5.0F, 100 + k);
+  }
+  if (!builder.write(folder.path())) throw std::runtime_error("cannot write the wide data set");
+  return Dataset::open(folder.path()).value();
+}
+
+// Noise over its promised deviation: variance 1, and as many beyond two deviations as a normal law has. With
+// 6,000 coordinates 5 standard errors of a variance are 0.09 and of that share 0.0135.
+void expect_normal_with(const Tensor& noise, double deviation) {
+  const Tensor scaled = noise / deviation;
+  EXPECT_NEAR(scaled.square().mean().item<double>(), 1, 0.1);
+  EXPECT_NEAR(scaled.mean().item<double>(), 0, 0.07);
+  EXPECT_NEAR(scaled.abs().gt(2).to(torch::kFloat64).mean().item<double>(), 0.0455, 0.0135);
+}
+
+TEST(PairSource, BothReleasesCarryTheNoiseOfAllDevices) {
+  const TempFolder folder;
+  Tiny tiny(wide(folder), 109);  // 5,995 pairs
+  const std::uint64_t users = tiny.data.users.size();
+  std::vector<ItemId> chosen(109);
+  for (ItemId i = 0; i < 109; ++i) chosen[i] = i;
+  const PairSource noisy = tiny.source(1), exact = tiny.source(0);
+  const auto difference = [](const Tensor& a, const Tensor& b) { return (a - b).to(torch::kFloat64); };
+  // Replace-one sensitivity of unit vectors without negative entries: √2; 25 · 0.8 = 20 users train and 16 of
+  // them surely make noise.
+  const double promised = std::sqrt(2.0) / static_cast<double>(users);
+  const double present = promised * std::sqrt(20.0 / 16);
+  ASSERT_EQ(users, 20U);
+  EXPECT_NEAR(noise_of_mean(plan_of(6000, users, 1), users), present, 0.01 * present);
+  EXPECT_EQ(noise_of_mean(plan_of(6000, users, 0), users), 0);
+  expect_normal_with(difference(noisy.counts()->mean, exact.counts()->mean), present);
+  expect_normal_with(difference(noisy.pairs(chosen)->mean, exact.pairs(chosen)->mean), present);
+}
+
+}  // namespace
+}  // namespace sotto

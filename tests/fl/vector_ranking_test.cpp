@@ -1,0 +1,69 @@
+// How a device ranks by public item vectors.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "model/item_vectors.h"
+
+namespace sotto {
+namespace {
+
+struct Small {
+  // Items 0 to 3 have vectors, 4 and 5 have none.
+  Small() : model(6, 2) {
+    const torch::NoGradGuard no_grad;
+    model.counts.copy_(torch::tensor({0.3F, 0.9F, 0.5F, 0.4F, -0.1F, 0.2F}));
+    model.vectors.narrow(0, 0, 4).copy_(
+        torch::tensor({{1.0F, 0.0F}, {0.8F, 0.1F}, {-0.5F, 1.0F}, {-1.0F, -1.0F}}));
+  }
+  std::vector<ItemId> ranked(const std::vector<ItemId>& history, double again) const {
+    const auto scores = VectorRanking(model, again).scores(history);
+    std::vector<ItemId> order(scores.size());
+    std::iota(order.begin(), order.end(), ItemId{0});
+    std::sort(order.begin(), order.end(), [&](ItemId a, ItemId b) { return scores[a] > scores[b]; });
+    return order;
+  }
+  ItemVectors model;
+};
+
+TEST(VectorRanking, ScoresAreProductsWithTheSumOfTheHistory) {
+  const Small small;
+  const auto scores = VectorRanking(small.model, 0).scores(std::vector<ItemId>{0, 2, 2});
+  EXPECT_NEAR(scores[0], 0.5, 1e-4);  // (1, 0) · (0.5, 1): an item counts once, however often it was used
+  EXPECT_NEAR(scores[1], 0.5, 1e-4);
+  EXPECT_NEAR(scores[2], 0.75, 1e-4);
+  EXPECT_NEAR(scores[3], -1.5, 1e-4);
+}
+
+TEST(VectorRanking, AnEmptyHistoryIsRankedByCountsAndItemsWithoutVectorsComeLast) {
+  EXPECT_EQ(Small().ranked({}, 10), (std::vector<ItemId>{1, 2, 3, 0, 5, 4}));
+}
+
+TEST(VectorRanking, ItemsWithoutVectorsStandBelowDislikedOnes) {
+  EXPECT_EQ(Small().ranked({0}, 0), (std::vector<ItemId>{0, 1, 2, 3, 5, 4}));
+}
+
+TEST(VectorRanking, WhatWasUsedOftenComesFirstWhenAskedFor) {
+  const Small small;
+  EXPECT_EQ(small.ranked({4, 4, 3}, 10)[0], 4U);
+  EXPECT_EQ(small.ranked({4, 4, 3}, 10)[1], 3U);
+  EXPECT_EQ(small.ranked({4, 4, 3}, 0).back(), 4U);
+  const auto lifted = VectorRanking(small.model, 10).scores(std::vector<ItemId>{3, 3});
+  const auto plain = VectorRanking(small.model, 0).scores(std::vector<ItemId>{3, 3});
+  EXPECT_NEAR(lifted[3] - plain[3], 10 * std::log(3.0), 1e-4);
+}
+
+TEST(VectorRanking, WithoutAnyVectorCountsDecide) {
+  const Small small;
+  {
+    const torch::NoGradGuard no_grad;
+    small.model.vectors.data().zero_();
+  }
+  EXPECT_EQ(small.ranked({0, 3}, 0), (std::vector<ItemId>{1, 2, 3, 0, 5, 4}));
+}
+
+}  // namespace
+}  // namespace sotto
