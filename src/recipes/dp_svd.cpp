@@ -8,7 +8,7 @@
 
 #include "recipes/compute_device.h"
 #include "recipes/dp_svd_settings.h"
-#include "recipes/interaction_run.h"
+#include "recipes/last_round.h"
 
 namespace sotto {
 namespace {
@@ -43,7 +43,7 @@ class DpSvd final : public Recipe {
     SOTTO_TRY(const auto data, prepare_interactions(request.dataset, settings_.data, request.seed));
     SOTTO_TRY(const auto model, make_model(request));
     FlatParameters parameters(*model);
-    return evaluate_on_interactions(request, data, parameters, scoring(request.dataset, data, *model));
+    return measure_last_round(request, parameters, [&] { return measure(request, data, *model); });
   }
 
  private:
@@ -52,8 +52,11 @@ class DpSvd final : public Recipe {
     FlatParameters parameters(model);
     PairSource source(request.dataset, data, model, std::move(plans), settings_.spectrum(data.users.size()),
                       request.seed);
-    return train_on_interactions(request, data, parameters, source, optimiser_, engine_,
-                                 scoring(request.dataset, data, model));
+    SOTTO_TRY(auto outcome, train_to_last_round(request, parameters, source, optimiser_, engine_,
+                                                [&] { return measure(request, data, model); }));
+    outcome.training_users = data.users.size();
+    outcome.training_samples = data.row_count();
+    return outcome;
   }
 
   Result<std::shared_ptr<ItemVectors>> make_model(const RunRequest& request) const {
@@ -64,10 +67,11 @@ class DpSvd final : public Recipe {
     return model;
   }
 
-  ScoreTestUsers scoring(const Dataset& dataset, const InteractionData& data,
-                         const ItemVectors& model) const {
-    return
-        [&, this](const TakeScores& take) { score_test_users(dataset, data, model, settings_.again, take); };
+  TestMetrics measure(const RunRequest& request, const InteractionData& data,
+                      const ItemVectors& model) const {
+    return request.evaluate_held_out(request.dataset, data, [&](const TakeScores& take) {
+      score_test_users(request.dataset, data, model, settings_.again, take);
+    });
   }
 
   EngineSettings engine_;
