@@ -1,8 +1,7 @@
 // Item vectors from two private sums. Every device once sends its items as a vector of length 1; the server
 // chooses the items with the largest noisy counts. Every device once sends which of these it likes together;
 // eigenvectors of the noisy sum that stand out of the noise are the items' vectors. Devices rank by them.
-// Two releases in all: noise is paid for twice, not once per round of a training.
-// noise=none: the same sums without noise, to compare with.
+// Two releases in all: noise is paid for twice, not once per round of a training. noise=none: without it.
 
 #include "recipes/dp_svd.h"
 

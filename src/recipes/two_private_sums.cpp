@@ -13,8 +13,14 @@ namespace {
 // Bisection stops when the noise is known to this factor.
 constexpr double noise_precision = 1.001;
 
+// The values of one grid step in the two sums.
+struct Steps {
+  double counts = 0, pairs = 0;
+};
+
+// step: 0 for the finest that fits into the bits.
 Result<EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, std::uint64_t dimension,
-                              std::uint64_t users, double noise_multiplier) {
+                              std::uint64_t users, double noise_multiplier, double step) {
   const auto share_of_users = [&](double share) {
     return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(users) - 1e-9));
   };
@@ -28,14 +34,17 @@ Result<EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, std::uint
   encoding.corrupted = share_of_users(settings.corrupted);
   encoding.noise_multiplier = noise_multiplier;
   encoding.adjacency = Adjacency::replace_one;
-  SOTTO_TRY(encoding.step, finest_step(encoding, static_cast<unsigned>(settings.bits)));
+  encoding.step = step;
+  if (step == 0) {
+    SOTTO_TRY(encoding.step, finest_step(encoding, static_cast<unsigned>(settings.bits)));
+  }
   return EncodingPlan::create(encoding);
 }
 
 Result<PairPlans> pair_plans(const PrivateTrainingSettings& settings, const SumsShape& shape,
-                             double counts_noise, double pairs_noise) {
-  SOTTO_TRY(auto counts, sum_plan(settings, shape.items, shape.users, counts_noise));
-  SOTTO_TRY(auto pairs, sum_plan(settings, pair_count(shape.chosen), shape.users, pairs_noise));
+                             double counts_noise, double pairs_noise, const Steps& steps) {
+  SOTTO_TRY(auto counts, sum_plan(settings, shape.items, shape.users, counts_noise, steps.counts));
+  SOTTO_TRY(auto pairs, sum_plan(settings, pair_count(shape.chosen), shape.users, pairs_noise, steps.pairs));
   return PairPlans{std::move(counts), std::move(pairs), shape.chosen};
 }
 
@@ -45,8 +54,9 @@ struct Candidate {
 };
 
 Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const SumsShape& shape,
-                             double choose_noise, double noise_multiplier) {
-  SOTTO_TRY(auto plans, pair_plans(settings, shape, choose_noise * noise_multiplier, noise_multiplier));
+                             double choose_noise, double noise_multiplier, const Steps& steps) {
+  SOTTO_TRY(auto plans,
+            pair_plans(settings, shape, choose_noise * noise_multiplier, noise_multiplier, steps));
   const std::array both = {*plans.counts.event(), *plans.pairs.event()};
   SOTTO_TRY(auto guarantee, account_best(both, settings.delta, Adversary::server));
   return Candidate{std::move(plans), std::move(guarantee)};
@@ -85,29 +95,33 @@ Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& 
   std::optional<Candidate> good;
   std::string refusal;
   double most = 1, least = most / 1024;
-  const auto enough = [&](double noise) {
-    auto tried = with_noise(settings, shape, choose_noise, noise);
+  const auto enough = [&](double noise, const Steps& steps) {
+    auto tried = with_noise(settings, shape, choose_noise, noise, steps);
     if (!tried) refusal = ": " + tried.error().message;
     if (!tried || tried->guarantee.epsilon > settings.epsilon) return false;
     good = std::move(*tried);
     return true;
   };
-  while (!enough(most)) {
+  while (!enough(most, {})) {
     least = most;
     if ((most *= 2) > most_noise)
       return bad_input("no amount of noise gives epsilon {} at delta {:g}{}", settings.epsilon,
                        settings.delta, refusal);
   }
+  // Less noise needs no coarser grid, and epsilon hardly depends on the grid: search on this one, end on the
+  // finest.
+  const Steps enough_bits{good->plans.counts.settings().step, good->plans.pairs.settings().step};
   while (most > least * noise_precision) {
     const double middle = std::sqrt(least * most);
-    (enough(middle) ? most : least) = middle;
+    (enough(middle, enough_bits) ? most : least) = middle;
   }
+  enough(most, {});
   PrivacyPlan accounted = accounted_as(settings, shape, good->plans);
   return TwoPrivateSums{std::move(good->plans), std::move(good->guarantee), std::move(accounted)};
 }
 
 Result<PairPlans> sums_without_noise(const PrivateTrainingSettings& settings, const SumsShape& shape) {
-  return pair_plans(settings, shape, 0, 0);
+  return pair_plans(settings, shape, 0, 0, {});
 }
 
 PrivacyDatasheet datasheet_of(const TwoPrivateSums& sums, std::string recipe) {

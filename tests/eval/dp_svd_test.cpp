@@ -33,7 +33,7 @@ TEST(DpSvd, LearnsTheTastesWithinItsBudgetAndGivesItsGoldenMetrics) {
   ASSERT_TRUE(outcome->held_out);
   EXPECT_GT(outcome->held_out->mean.hits[0], outcome->held_out->beside[0].metrics.hits[0])
       << "popularity does not know the two tastes";
-  EXPECT_NEAR(outcome->held_out->mean.hits[0], 1, 0.02);
+  EXPECT_NEAR(outcome->held_out->mean.hits[0], 0.958, 0.02);
   ASSERT_TRUE(outcome->privacy);
   EXPECT_LE(*outcome->privacy->epsilon_published, 16);
   EXPECT_GT(*outcome->privacy->epsilon_published, 15.5);
@@ -60,7 +60,7 @@ TEST(DpSvd, WithoutNoiseItSaysThatNothingHolds) {
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_FALSE(outcome->privacy);
   EXPECT_FALSE(fs::exists(runs / "run" / "privacy.toml"));
-  EXPECT_NEAR(outcome->held_out->mean.hits[0], 1, 0.02);
+  EXPECT_NEAR(outcome->held_out->mean.hits[0], 0.972, 0.02);
 }
 
 TEST(DpSvd, ARunStoppedAfterTheCountsGoesOnBitForBit) {
@@ -74,7 +74,8 @@ TEST(DpSvd, ARunStoppedAfterTheCountsGoesOnBitForBit) {
   ASSERT_TRUE(stopped) << stopped.error().message;
   ASSERT_TRUE(stopped->summary.interrupted);
   ASSERT_EQ(stopped->summary.rounds.size(), 1U);
-  TrainJob rest = job_of(runs / "parts");
+  TrainJob rest = job_of(runs / "parts", "");
+  rest.assignments.clear();
   rest.resume = true;
   const auto resumed = train_run(rest, dataset, {});
   ASSERT_TRUE(resumed) << resumed.error().message;

@@ -108,8 +108,8 @@ TEST(TwoPrivateSums, RefusesToRunWithoutABudgetOrWithOneThatNothingReaches) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("--epsilon"), std::string::npos) << refused.error().message;
   auto hopeless = budget(1);
-  hopeless.delta = 1e-25;
-  EXPECT_FALSE(TwoPrivateSums::calibrate(hopeless, shape, 4));
+  hopeless.delta = 1e-25;  // less than what the samplers are off
+  EXPECT_FALSE(TwoPrivateSums::calibrate(hopeless, {10, 3, 20}, 4));
 }
 
 TEST(TwoPrivateSums, WithoutNoiseThereIsNothingToAccountFor) {
