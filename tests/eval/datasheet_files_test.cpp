@@ -49,6 +49,8 @@ std::vector<std::string> small_settings(const std::string& name) {
   return settings;
 }
 
+bool takes_interactions(const std::string& recipe) { return recipe == "dp-privrec" || recipe == "dp-svd"; }
+
 class Datasheets : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Datasheets, TextAndJsonSayTheSame) {
@@ -61,7 +63,7 @@ TEST_P(Datasheets, TextAndJsonSayTheSame) {
     job.mode = mode;
   else
     job.epsilon = "50";
-  const auto outcome = train_run(job, recipe == "dp-privrec" ? interactions : news.dataset, {});
+  const auto outcome = train_run(job, takes_interactions(recipe) ? interactions : news.dataset, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   const std::string text = read_file(job.out / "privacy.txt", 1 << 16).value();
   const json sheet = json::parse(read_file(job.out / "privacy.json", 1 << 16).value()),
