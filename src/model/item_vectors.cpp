@@ -17,9 +17,9 @@ constexpr double popularity_range = 1e-5;
 
 }  // namespace
 
-VectorRanking::VectorRanking(const ItemVectors& model, double again) : again_(again) {
+VectorRanking::VectorRanking(const ItemVectors& model, double again)
+    : vectors_(model.vectors.detach().to(torch::kCPU, torch::kFloat64).contiguous()), again_(again) {
   const torch::NoGradGuard no_grad;
-  vectors_ = model.vectors.to(torch::kCPU, torch::kFloat64).contiguous();
   const Tensor counts = model.counts.to(torch::kCPU, torch::kFloat64).contiguous();
   const Tensor present = vectors_.ne(0).any(1).contiguous();
   const auto items = static_cast<std::size_t>(counts.numel());
