@@ -19,8 +19,8 @@ constexpr const char* marker = "demo.json";
 
 // The paper's model, narrower, with trained words: what 2 cores learn in half a minute.
 const std::vector<std::string> narrow_model = {
-    "word_size=64",      "heads=4",        "head_size=16",  "pooling_size=32", "validation_impressions=2000",
-    "validation=latest", "word_scale=0.3", "start=identity"};
+    "word_size=64",   "heads=4",       "head_size=16", "pooling_size=32", "validation_impressions=1000",
+    "word_scale=0.3", "start=identity"};
 
 struct System {
   const char *title, *recipe, *folder;
