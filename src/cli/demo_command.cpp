@@ -14,7 +14,8 @@ void add_demo_command(CLI::App& app, Invocation& invocation) {
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "demo", "Generate data, train central and federated side by side, print one table, write report.html");
+      "demo",
+      "Generate data, train central, federated and private side by side, print one table, write report.html");
   command->add_option("--out", arguments->out, "Folder for the data, the runs and the report")
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "Seed of the newsroom and of training")
@@ -22,10 +23,13 @@ void add_demo_command(CLI::App& app, Invocation& invocation) {
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       prepare_torch();
-      SOTTO_TRY(const auto result, run_demo({arguments->out, arguments->seed}));
+      DemoSettings settings;
+      settings.out = arguments->out, settings.seed = arguments->seed;
+      SOTTO_TRY(const auto result, run_demo(settings));
       for (const auto& row : result.rows) {
         auto event = to_json(row.metrics);
-        event.update({{"event", "system"}, {"system", row.system}, {"share", row.share}});
+        event.update(
+            {{"event", "system"}, {"system", row.system}, {"share", row.share}, {"epsilon", row.epsilon}});
         if (std::isfinite(row.bytes_per_client)) event["bytes"] = row.bytes_per_client;
         if (std::isfinite(row.seconds)) event["seconds"] = row.seconds;
         invocation.output.event(event);

@@ -1,6 +1,6 @@
 #pragma once
-// 'sotto demo': a generated newsroom, the central and the federated system side by side, one table, one
-// report.
+// 'sotto demo': a generated newsroom; a central, a federated and a differentially private system side by
+// side; one table, one report.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -15,6 +15,8 @@ namespace sotto {
 struct DemoSettings {
   fs::path out = "sotto-demo";
   std::uint64_t seed = 1;
+  std::int64_t readers = 10000, news = 2500;
+  double length = 1;  // share of the rounds that are trained, at least two each
 };
 
 struct DemoRow {
@@ -23,6 +25,7 @@ struct DemoRow {
   double share = 0;             // of the way from popularity to the best possible AUC
   double bytes_per_client = 0;  // both directions, per round
   double seconds = 0;
+  std::string epsilon = "-";  // of the whole training, against the server
 };
 
 struct DemoResult {

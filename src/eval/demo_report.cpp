@@ -11,17 +11,18 @@ namespace {
 
 ReportTable result_table(const DemoResult& result) {
   ReportTable table;
-  table.columns = {
-      {"system", Better::neither},           {"AUC", Better::neither},     {"MRR", Better::neither},
-      {"nDCG@5", Better::neither},           {"nDCG@10", Better::neither}, {"of best", Better::neither},
-      {"bytes per client", Better::neither}, {"seconds", Better::neither}};
+  table.columns = {{"system", Better::neither},  {"AUC", Better::neither},
+                   {"MRR", Better::neither},     {"nDCG@5", Better::neither},
+                   {"nDCG@10", Better::neither}, {"of best", Better::neither},
+                   {"ε", Better::neither},       {"bytes per client", Better::neither},
+                   {"seconds", Better::neither}};
   for (const auto& row : result.rows)
-    table.rows.push_back({TableCell::words(row.system), TableCell::number(100 * row.metrics.auc, 2),
-                          TableCell::number(100 * row.metrics.mrr, 2),
-                          TableCell::number(100 * row.metrics.ndcg5, 2),
-                          TableCell::number(100 * row.metrics.ndcg10, 2),
-                          TableCell::words(fmt::format("{:.0f} %", 100 * row.share)),
-                          TableCell::number(row.bytes_per_client, 0), TableCell::number(row.seconds, 1)});
+    table.rows.push_back(
+        {TableCell::words(row.system), TableCell::number(100 * row.metrics.auc, 2),
+         TableCell::number(100 * row.metrics.mrr, 2), TableCell::number(100 * row.metrics.ndcg5, 2),
+         TableCell::number(100 * row.metrics.ndcg10, 2),
+         TableCell::words(fmt::format("{:.0f} %", 100 * row.share)), TableCell::words(row.epsilon),
+         TableCell::number(row.bytes_per_client, 0), TableCell::number(row.seconds, 1)});
   return table;
 }
 
@@ -40,6 +41,7 @@ Plot curves(const std::vector<DemoTraining>& trained, const char* title, const c
       series.x.push_back(record.seconds);
       series.y.push_back(y);
     }
+    if (series.x.empty()) continue;
     if (series.x.size() <= 30) series.style = SeriesStyle::line_and_points;
     plot.series.push_back(std::move(series));
   }
@@ -51,19 +53,27 @@ Plot curves(const std::vector<DemoTraining>& trained, const char* title, const c
 std::string demo_report(const DemoResult& result, const std::vector<DemoTraining>& trained,
                         const NewsroomReport& world, const Dataset& dataset) {
   HtmlReport report("Sotto demo",
-                    "Federated news recommendation on a generated newsroom, beside its centralised twin");
+                    "News recommendation on a generated newsroom: central, federated and private");
   report.paragraph(
-      "Both systems train the same model on the same readers. The central one collects every click. In the "
-      "federated one each reader's clicks stay on the reader's device: "
-      "a round asks some devices for a gradient, averages these and takes one step.");
+      "All systems train on the same readers. The central one collects every click. In the federated one "
+      "each "
+      "reader's clicks stay on the reader's device: a round asks some devices for a gradient, averages these "
+      "and takes one step; it trains the same model as the central one. The private one, Sotto's own, makes "
+      "item vectors from the public words of the catalogue and trains a small user model on the devices; the "
+      "server sees noisy sums alone, and each device ranks by itself.");
   report.heading("Results").table(result_table(result));
   report.paragraph(
       "All on the test day. 'of best' is the share of the way from 'most popular first' to the best possible "
       "AUC, which "
-      "knows every reader's true interests. Bytes are those of one round, both directions together.");
+      "knows every reader's true interests. ε is that of the whole training, per reader, against the server, "
+      "at delta 1e-6. Bytes are those of "
+      "one round, both directions together.");
   report.privacy_note(
-      "This demo keeps raw clicks on the devices but adds no noise: gradients themselves can reveal clicks, "
-      "so neither system here gives differential privacy (no epsilon holds).");
+      "The federated system keeps raw clicks on the devices but adds no noise: gradients themselves can "
+      "reveal "
+      "clicks, so no epsilon holds for it, nor for the central one. What holds for the private one:");
+  for (const auto& one : trained)
+    if (one.outcome.privacy) report.preformatted(to_text(*one.outcome.privacy));
 
   Plot auc = curves(trained, "Validation AUC", "AUC, percent", [](const RoundRecord& record) {
     return record.validation ? 100 * record.validation->auc : NAN;
@@ -71,13 +81,18 @@ std::string demo_report(const DemoResult& result, const std::vector<DemoTraining
   auc.references = {{100 * world.oracle.best.auc, "best possible"},
                     {100 * world.oracle.popularity.auc, "most popular first"}};
   report.heading("Learning")
-      .plot(auc, "AUC on held-out training-day impressions; the reference lines are those of the test day.");
-  report.plot(curves(trained, "Training loss", "cross-entropy per click",
-                     [](const RoundRecord& record) { return record.loss; }),
-              "Mean loss of each round or step, one click against four non-clicks.");
+      .plot(auc,
+            "AUC on held-out training-day impressions; the reference lines are those of the test day. The "
+            "private "
+            "system looks at none: choosing a round by what readers did would be one more release.");
+  report.plot(
+      curves(trained, "Training loss", "cross-entropy per click",
+             [](const RoundRecord& record) { return record.loss; }),
+      "Mean loss of each round or step, one click against four non-clicks; the private system sets a click "
+      "against more of them, so its loss stands higher.");
 
   report.heading("The newsroom").preformatted(to_text(describe(dataset)));
-  report.details("Settings of both runs", [&](ReportSection& section) {
+  report.details("Settings of the runs", [&](ReportSection& section) {
     for (const auto& one : trained) {
       section.paragraph(one.title);
       section.facts({{"recipe", one.recipe},
