@@ -27,14 +27,21 @@ class DpSvd final : public Recipe {
     SOTTO_TRY(const auto data, prepare_interactions(request.dataset, settings_.data, request.seed));
     SOTTO_TRY(const auto model, make_model(request));
     const SumsShape shape = settings_.shape(request.dataset, data);
-    if (settings_.noise == "none") {
-      SOTTO_TRY(auto plans, sums_without_noise(settings_.budget, shape));
-      return with(std::move(plans), request, data, *model);
+    std::optional<TwoPrivateSums> sums;
+    if (settings_.noise != "none") {
+      SOTTO_TRY(sums, TwoPrivateSums::calibrate(settings_.budget, shape, settings_.choose_noise));
+      SOTTO_CHECK(save_plan(sums->accounted, request.run / "privacy.toml"));
     }
-    SOTTO_TRY(const auto sums, TwoPrivateSums::calibrate(settings_.budget, shape, settings_.choose_noise));
-    SOTTO_CHECK(save_plan(sums.accounted, request.run / "privacy.toml"));
-    SOTTO_TRY(auto outcome, with(sums.plans, request, data, *model));
-    outcome.privacy = datasheet_of(sums, "dp-svd");
+    SOTTO_TRY(auto plans,
+              sums ? Result<PairPlans>(sums->plans) : sums_without_noise(settings_.budget, shape));
+    FlatParameters parameters(*model);
+    PairSource source(request.dataset, data, *model, std::move(plans), settings_.spectrum(data.users.size()),
+                      request.seed);
+    SOTTO_TRY(auto outcome, train_to_last_round(request, parameters, source, optimiser_, engine_,
+                                                [&] { return measure(request, data, *model); }));
+    outcome.training_users = data.users.size();
+    outcome.training_samples = data.row_count();
+    if (sums) outcome.privacy = datasheet_of(*sums, "dp-svd");
     return outcome;
   }
 
@@ -46,18 +53,6 @@ class DpSvd final : public Recipe {
   }
 
  private:
-  Result<TrainOutcome> with(PairPlans plans, const RunRequest& request, const InteractionData& data,
-                            ItemVectors& model) const {
-    FlatParameters parameters(model);
-    PairSource source(request.dataset, data, model, std::move(plans), settings_.spectrum(data.users.size()),
-                      request.seed);
-    SOTTO_TRY(auto outcome, train_to_last_round(request, parameters, source, optimiser_, engine_,
-                                                [&] { return measure(request, data, model); }));
-    outcome.training_users = data.users.size();
-    outcome.training_samples = data.row_count();
-    return outcome;
-  }
-
   Result<std::shared_ptr<ItemVectors>> make_model(const RunRequest& request) const {
     SOTTO_TRY(const auto device, compute_device(request.device));
     const auto items = static_cast<std::int64_t>(request.dataset.item_count());
