@@ -88,6 +88,11 @@ if(SOTTO_FAISS_LIBRARY AND BLAS_FOUND AND OpenMP_CXX_FOUND)
 else()
   list(APPEND SOTTO_NEIGHBOURS_MISSING full_vectors/faiss)
 endif()
+# hnswlib prefetches by the number behind a link list, which may be the end of its memory.
+if(SOTTO_SANITIZE MATCHES address)
+  set_source_files_properties(src/serving/full_vectors/hnswlib/hnswlib_index.cpp PROPERTIES
+    COMPILE_OPTIONS -fno-sanitize=address SKIP_PRECOMPILE_HEADERS ON)
+endif()
 find_path(SOTTO_HNSWLIB_INCLUDE hnswlib/hnswlib.h)
 if(SOTTO_HNSWLIB_INCLUDE)
   list(APPEND SOTTO_NEIGHBOUR_DEFINITIONS SOTTO_HAVE_HNSWLIB)
