@@ -15,7 +15,7 @@ namespace sotto {
 struct EfficientSettings {
   std::int64_t group = 50;
   bool compress = true;
-  std::int64_t upload_bits = 12;
+  std::int64_t upload_bits = 14;
   double largest_update = 10;
   void bind(SettingsTable& table);
 };
