@@ -59,8 +59,10 @@ std::string demo_report(const DemoResult& result, const std::vector<DemoTraining
       "each "
       "reader's clicks stay on the reader's device: a round asks some devices for a gradient, averages these "
       "and takes one step; it trains the same model as the central one. The private one, Sotto's own, makes "
-      "item vectors from the public words of the catalogue and trains a small user model on the devices; the "
-      "server sees noisy sums alone, and each device ranks by itself.");
+      "item vectors from the words of the catalogue, the test day's news included, which are public when "
+      "they "
+      "are shown, and trains a small user model on the devices; the server sees noisy sums alone, and each "
+      "device ranks by itself.");
   report.heading("Results").table(result_table(result));
   report.paragraph(
       "All on the test day. 'of best' is the share of the way from 'most popular first' to the best possible "

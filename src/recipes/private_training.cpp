@@ -56,17 +56,14 @@ std::uint64_t participation_cap(const PrivateTrainingSettings& settings, const T
 
 Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const TrainingShape& shape,
                              double noise_multiplier) {
-  const auto share_of_cohort = [&](double share) {
-    return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(shape.cohort) - 1e-9));
-  };
   EncodingPlan::Settings encoding;
   encoding.dimension = shape.dimension;
   encoding.clip = settings.clip;
   if (settings.clip_quantile > 0) encoding.clip = 1, encoding.clip_bit_weight = clip_bit_weight;
   encoding.denominator = static_cast<double>(shape.cohort);
   encoding.devices = shape.cohort;
-  encoding.dropped = share_of_cohort(settings.dropping);
-  encoding.corrupted = share_of_cohort(settings.corrupted);
+  encoding.dropped = devices_in(settings.dropping, shape.cohort);
+  encoding.corrupted = devices_in(settings.corrupted, shape.cohort);
   encoding.noise_multiplier = noise_multiplier;
   encoding.adjacency = Adjacency::replace_one;
   SOTTO_TRY(encoding.step, finest_step(encoding, static_cast<unsigned>(settings.bits)));
@@ -83,24 +80,33 @@ Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const Trai
 
 PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const TrainingShape& shape,
                          const PrivacyEvent& event) {
+  PrivacyPlan plan = stated(event, settings.delta);
+  plan.sampling = "without-replacement";
+  plan.population = static_cast<std::int64_t>(shape.population);
+  plan.cohort = static_cast<std::int64_t>(shape.cohort);
+  plan.rounds = static_cast<std::int64_t>(shape.rounds);
+  plan.participations = static_cast<std::int64_t>(participation_cap(settings, shape));
+  return plan;
+}
+
+}  // namespace
+
+std::uint64_t devices_in(double share, std::uint64_t devices) {
+  return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(devices) - 1e-9));
+}
+
+PrivacyPlan stated(const PrivacyEvent& event, double delta) {
   const auto& noise = std::get<SkellamNoise>(event.mechanism);
   PrivacyPlan plan;
   plan.mechanism = "skellam";
   plan.noise = std::sqrt(noise.variance);
   plan.l1_sensitivity = noise.l1_sensitivity;
   plan.l2_sensitivity = noise.l2_sensitivity;
-  plan.sampling = "without-replacement";
-  plan.population = static_cast<std::int64_t>(shape.population);
-  plan.cohort = static_cast<std::int64_t>(shape.cohort);
-  plan.rounds = static_cast<std::int64_t>(shape.rounds);
-  plan.delta = settings.delta;
+  plan.delta = delta;
   plan.adjacency = "replace-one";
-  plan.participations = static_cast<std::int64_t>(participation_cap(settings, shape));
   plan.total_variation = event.total_variation;
   return plan;
 }
-
-}  // namespace
 
 Result<PrivateTraining> PrivateTraining::calibrate(const PrivateTrainingSettings& settings,
                                                    const TrainingShape& shape) {

@@ -59,6 +59,11 @@ struct PrivateTraining {
   Status save(const fs::path& file) const { return save_plan(accounted, file); }
 };
 
+// A share of so many devices as a number of them, rounded up.
+std::uint64_t devices_in(double share, std::uint64_t devices);
+// One release of Skellam noise with one user replaced, as a plan states it.
+PrivacyPlan stated(const PrivacyEvent& event, double delta);
+
 // Refuses to choose the best round on users' impressions: a release that no budget here covers.
 Status check_nothing_is_chosen(const TrainingDataSettings& data);
 

@@ -21,17 +21,14 @@ struct Steps {
 // step: 0 for the finest that fits into the bits.
 Result<EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, std::uint64_t dimension,
                               std::uint64_t users, double noise_multiplier, double step) {
-  const auto share_of_users = [&](double share) {
-    return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(users) - 1e-9));
-  };
   EncodingPlan::Settings encoding;
   encoding.dimension = dimension;
   encoding.clip = 1;
   encoding.nonnegative = true;
   encoding.denominator = static_cast<double>(users);
   encoding.devices = users;
-  encoding.dropped = share_of_users(settings.dropping);
-  encoding.corrupted = share_of_users(settings.corrupted);
+  encoding.dropped = devices_in(settings.dropping, users);
+  encoding.corrupted = devices_in(settings.corrupted, users);
   encoding.noise_multiplier = noise_multiplier;
   encoding.adjacency = Adjacency::replace_one;
   encoding.step = step;
@@ -64,22 +61,13 @@ Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const Sums
 
 PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const SumsShape& shape,
                          const PairPlans& plans) {
-  const PrivacyEvent first = *plans.counts.event(), second = *plans.pairs.event();
-  const auto& counts = std::get<SkellamNoise>(first.mechanism);
-  const auto& pairs = std::get<SkellamNoise>(second.mechanism);
-  PrivacyPlan plan;
-  plan.mechanism = "skellam";
-  plan.noise = std::sqrt(counts.variance);
-  plan.l1_sensitivity = counts.l1_sensitivity;
-  plan.l2_sensitivity = counts.l2_sensitivity;
-  plan.total_variation = first.total_variation;
-  plan.second_noise = std::sqrt(pairs.variance);
+  PrivacyPlan plan = stated(*plans.counts.event(), settings.delta);
+  const PrivacyPlan pairs = stated(*plans.pairs.event(), settings.delta);
+  plan.second_noise = pairs.noise;
   plan.second_l1_sensitivity = pairs.l1_sensitivity;
   plan.second_l2_sensitivity = pairs.l2_sensitivity;
-  plan.second_total_variation = second.total_variation;
+  plan.second_total_variation = pairs.total_variation;
   plan.population = plan.cohort = static_cast<std::int64_t>(shape.users);
-  plan.delta = settings.delta;
-  plan.adjacency = "replace-one";
   plan.participations = 1;
   return plan;
 }
