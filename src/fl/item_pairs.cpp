@@ -1,31 +1,11 @@
 #include "fl/item_pairs.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
 namespace sotto {
-
-namespace {
-
-// Eigenvalues this much above the edge of the noise are signal.
-constexpr double clearly_above = 1.05;
-
-Eigen::MatrixXd symmetric(std::span<const float> triangle, std::size_t items) {
-  const auto size = static_cast<Eigen::Index>(items);
-  Eigen::MatrixXd matrix(size, size);
-  const float* next = triangle.data();
-  for (Eigen::Index row = 0; row < size; ++row) {
-    matrix(row, row) = *next++;
-    for (Eigen::Index column = row + 1; column < size; ++column)
-      matrix(row, column) = matrix(column, row) = *next++ / std::numbers::sqrt2;
-  }
-  return matrix;
-}
-
-}  // namespace
 
 std::uint64_t pair_count(std::uint64_t items) { return items * (items + 1) / 2; }
 
@@ -58,24 +38,6 @@ std::vector<float> pair_shares(std::span<const std::uint32_t> own, std::size_t i
     for (std::size_t j = i + 1; j < own.size(); ++j) shares[start + own[j]] = beside;
   }
   return shares;
-}
-
-std::vector<float> vectors_from_pairs(std::span<const float> mean, std::size_t items, double coordinate_noise,
-                                      const SpectrumSettings& settings) {
-  const auto size = static_cast<std::size_t>(settings.vectors);
-  std::vector<float> rows(items * size, 0);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spectrum(symmetric(mean, items));
-  const double edge = 2 * coordinate_noise / std::numbers::sqrt2 * std::sqrt(static_cast<double>(items));
-  for (std::size_t k = 0; k < std::min(size, items); ++k) {
-    const auto largest = static_cast<Eigen::Index>(items - 1 - k);  // they come in ascending order
-    const double w = spectrum.eigenvalues()(largest);
-    if (!(w > clearly_above * edge) || w <= 0) break;
-    const double s = std::sqrt(w * w - edge * edge), weight = std::sqrt(s / (s + settings.ridge));
-    for (std::size_t i = 0; i < items; ++i)
-      rows[i * size + k] =
-          static_cast<float>(weight * spectrum.eigenvectors()(static_cast<Eigen::Index>(i), largest));
-  }
-  return rows;
 }
 
 }  // namespace sotto

@@ -1,6 +1,5 @@
 #pragma once
-// What a device says about its items in two private sums, and what the server reads out of them. With x the
-// 0/1 vector of a device's items:
+// What a device says about its items in two private sums. With x the 0/1 vector of a device's items:
 //
 //   counts: x / ‖x‖                                               one number per item
 //   pairs:  upper triangle of y yᵀ, y = x on the chosen items, ‖y‖ = 1; off the diagonal times √2
@@ -28,20 +27,5 @@ std::vector<ItemId> most_counted(std::span<const float> counts, std::size_t chos
 // own: distinct positions (below `items`) of a device's items among the chosen ones, ascending.
 // Row by row from the diagonal on: (0,0), (0,1), ..., (1,1), (1,2), ...; length: pair_count(items).
 std::vector<float> pair_shares(std::span<const std::uint32_t> own, std::size_t items);
-
-// What vectors are made from the noisy mean of pair_shares.
-struct SpectrumSettings {
-  std::int64_t vectors = 64;  // numbers per item, at most
-  double ridge = 0.01;        // in units of the mean: eigenvalues are at most 1
-};
-
-// Item vectors: rows of √g times the eigenvectors whose eigenvalue w stands out of the noise, with
-//   t = 2·σ·√items, the spectral norm of symmetric noise with deviation σ off the diagonal;
-//   kept: w > 1.05·t;   s = √(w² − t²);   g = s / (s + ridge).
-// s is the eigenvalue without noise times the squared cosine between the noisy eigenvector and the true one.
-// mean: [pair_count(items)], coordinate_noise: standard deviation of each of its coordinates. Returns
-// [items, settings.vectors], row by row, zeros where fewer stand out.
-std::vector<float> vectors_from_pairs(std::span<const float> mean, std::size_t items, double coordinate_noise,
-                                      const SpectrumSettings& settings);
 
 }  // namespace sotto

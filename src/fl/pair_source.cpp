@@ -77,7 +77,8 @@ Result<RoundUpdate> PairSource::round(std::uint32_t round) {
   const std::vector<ItemId> chosen = most_counted(values_of(counts), plans_.chosen);
   SOTTO_TRY(const Release release, pairs(chosen));
   std::vector<float> rows = vectors_from_pairs(values_of(release.mean), chosen.size(),
-                                               noise_of_mean(plans_.pairs, data_.users.size()), spectrum_);
+                                               noise_of_mean(plans_.pairs, data_.users.size()), spectrum_,
+                                               features_of(chosen, values_of(counts)));
   const auto items = static_cast<std::int64_t>(chosen.size());
   const Tensor vectors = torch::zeros({counts.numel(), spectrum_.vectors});
   vectors.index_copy_(0, torch::tensor(std::vector<std::int64_t>(chosen.begin(), chosen.end())),
@@ -85,6 +86,21 @@ Result<RoundUpdate> PairSource::round(std::uint32_t round) {
   RoundUpdate update = setting(release, model_.counts, vectors);
   update.bytes_down = chosen.size() * sizeof(ItemId);
   return update;
+}
+
+FeatureColumns PairSource::features_of(std::span<const ItemId> chosen, std::span<const float> counts) const {
+  FeatureColumns columns;
+  for (const auto& field : features_) columns.width += static_cast<std::size_t>(field.values);
+  columns.values.assign(chosen.size() * columns.width, 0);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const float entry = std::sqrt(std::max(counts[chosen[i]], 0.0F));  // noise makes counts negative
+    float* column = columns.values.data() + i * columns.width;
+    for (const auto& field : features_) {
+      for (const std::uint32_t code : field.of(chosen[i])) column[code] = entry;
+      column += field.values;
+    }
+  }
+  return columns;
 }
 
 RoundUpdate PairSource::setting(const Release& release, const Tensor& counts, const Tensor& vectors) const {
@@ -99,8 +115,8 @@ RoundUpdate PairSource::setting(const Release& release, const Tensor& counts, co
 }
 
 void score_test_users(const Dataset& dataset, const InteractionData& data, const ItemVectors& model,
-                      double again, const TakeScores& take) {
-  const VectorRanking ranking(model, again);
+                      const RankingWeights& weights, const TakeScores& take) {
+  const VectorRanking ranking(model, weights);
   for (std::size_t user = 0; user < data.test.size(); ++user) {
     std::vector<ItemId> history;
     for (const std::uint64_t row : data.test[user].support.positive)

@@ -1,8 +1,8 @@
 #pragma once
 // Item vectors from two private sums (fl/item_pairs.h): round 1 brings noisy counts, which choose the items;
-// round 2 brings who likes which of them together, and its eigenvectors become the items' vectors. All
-// training users take part in both rounds; each round sets its part of the model, for an optimiser that steps
-// by 1.
+// round 2 brings who likes which of them together, and its eigenvectors become the items' vectors
+// (fl/pair_spectrum.h). All training users take part in both rounds; each round sets its part of the model,
+// for an optimiser that steps by 1.
 
 #include <functional>
 #include <span>
@@ -10,8 +10,10 @@
 
 #include "fl/interaction_data.h"
 #include "fl/item_pairs.h"
+#include "fl/pair_spectrum.h"
 #include "fl/round_update.h"
 #include "model/item_vectors.h"
+#include "model/tabular_inputs.h"
 #include "secagg/vectors/encoding_plan.h"
 
 namespace sotto {
@@ -22,17 +24,18 @@ struct PairPlans {
   std::uint64_t chosen = 0;
 };
 
-// Refers to everything it is given but the plans.
+// Refers to everything it is given but plans and features.
 class PairSource final : public UpdateSource {
  public:
   PairSource(const Dataset& dataset, const InteractionData& data, const ItemVectors& model, PairPlans plans,
-             const SpectrumSettings& spectrum, std::uint64_t seed)
+             const SpectrumSettings& spectrum, std::uint64_t seed, std::vector<TabularField> features = {})
       : dataset_(dataset),
         data_(data),
         model_(model),
         plans_(std::move(plans)),
         spectrum_(spectrum),
-        seed_(seed) {}
+        seed_(seed),
+        features_(std::move(features)) {}
   Result<RoundUpdate> round(std::uint32_t round) override;  // 0 or 1
 
   // What the server learns: a noisy mean over the users, and what it cost.
@@ -47,6 +50,9 @@ class PairSource final : public UpdateSource {
   using SharesOfUser = std::function<std::vector<float>(std::span<const ItemId> own)>;
   Result<Release> sum(const EncodingPlan& plan, std::uint32_t round, const SharesOfUser& shares) const;
   std::vector<ItemId> items_of(std::size_t position) const;  // distinct, ascending
+  // One column per value of a feature. An entry is the root of the item's count, as the entries of vectors
+  // are larger for items that many like.
+  FeatureColumns features_of(std::span<const ItemId> chosen, std::span<const float> counts) const;
   // The update after which counts and vectors are these.
   RoundUpdate setting(const Release& release, const torch::Tensor& counts,
                       const torch::Tensor& vectors) const;
@@ -57,6 +63,7 @@ class PairSource final : public UpdateSource {
   PairPlans plans_;
   SpectrumSettings spectrum_;
   std::uint64_t seed_;
+  std::vector<TabularField> features_;  // of the catalogue's items
 };
 
 // Standard deviation of the noise in each coordinate of the mean when so many devices have added their share.
@@ -64,6 +71,6 @@ double noise_of_mean(const EncodingPlan& plan, std::uint64_t present);
 
 // Scores of all items for every test user, from its support rows.
 void score_test_users(const Dataset& dataset, const InteractionData& data, const ItemVectors& model,
-                      double again, const TakeScores& take);
+                      const RankingWeights& weights, const TakeScores& take);
 
 }  // namespace sotto

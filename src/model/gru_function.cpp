@@ -1,5 +1,6 @@
 #include "model/gru_function.h"
 
+#include "model/precision.h"
 #include "model/weighted_rows.h"
 
 namespace sotto {
@@ -127,7 +128,10 @@ struct GruFunction : torch::autograd::Function<GruFunction> {
 
 Tensor gru_states(const Tensor& projected, const Tensor& initial, const Tensor& gates,
                   const Tensor& candidate, const GruSteps& steps) {
-  return GruFunction::apply(projected, initial, gates, candidate, steps);
+  // Autocast does not reach into backward(), and a state that is carried through many steps needs 32 bits.
+  const PrecisionRegion whole(Precision::fp32);
+  const auto type = gates.scalar_type();
+  return GruFunction::apply(projected.to(type), initial.to(type), gates, candidate, steps);
 }
 
 }  // namespace sotto

@@ -19,24 +19,31 @@ class ItemVectors final : public torch::nn::Module {
   torch::Tensor vectors;  // [I, D]
 };
 
-// The device's side:
+struct RankingWeights {
+  double popularity = 0, again = 0;
+};
+
+// The device's side, for a history of H different items with vectors:
 //
-//   score_i = v_i · Σ_{j in history} v_j + again · log(1 + times i is in the history) + a tiny c_i
+//   score_i = v_i · Σ_{j in history} v_j + popularity · √H · p_i + again · log(1 + times i is in the history)
 //
-// c_i: the count, so small that it decides only between equals; an empty history is ranked by counts. Items
-// without a vector stand below all others, by their counts. `again` lifts what was used before; it changes
-// nothing where items do not repeat. Copies the model; immutable, safe from several threads.
+// p_i: the item's share of all counts. Vectors that are held back (few users, much noise) say little about
+// which of two items is liked by more people; this does. A tiny part of the count decides between equals, so
+// that an empty history is ranked by counts. Items without a vector stand below all others, by their counts.
+// `again` lifts what was used before; it changes nothing where items do not repeat. Copies the model;
+// immutable, safe from several threads.
 class VectorRanking {
  public:
-  VectorRanking(const ItemVectors& model, double again);
+  VectorRanking(const ItemVectors& model, const RankingWeights& weights);
   // history: items in any order, repeated ones count. Returns [I].
   std::vector<float> scores(std::span<const ItemId> history) const;
 
  private:
-  torch::Tensor vectors_;           // [I, D], double, on the CPU
-  std::vector<double> popularity_;  // c, at most 0
+  torch::Tensor vectors_;      // [I, D], double, on the CPU
+  torch::Tensor shares_;       // p [I], of the items with a vector
+  std::vector<double> equal_;  // what decides between equals, at most 0
   std::vector<bool> has_vector_;
-  double again_;
+  RankingWeights weights_;
 };
 
 }  // namespace sotto

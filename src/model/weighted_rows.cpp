@@ -64,7 +64,7 @@ struct OwnedProduct : torch::autograd::Function<OwnedProduct> {
  private:
   static Tensor times(const RowOwners& owners, const Tensor& x, const Tensor& weight, bool transposed) {
     if (owners.parameters->own()) return own_product(owners, x, weight, transposed);
-    return x.mm(transposed ? weight.t() : weight);
+    return x.to(weight.scalar_type()).mm(transposed ? weight.t() : weight);
   }
 };
 
@@ -149,14 +149,17 @@ struct LeafLookup : torch::autograd::Function<LeafLookup> {
 
 }  // namespace
 
-void add_weight_gradients(const RowOwners& owners, const Tensor& weight, const Tensor& x, const Tensor& dy) {
+void add_weight_gradients(const RowOwners& owners, const Tensor& weight, const Tensor& x_in,
+                          const Tensor& dy_in) {
+  const Tensor x = x_in.to(weight.scalar_type()), dy = dy_in.to(weight.scalar_type());
   for_users(owners, x, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
     owners.parameters->gradient(user, weight)
         .addmm_(x.narrow(0, first, count).t(), dy.narrow(0, first, count));
   });
 }
 
-Tensor own_product(const RowOwners& owners, const Tensor& x, const Tensor& weight, bool transposed) {
+Tensor own_product(const RowOwners& owners, const Tensor& x_in, const Tensor& weight, bool transposed) {
+  const Tensor x = x_in.to(weight.scalar_type());
   Tensor out = torch::empty({x.size(0), weight.size(transposed ? 0 : 1)}, x.options());
   for_users(owners, x, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
     const Tensor own = owners.parameters->value(user, weight);

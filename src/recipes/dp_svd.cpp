@@ -29,14 +29,14 @@ class DpSvd final : public Recipe {
     const SumsShape shape = settings_.shape(request.dataset, data);
     std::optional<TwoPrivateSums> sums;
     if (settings_.noise != "none") {
-      SOTTO_TRY(sums, TwoPrivateSums::calibrate(settings_.budget, shape, settings_.choose_noise));
+      SOTTO_TRY(sums, TwoPrivateSums::calibrate(settings_.budget, shape));
       SOTTO_CHECK(save_plan(sums->accounted, request.run / "privacy.toml"));
     }
     SOTTO_TRY(auto plans,
               sums ? Result<PairPlans>(sums->plans) : sums_without_noise(settings_.budget, shape));
     FlatParameters parameters(*model);
     PairSource source(request.dataset, data, *model, std::move(plans), settings_.spectrum(data.users.size()),
-                      request.seed);
+                      request.seed, settings_.features_of(request.dataset));
     SOTTO_TRY(auto outcome, train_to_last_round(request, parameters, source, optimiser_, engine_,
                                                 [&] { return measure(request, data, *model); }));
     outcome.training_users = data.users.size();
@@ -64,7 +64,7 @@ class DpSvd final : public Recipe {
   TestMetrics measure(const RunRequest& request, const InteractionData& data,
                       const ItemVectors& model) const {
     return request.evaluate_held_out(request.dataset, data, [&](const TakeScores& take) {
-      score_test_users(request.dataset, data, model, settings_.again, take);
+      score_test_users(request.dataset, data, model, settings_.ranking(data.users.size()), take);
     });
   }
 

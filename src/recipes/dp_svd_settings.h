@@ -8,7 +8,8 @@ namespace sotto {
 struct DpSvdSettings {
   std::string noise = "distributed";
   std::int64_t items = 0, vectors = 64;
-  double choose_noise = 4, ridge = 50, again = 10;
+  bool features = true;
+  double choose_noise = 0, ridge = 50, popularity = 1000, again = 10;
   PrivateTrainingSettings budget;
   InteractionSettings data;
   DpSvdSettings();
@@ -18,6 +19,8 @@ struct DpSvdSettings {
   Status check(std::int64_t rounds) const;
   SumsShape shape(const Dataset& dataset, const InteractionData& data) const;
   SpectrumSettings spectrum(std::size_t users) const;
+  RankingWeights ranking(std::size_t users) const;
+  std::vector<TabularField> features_of(const Dataset& dataset) const;
 };
 
 }  // namespace sotto

@@ -39,9 +39,11 @@ Result<EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, std::uint
 }
 
 Result<PairPlans> pair_plans(const PrivateTrainingSettings& settings, const SumsShape& shape,
-                             double counts_noise, double pairs_noise, const Steps& steps) {
-  SOTTO_TRY(auto counts, sum_plan(settings, shape.items, shape.users, counts_noise, steps.counts));
-  SOTTO_TRY(auto pairs, sum_plan(settings, pair_count(shape.chosen), shape.users, pairs_noise, steps.pairs));
+                             double noise_multiplier, const Steps& steps) {
+  SOTTO_TRY(auto counts, sum_plan(settings, shape.items, shape.users, shape.counts_noise * noise_multiplier,
+                                  steps.counts));
+  SOTTO_TRY(auto pairs,
+            sum_plan(settings, pair_count(shape.chosen), shape.users, noise_multiplier, steps.pairs));
   return PairPlans{std::move(counts), std::move(pairs), shape.chosen};
 }
 
@@ -51,9 +53,8 @@ struct Candidate {
 };
 
 Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const SumsShape& shape,
-                             double choose_noise, double noise_multiplier, const Steps& steps) {
-  SOTTO_TRY(auto plans,
-            pair_plans(settings, shape, choose_noise * noise_multiplier, noise_multiplier, steps));
+                             double noise_multiplier, const Steps& steps) {
+  SOTTO_TRY(auto plans, pair_plans(settings, shape, noise_multiplier, steps));
   const std::array both = {*plans.counts.event(), *plans.pairs.event()};
   SOTTO_TRY(auto guarantee, account_best(both, settings.delta, Adversary::server));
   return Candidate{std::move(plans), std::move(guarantee)};
@@ -75,7 +76,7 @@ PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const SumsShap
 }  // namespace
 
 Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& settings,
-                                                 const SumsShape& shape, double choose_noise) {
+                                                 const SumsShape& shape) {
   if (settings.epsilon <= 0)
     return bad_input("two private sums need a budget: give --epsilon (and delta, {:g} by default)",
                      settings.delta);
@@ -84,7 +85,7 @@ Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& 
   std::string refusal;
   double most = 1, least = most / 1024;
   const auto enough = [&](double noise, const Steps& steps) {
-    auto tried = with_noise(settings, shape, choose_noise, noise, steps);
+    auto tried = with_noise(settings, shape, noise, steps);
     if (!tried) refusal = ": " + tried.error().message;
     if (!tried || tried->guarantee.epsilon > settings.epsilon) return false;
     good = std::move(*tried);
@@ -109,7 +110,7 @@ Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& 
 }
 
 Result<PairPlans> sums_without_noise(const PrivateTrainingSettings& settings, const SumsShape& shape) {
-  return pair_plans(settings, shape, 0, 0, {});
+  return pair_plans(settings, shape, 0, {});
 }
 
 PrivacyDatasheet datasheet_of(const TwoPrivateSums& sums, std::string recipe) {

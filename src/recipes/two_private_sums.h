@@ -10,6 +10,7 @@ namespace sotto {
 
 struct SumsShape {
   std::uint64_t items = 0, chosen = 0, users = 0;
+  double counts_noise = 1;  // noise multiplier of the counts over that of the pairs
 };
 
 struct TwoPrivateSums {
@@ -18,10 +19,8 @@ struct TwoPrivateSums {
   Guarantee guarantee;
   PrivacyPlan accounted;  // the same as a file that `sotto privacy account` reads
 
-  // The least noise with which the budget holds; the counts get `choose_noise` times the noise multiplier of
-  // the pairs. Refuses budgets that are not given.
-  static Result<TwoPrivateSums> calibrate(const PrivateTrainingSettings& settings, const SumsShape& shape,
-                                          double choose_noise);
+  // The least noise with which the budget holds. Refuses budgets that are not given.
+  static Result<TwoPrivateSums> calibrate(const PrivateTrainingSettings& settings, const SumsShape& shape);
 };
 
 // The same sums without noise, to compare with.

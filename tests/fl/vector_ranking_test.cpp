@@ -19,8 +19,8 @@ struct Small {
     model.vectors.narrow(0, 0, 4).copy_(
         torch::tensor({{1.0F, 0.0F}, {0.8F, 0.1F}, {-0.5F, 1.0F}, {-1.0F, -1.0F}}));
   }
-  std::vector<ItemId> ranked(const std::vector<ItemId>& history, double again) const {
-    const auto scores = VectorRanking(model, again).scores(history);
+  std::vector<ItemId> ranked(const std::vector<ItemId>& history, double again, double popularity = 0) const {
+    const auto scores = VectorRanking(model, {.popularity = popularity, .again = again}).scores(history);
     std::vector<ItemId> order(scores.size());
     std::iota(order.begin(), order.end(), ItemId{0});
     std::sort(order.begin(), order.end(), [&](ItemId a, ItemId b) { return scores[a] > scores[b]; });
@@ -31,7 +31,7 @@ struct Small {
 
 TEST(VectorRanking, ScoresAreProductsWithTheSumOfTheHistory) {
   const Small small;
-  const auto scores = VectorRanking(small.model, 0).scores(std::vector<ItemId>{0, 2, 2});
+  const auto scores = VectorRanking(small.model, {}).scores(std::vector<ItemId>{0, 2, 2});
   EXPECT_NEAR(scores[0], 0.5, 1e-4);  // (1, 0) · (0.5, 1): an item counts once, however often it was used
   EXPECT_NEAR(scores[1], 0.5, 1e-4);
   EXPECT_NEAR(scores[2], 0.75, 1e-4);
@@ -51,9 +51,31 @@ TEST(VectorRanking, WhatWasUsedOftenComesFirstWhenAskedFor) {
   EXPECT_EQ(small.ranked({4, 4, 3}, 10)[0], 4U);
   EXPECT_EQ(small.ranked({4, 4, 3}, 10)[1], 3U);
   EXPECT_EQ(small.ranked({4, 4, 3}, 0).back(), 4U);
-  const auto lifted = VectorRanking(small.model, 10).scores(std::vector<ItemId>{3, 3});
-  const auto plain = VectorRanking(small.model, 0).scores(std::vector<ItemId>{3, 3});
+  const auto lifted = VectorRanking(small.model, {.again = 10}).scores(std::vector<ItemId>{3, 3});
+  const auto plain = VectorRanking(small.model, {}).scores(std::vector<ItemId>{3, 3});
   EXPECT_NEAR(lifted[3] - plain[3], 10 * std::log(3.0), 1e-4);
+}
+
+TEST(VectorRanking, PopularityAddsTheShareOfCountsByTheRootOfTheHistory) {
+  const Small small;
+  // Item 4 has no vector: it is no part of a history's length, and its count no part of the shares.
+  const std::vector<ItemId> history = {0, 2, 4};
+  const auto plain = VectorRanking(small.model, {}).scores(history);
+  const auto popular = VectorRanking(small.model, {.popularity = 3}).scores(history);
+  const double all = 0.3 + 0.9 + 0.5 + 0.4;
+  EXPECT_NEAR(popular[0] - plain[0], 3 * std::sqrt(2.0) * 0.3 / all, 1e-5);
+  EXPECT_NEAR(popular[1] - plain[1], 3 * std::sqrt(2.0) * 0.9 / all, 1e-5);
+  EXPECT_EQ(small.ranked({0}, 0)[0], 0U);
+  EXPECT_EQ(small.ranked({0}, 0, 3)[0], 1U);
+}
+
+TEST(VectorRanking, ItemsWithoutVectorsStayLastHoweverPopularTheyAre) {
+  const Small small;
+  {
+    const torch::NoGradGuard no_grad;
+    small.model.counts.data()[5] = 100;
+  }
+  EXPECT_EQ(small.ranked({0}, 0, 100)[4], 5U);
 }
 
 TEST(VectorRanking, WithoutAnyVectorCountsDecide) {

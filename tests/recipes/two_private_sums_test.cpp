@@ -15,7 +15,7 @@
 namespace sotto {
 namespace {
 
-constexpr SumsShape shape{300, 30, 500};
+constexpr SumsShape shape{300, 30, 500, 4};
 
 PrivateTrainingSettings budget(double epsilon) {
   PrivateTrainingSettings settings;
@@ -24,8 +24,10 @@ PrivateTrainingSettings budget(double epsilon) {
   return settings;
 }
 
-TwoPrivateSums calibrated(double epsilon, double choose_noise = 4) {
-  return TwoPrivateSums::calibrate(budget(epsilon), shape, choose_noise).value();
+TwoPrivateSums calibrated(double epsilon, double counts_noise = 4) {
+  SumsShape asked = shape;
+  asked.counts_noise = counts_noise;
+  return TwoPrivateSums::calibrate(budget(epsilon), asked).value();
 }
 
 TEST(TwoPrivateSums, TheDatasheetsEpsilonIsThatOfBothReleases) {
@@ -104,12 +106,12 @@ TEST(TwoPrivateSums, OneUserReplacedMovesASumByNoMoreThanWhatIsAccounted) {
 }
 
 TEST(TwoPrivateSums, RefusesToRunWithoutABudgetOrWithOneThatNothingReaches) {
-  const auto refused = TwoPrivateSums::calibrate(budget(0), shape, 4);
+  const auto refused = TwoPrivateSums::calibrate(budget(0), shape);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("--epsilon"), std::string::npos) << refused.error().message;
   auto hopeless = budget(1);
   hopeless.delta = 1e-25;  // less than what the samplers are off
-  EXPECT_FALSE(TwoPrivateSums::calibrate(hopeless, {10, 3, 20}, 4));
+  EXPECT_FALSE(TwoPrivateSums::calibrate(hopeless, {10, 3, 20, 4}));
 }
 
 TEST(TwoPrivateSums, WithoutNoiseThereIsNothingToAccountFor) {

@@ -1,0 +1,46 @@
+#pragma once
+// Users with random items, what they send about pairs, and the matrix that this stands for.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/distributions.h"
+#include "base/random.h"
+#include "fl/item_pairs.h"
+#include "model/tensor.h"
+
+namespace sotto::testing {
+
+// Distinct positions of each user, ascending; nobody has none.
+inline std::vector<std::vector<std::uint32_t>> random_users(std::size_t users, std::uint32_t items) {
+  SeededRandom random(5, Purpose::test);
+  std::vector<std::vector<std::uint32_t>> all(users);
+  for (std::size_t u = 0; u < users; ++u)
+    for (std::uint32_t i = 0; i < items; ++i)
+      if (i == u % items || uniform01(random) < (i % 2 == u % 2 ? 0.5 : 0.1)) all[u].push_back(i);
+  return all;
+}
+
+inline std::vector<float> mean_pairs(const std::vector<std::vector<std::uint32_t>>& users,
+                                     std::size_t items) {
+  std::vector<float> mean(pair_count(items), 0);
+  for (const auto& own : users) {
+    const auto shares = pair_shares(own, items);
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += shares[i] / static_cast<float>(users.size());
+  }
+  return mean;
+}
+
+// The mean of y yᵀ in the plainest way, [m, m].
+inline torch::Tensor exact_matrix(const std::vector<std::vector<std::uint32_t>>& users, std::int64_t items) {
+  torch::Tensor matrix = torch::zeros({items, items}, torch::kFloat64);
+  for (const auto& own : users) {
+    torch::Tensor y = torch::zeros({items}, torch::kFloat64);
+    for (const std::uint32_t item : own) y[item] = 1;
+    y /= y.norm();
+    matrix += torch::outer(y, y) / static_cast<double>(users.size());
+  }
+  return matrix;
+}
+
+}  // namespace sotto::testing
