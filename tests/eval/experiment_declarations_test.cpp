@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "eval/experiments/efficient/group_cost.h"
 #include "eval/experiments/experiment.h"
 #include "eval/experiments/grid/row_settings.h"
+#include "eval/experiments/privrec/experiments.h"
 #include "eval/training_run.h"
 #include "fl/tiny_interactions.h"
 #include "fl/tiny_news.h"
@@ -74,6 +76,21 @@ std::string refusal(const char* experiment, const fs::path& data, const fs::path
   if (result) return "accepted";
   EXPECT_EQ(result.error().kind, ErrorKind::bad_input);
   return result.error().message;
+}
+
+TEST(Experiments, LeaveOutRowsThatTheDataCannotGive) {
+  const auto has = [](const Grid& grid, std::string_view label) {
+    return std::any_of(grid.rows.begin(), grid.rows.end(),
+                       [&](const auto& row) { return row.label == label; });
+  };
+  GridContext context;
+  context.users = context.items = 1000;
+  context.data = "Frappe";
+  EXPECT_TRUE(has(privrec_frappe(context).value(), "PrivRec, leaking"));
+  EXPECT_FALSE(has(privrec_movielens(context).value(), "PrivRec, as printed"));
+  context.data = "MovieLens-1M";
+  EXPECT_FALSE(has(privrec_frappe(context).value(), "PrivRec, leaking"));
+  EXPECT_TRUE(has(privrec_movielens(context).value(), "PrivRec, as printed"));
 }
 
 TEST(Experiments, SayHowToGetTheDataTheyNeed) {
