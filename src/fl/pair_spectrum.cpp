@@ -15,7 +15,7 @@ using Eigen::MatrixXd;
 
 // Eigenvalues this much above the edge of the noise are signal.
 constexpr double clearly_above = 1.05;
-// Columns of features whose length falls below this share of the longest are combinations of the others.
+// What is left of the features and shorter than this share of them is rounding, no direction of its own.
 constexpr double independent = 1e-6;
 
 MatrixXd symmetric(std::span<const float> triangle, Index items) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "base/distributions.h"
 #include "data/dataset_builder.h"
 #include "fl/tiny_interactions.h"
 #include "model/flat_parameters.h"
@@ -37,7 +38,8 @@ struct Tiny {
         chosen(chosen_items),
         model(static_cast<std::int64_t>(dataset.item_count()), 5),
         parameters(model) {}
-  PairSource source(double noise_multiplier, std::uint64_t seed = 3) {
+  PairSource source(double noise_multiplier, std::uint64_t seed = 3,
+                    std::vector<TabularField> features = {}) {
     const std::uint64_t users = data.users.size();
     return {dataset,
             data,
@@ -45,7 +47,8 @@ struct Tiny {
             {plan_of(dataset.item_count(), users, noise_multiplier),
              plan_of(pair_count(chosen), users, noise_multiplier), chosen},
             {5, 0.02},
-            seed};
+            seed,
+            std::move(features)};
   }
   void step(PairSource& source, std::uint32_t round) {
     const torch::NoGradGuard no_grad;
@@ -93,6 +96,43 @@ TEST(PairSource, VectorsOfTheTwoTastesAreFarApart) {
   tiny.step(source, 1);
   const Tensor vectors = tiny.model.vectors.detach(), alike = torch::mm(vectors, vectors.t());
   EXPECT_GT(alike[0][2].item<double>(), 5 * std::abs(alike[0][1].item<double>()));
+}
+
+// 120 items of two genres in turn; two thirds of what a user likes is of one of them.
+Dataset two_genres(const TempFolder& folder) {
+  DatasetBuilder builder("genres", "test");
+  constexpr ItemId items = 120;
+  for (ItemId i = 0; i < items; ++i) {
+    const ItemId item = builder.add_item({.id = std::to_string(i), .title = "t"});
+    const std::string_view genre = i % 2 ? "cold" : "warm";
+    builder.set_item_category(item, "genres", {&genre, 1});
+  }
+  SeededRandom random(9, Purpose::test);
+  for (std::uint32_t u = 0; u < 400; ++u) {
+    const UserId user = builder.user(std::to_string(u));
+    for (ItemId i = 0; i < items; ++i)
+      if (uniform01(random) < (i % 2 == u % 2 ? 0.2 : 0.1)) builder.add_interaction(user, i, 5.0F, 100 + i);
+  }
+  if (!builder.write(folder.path())) throw std::runtime_error("cannot write the data set of two genres");
+  return Dataset::open(folder.path()).value();
+}
+
+TEST(PairSource, GenresTellTheTastesApartWhereNoiseHidesThem) {
+  const TempFolder folder;
+  const Dataset dataset = two_genres(folder);
+  // Mean of v_a · v_b over pairs of one genre, less that over pairs of two.
+  const auto told_apart = [&](std::vector<TabularField> features) {
+    Tiny tiny(Dataset::open(folder.path()).value(), 120);
+    PairSource source = tiny.source(1, 3, std::move(features));
+    tiny.step(source, 0);
+    tiny.step(source, 1);
+    const Tensor vectors = tiny.model.vectors.detach(), genre = torch::ones({vectors.size(0)});
+    genre.slice(0, 1, genre.size(0), 2).fill_(-1);
+    return torch::mm(vectors, vectors.t()).mul(torch::outer(genre, genre)).mean().item<double>();
+  };
+  const double without = told_apart({}), with = told_apart(item_fields(dataset.catalogue(), 10));
+  EXPECT_LT(std::abs(without), 1e-4);
+  EXPECT_GT(with, 1e-3);
 }
 
 TEST(PairSource, ARoundAskedForAgainIsTheSameAndThereAreTwo) {
