@@ -226,6 +226,18 @@ TEST_F(GridExperiment, WhatTheUserSetsComesLastInEveryRowThatKnowsIt) {
             300);
 }
 
+TEST_F(GridExperiment, WhatARowKeepsForItselfIsNotSetFromOutside) {
+  grid.shared.emplace_back("rounds=7");
+  grid.rows[0].own = {"rounds"};
+  const auto rounds = [&](std::size_t row) {
+    const auto settings = row_settings(grid, grid.rows[row], {"rounds=9"}).value();
+    return nlohmann::json::parse(settings.complete).at("rounds").get<int>();
+  };
+  EXPECT_NE(rounds(0), 7);
+  EXPECT_NE(rounds(0), 9);
+  EXPECT_EQ(rounds(1), 9);
+}
+
 TEST(GridResults, EveryNumberOfARunIsAMeasureUnderItsPath) {
   GridResult result;
   add_measures(result,

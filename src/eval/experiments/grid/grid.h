@@ -58,6 +58,9 @@ struct GridRow {
   std::vector<std::string> at_test = {};
   std::optional<QueryEpsilon> query = std::nullopt;
   bool takes_shared = true;  // false: the recipe's own defaults instead of the grid's shared settings
+  // Names of settings that mean something else here than in the other rows: neither shared ones nor the
+  // user's reach them.
+  std::vector<std::string> own = {};
 };
 
 struct GridColumn {

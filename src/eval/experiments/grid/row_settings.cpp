@@ -33,7 +33,8 @@ Result<RowSettings> row_settings(const Grid& grid, const GridRow& row,
   const auto recipe = entry->make();
   SettingsTable table;
   recipe->bind(table);
-  const auto known = names_of(table);
+  auto known = names_of(table);
+  for (const std::string& name : row.own) known.erase(name);
   RowSettings settings;
   const auto apply = [&](const std::string& assignment) {
     settings.assignments.push_back(assignment);
