@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/index_tensor.h"
 #include "model/news_recommender.h"
 
 namespace sotto {
@@ -45,7 +46,7 @@ Tensor solve_users(const Tensor& factors, std::span<const OwnItems> users,
       torch::mm(factors.t(), factors) + settings.regularisation * torch::eye(size, factors.options());
   std::vector<Tensor> systems, sides;
   for (const auto& own : users) {
-    const Tensor mine = factors.index_select(0, torch::tensor(own, torch::kInt64).to(factors.device()));
+    const Tensor mine = factors.index_select(0, index_tensor(own, factors.device()));
     systems.push_back(shared + settings.confidence * torch::mm(mine.t(), mine));
     sides.push_back((1 + settings.confidence) * mine.sum(0));
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/index_tensor.h"
+
 namespace sotto {
 
 using torch::Tensor;
@@ -43,8 +45,7 @@ Status SplitTraining::devices(std::uint32_t round, std::span<const UserId> users
       return failed("a device needs item {}, which was not sent", item);
     rows.push_back(found - items.begin());
   }
-  Tensor read = vectors.index_select(0, torch::tensor(rows, torch::kInt64).to(vectors.device()))
-                    .set_requires_grad(true);
+  Tensor read = vectors.index_select(0, index_tensor(rows, vectors.device())).set_requires_grad(true);
   parameters.zero_gradients();
 
   // The model computes with what devices receive, and gets its own weights back.
@@ -81,8 +82,7 @@ void write_device_update(const DeviceGradients& own, std::span<const ItemId> ite
   update.zero_();
   update.slice(0, 0, of_vectors)
       .view({-1, columns})
-      .index_copy_(0, torch::tensor(rows, torch::kInt64).to(update.device()),
-                   own.vectors.to(update.device()));
+      .index_copy_(0, index_tensor(rows, update.device()), own.vectors.to(update.device()));
   update.slice(0, of_vectors).copy_(own.user_encoder);
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "model/index_tensor.h"
 #include "model/news_parts.h"
 #include "model/news_recommender.h"
 #include "model/weighted_rows.h"
@@ -50,7 +51,7 @@ class CatalogueModel final : public NewsRecommender {
       read_ = now;
     }
     const std::vector<std::int64_t> rows(items.begin(), items.end());
-    return vectors_.index_select(0, torch::tensor(rows, torch::kInt64).to(vectors_.device()));
+    return vectors_.index_select(0, index_tensor(rows, vectors_.device()));
   }
 
   Tensor encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) override {

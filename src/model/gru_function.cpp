@@ -1,5 +1,6 @@
 #include "model/gru_function.h"
 
+#include "model/index_tensor.h"
 #include "model/precision.h"
 #include "model/weighted_rows.h"
 
@@ -40,7 +41,7 @@ class Recurrence {
         place(static_cast<std::size_t>(x.size(0)));
     for (std::int64_t i = 0; i < x.size(0); ++i)
       place[static_cast<std::size_t>(i)] = next[static_cast<std::size_t>(owner(first + i))]++;
-    const Tensor where = torch::tensor(place, torch::kInt64).to(x.device());
+    const Tensor where = index_tensor(place, x.device());
     const RowOwners owners(*steps_.owners->parameters, std::move(offsets));
     const Tensor sorted = torch::empty_like(x).index_copy_(0, where, x);
     return own_product(owners, sorted, weight, transposed).index_select(0, where);
@@ -49,7 +50,7 @@ class Recurrence {
   // Returns xᵀ dy, or gives every user its part and returns nothing.
   Tensor weight_gradient(const Tensor& weight, const Tensor& x, const Tensor& dy) const {
     if (!steps_.owners) return x.t().mm(dy);
-    const Tensor order = torch::tensor(steps_.by_user, torch::kInt64).to(x.device());
+    const Tensor order = index_tensor(steps_.by_user, x.device());
     add_weight_gradients(*steps_.owners, weight, x.index_select(0, order), dy.index_select(0, order));
     return {};
   }

@@ -1,7 +1,9 @@
 #include "model/layers.h"
 
 #include <cmath>
+#include <limits>
 
+#include "model/padding.h"
 #include "model/weighted_rows.h"
 
 namespace sotto {
@@ -89,15 +91,10 @@ Tensor segment_mean(const Tensor& rows, const Segments& segments) {
 
 Tensor segment_max(const Tensor& rows, const Segments& segments) {
   if (segments.rows() == 0) return torch::zeros({segments.count(), rows.size(1)}, rows.options());
-  const Tensor padded = segments.padded_rows();
-  // Repeating a segment's first row changes no maximum; an empty segment reads any row and is zeroed.
-  const Tensor first = padded.select(1, 0).clamp_min(0).unsqueeze(1);
-  const Tensor filled = torch::where(padded.ge(0), padded, first).flatten().contiguous();
-  const auto* numbers = filled.data_ptr<std::int64_t>();
-  const Tensor all = gather_rows(rows, {numbers, numbers + filled.numel()})
-                         .view({segments.count(), segments.longest(), rows.size(1)});
-  const Tensor present = padded.select(1, 0).ge(0).to(rows.device()).unsqueeze(1);
-  return std::get<0>(all.max(1)).masked_fill(present.logical_not(), 0.0);
+  const Padding padding = padding_of(segments, rows.device());
+  const double least = -std::numeric_limits<double>::infinity();
+  const Tensor all = pad(rows, padding).masked_fill(padding.blank.unsqueeze(2), least);
+  return std::get<0>(all.max(1)).masked_fill(padding.blank.select(1, 0).unsqueeze(1), 0.0);
 }
 
 Tensor rows_or_zero(const Tensor& table, std::span<const std::int32_t> rows, const Owners& owners) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/padding.h"
 #include "model/ragged_kernels.h"
 
 namespace sotto {
@@ -19,14 +20,6 @@ Segments::Segments(std::vector<std::int64_t> offsets, const Owners& owners)
     TORCH_CHECK(offsets_[n] >= offsets_[n - 1], "segment boundaries must not decrease");
     longest_ = std::max(longest_, offsets_[n] - offsets_[n - 1]);
   }
-}
-
-Tensor Segments::padded_rows() const {
-  Tensor rows = torch::full({count(), longest_}, -1, torch::kInt64);
-  auto* out = rows.data_ptr<std::int64_t>();
-  for (std::int64_t n = 0; n < count(); ++n)
-    for (std::int64_t i = offsets_[n]; i < offsets_[n + 1]; ++i) out[n * longest_ + i - offsets_[n]] = i;
-  return rows;
 }
 
 namespace {
@@ -127,19 +120,6 @@ struct PoolFunction : torch::autograd::Function<PoolFunction> {
   }
 };
 
-struct Padding {
-  Tensor rows;   // [N, L] row numbers, 0 where there is none
-  Tensor blank;  // [N, L] true where there is no row
-  Tensor flat;   // [W] position in the flattened [N*L] of every row
-};
-
-Padding padding_of(const Segments& segments, torch::Device device) {
-  const Tensor rows = segments.padded_rows();
-  const Tensor present = rows.ge(0);
-  return {rows.clamp_min(0).to(device), present.logical_not().to(device),
-          present.flatten().nonzero().squeeze(1).to(device)};
-}
-
 }  // namespace
 
 Tensor ragged_attention(const Tensor& qkv, const Segments& segments, std::int64_t heads) {
@@ -163,24 +143,21 @@ Tensor padded_attention(const Tensor& qkv, const Segments& segments, std::int64_
   if (segments.rows() == 0) return qkv.slice(1, 0, columns);
   const Padding padding = padding_of(segments, qkv.device());
   // [N, L, 3, H, size] -> three of [N, H, L, size]
-  const Tensor split =
-      qkv.index_select(0, padding.rows.flatten()).view({n, length, 3, heads, size}).permute({2, 0, 3, 1, 4});
+  const Tensor split = pad(qkv, padding).view({n, length, 3, heads, size}).permute({2, 0, 3, 1, 4});
   Tensor scores = split[0].matmul(split[1].transpose(-1, -2)) / std::sqrt(static_cast<double>(size));
   scores = scores.masked_fill(padding.blank.view({n, 1, 1, length}), -1e30);
   // The mask is finite: a segment of blanks keeps a defined softmax, which no row of the result reads.
   const Tensor mixed = scores.softmax(-1).matmul(split[2]);
-  return mixed.permute({0, 2, 1, 3}).reshape({n * length, columns}).index_select(0, padding.flat);
+  return unpad(mixed.permute({0, 2, 1, 3}).reshape({n, length, columns}), padding);
 }
 
 Tensor padded_pool(const Tensor& scores, const Tensor& values, const Segments& segments) {
-  const std::int64_t n = segments.count(), length = segments.longest(), columns = values.size(1);
-  if (segments.rows() == 0) return torch::zeros({n, columns}, values.options());
+  if (segments.rows() == 0) return torch::zeros({segments.count(), values.size(1)}, values.options());
   const Padding padding = padding_of(segments, values.device());
-  const Tensor rows = padding.rows.flatten();
   // A finite mask keeps the softmax of an empty segment defined; its weights are then zeroed.
-  const Tensor masked = scores.index_select(0, rows).view({n, length}).masked_fill(padding.blank, -1e30);
+  const Tensor masked = pad(scores.unsqueeze(1), padding).squeeze(2).masked_fill(padding.blank, -1e30);
   const Tensor weights = masked.softmax(-1).masked_fill(padding.blank, 0.0);
-  return weights.unsqueeze(1).matmul(values.index_select(0, rows).view({n, length, columns})).squeeze(1);
+  return weights.unsqueeze(1).matmul(pad(values, padding)).squeeze(1);
 }
 
 }  // namespace sotto

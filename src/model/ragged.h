@@ -22,8 +22,6 @@ class Segments {
   std::int64_t rows() const { return offsets_.back(); }
   std::int64_t longest() const { return longest_; }
   const std::vector<std::int64_t>& offsets() const { return offsets_; }
-  // Row numbers of a padded [N, longest] view; -1 where there is no row. CPU, int64.
-  torch::Tensor padded_rows() const;
   // Whose the segments, and their rows, are; null when users are not told apart.
   const Owners& owners() const { return owners_; }
   const Owners& row_owners() const { return row_owners_; }

@@ -1,18 +1,29 @@
 #include "model/ranking_batch.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace sotto {
 
 using torch::Tensor;
 
+namespace {
+
+constexpr std::int64_t no_row = -1;
+
+}  // namespace
+
 RankingBatch::RankingBatch(std::size_t candidates, std::size_t max_history)
     : candidates_(candidates), max_history_(max_history) {}
 
 std::int64_t RankingBatch::row_of(ItemId item) {
-  const auto [entry, fresh] = rows_.try_emplace(item, static_cast<std::int64_t>(items_.size()));
-  if (fresh) items_.push_back(item);
-  return entry->second;
+  if (item >= row_by_item_.size())
+    row_by_item_.resize(std::max<std::size_t>(item + 1, 2 * row_by_item_.size()), no_row);
+  if (row_by_item_[item] == no_row) {
+    row_by_item_[item] = static_cast<std::int64_t>(items_.size());
+    items_.push_back(item);
+  }
+  return row_by_item_[item];
 }
 
 std::int64_t RankingBatch::history_number(std::span<const ItemId> recent, UserId user) {
@@ -41,11 +52,12 @@ void RankingBatch::add(std::span<const ItemId> history, std::span<const ItemId> 
 }
 
 void RankingBatch::begin_user(std::uint64_t dropout_seed) {
+  const auto first = item_starts_.empty() ? 0 : static_cast<std::size_t>(item_starts_.back());
+  for (const ItemId item : std::span(items_).subspan(first)) row_by_item_[item] = no_row;
   item_starts_.push_back(static_cast<std::int64_t>(items_.size()));
   history_starts_.push_back(static_cast<std::int64_t>(histories_.size()));
   sample_starts_.push_back(static_cast<std::int64_t>(samples()));
   dropout_seeds_.push_back(dropout_seed);
-  rows_.clear();
   known_histories_.clear();
 }
 

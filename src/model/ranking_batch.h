@@ -58,7 +58,7 @@ class RankingBatch {
 
   std::size_t candidates_, max_history_;
   std::vector<ItemId> items_;
-  std::unordered_map<ItemId, std::int64_t> rows_;
+  std::vector<std::int64_t> row_by_item_;  // of the current user, or of all
   Histories histories_;
   std::unordered_map<const ItemId*, std::vector<KnownHistory>> known_histories_;  // by their end
   std::vector<std::int64_t> pair_history_, pair_item_;                            // [S (1 + K)]

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "model/index_tensor.h"
 #include "model/row_kernels.h"
 
 namespace sotto {
@@ -70,6 +71,32 @@ struct WindowFunction : torch::autograd::Function<WindowFunction> {
                        });
     });
     return {grad, Tensor()};
+  }
+};
+
+// Whole blocks move by one row; then the rows whose neighbour is of another segment are cleared.
+struct ShiftFunction : torch::autograd::Function<ShiftFunction> {
+  static Tensor forward(AutogradContext* context, const Tensor& rows, const Tensor& firsts,
+                        const Tensor& lasts) {
+    context->save_for_backward({firsts, lasts});
+    const std::int64_t count = rows.size(0), columns = rows.size(1);
+    Tensor out = torch::empty({count, 3 * columns}, rows.options());
+    Tensor before = out.narrow(1, 0, columns), after = out.narrow(1, 2 * columns, columns);
+    out.narrow(1, columns, columns).copy_(rows);
+    before.slice(0, 1).copy_(rows.slice(0, 0, count - 1));
+    before.index_fill_(0, firsts, 0);
+    after.slice(0, 0, count - 1).copy_(rows.slice(0, 1));
+    after.index_fill_(0, lasts, 0);
+    return out;
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    const std::int64_t count = grads[0].size(0), columns = grads[0].size(1) / 3;
+    Tensor grad = grads[0].narrow(1, columns, columns).clone();
+    grad.slice(0, 0, count - 1).add_(grads[0].narrow(1, 0, columns).index_fill(0, saved[0], 0).slice(0, 1));
+    grad.slice(0, 1).add_(
+        grads[0].narrow(1, 2 * columns, columns).index_fill(0, saved[1], 0).slice(0, 0, count - 1));
+    return {grad, Tensor(), Tensor()};
   }
 };
 
@@ -149,24 +176,24 @@ Tensor gather_rows(const Tensor& table, std::vector<std::int64_t> rows) {
   for (const std::int64_t row : rows)
     TORCH_CHECK(row >= 0 && row < table.size(0), "row ", row, " of a table of ", table.size(0));
   if (!table.is_cuda()) return GatherFunction::apply(table, rows);
-  return torch::embedding(table, torch::tensor(rows, torch::kInt64).to(table.device()));
+  return torch::embedding(table, index_tensor(rows, table.device()));
 }
 
 Tensor word_windows(const Tensor& rows, const Segments& segments) {
-  if (!rows.is_cuda()) return WindowFunction::apply(rows, segments.offsets());
-  const std::int64_t blank = rows.size(0);
-  Tensor left = torch::arange(-1, blank - 1), right = torch::arange(1, blank + 1);
-  auto *to_left = left.data_ptr<std::int64_t>(), *to_right = right.data_ptr<std::int64_t>();
+  return rows.is_cuda() ? shifted_word_windows(rows, segments)
+                        : WindowFunction::apply(rows, segments.offsets());
+}
+
+Tensor shifted_word_windows(const Tensor& rows, const Segments& segments) {
+  if (segments.rows() == 0) return torch::cat({rows, rows, rows}, 1);
+  std::vector<std::int64_t> firsts, lasts;
   for (std::size_t n = 0; n + 1 < segments.offsets().size(); ++n) {
-    const std::int64_t first = segments.offsets()[n], last = segments.offsets()[n + 1];
-    if (first == last) continue;
-    to_left[first] = blank;
-    to_right[last - 1] = blank;
+    const std::int64_t first = segments.offsets()[n], end = segments.offsets()[n + 1];
+    if (first == end) continue;
+    firsts.push_back(first);
+    lasts.push_back(end - 1);
   }
-  const Tensor padded = torch::cat({rows, torch::zeros({1, rows.size(1)}, rows.options())});
-  return torch::cat(
-      {padded.index_select(0, left.to(rows.device())), rows, padded.index_select(0, right.to(rows.device()))},
-      1);
+  return ShiftFunction::apply(rows, index_tensor(firsts, rows.device()), index_tensor(lasts, rows.device()));
 }
 
 Tensor dropout(const Tensor& x, double rate, Pass& pass, const Owners& owners) {

@@ -31,6 +31,8 @@ torch::Tensor gather_rows(const torch::Tensor& table, std::vector<std::int64_t> 
 
 // [W, D] -> [W, 3D]: each row between its neighbours of the same segment, zeros beyond the ends.
 torch::Tensor word_windows(const torch::Tensor& rows, const Segments& segments);
+// The same by plain operations: the CUDA path, and what the tests compare with.
+torch::Tensor shifted_word_windows(const torch::Tensor& rows, const Segments& segments);
 
 // Inverted dropout in training, identity otherwise. With owners, on the CPU, every user's rows get the mask
 // that the user would draw alone.

@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 
+#include "model/index_tensor.h"
 #include "model/row_functions.h"
 #include "model/row_kernels.h"
 
@@ -191,9 +192,9 @@ Tensor lookup(const Tensor& table, std::vector<std::int64_t> rows, const Owners&
   if (!owners) {
     if (!table.is_leaf() || !table.grad().defined() || !table.is_contiguous())
       return gather_rows(table, std::move(rows));
-    return LeafLookup::apply(table, torch::tensor(rows, torch::kInt64).to(table.device()));
+    return LeafLookup::apply(table, index_tensor(rows, table.device()));
   }
-  return OwnedLookup::apply(table, torch::tensor(rows, torch::kInt64).to(table.device()), owners);
+  return OwnedLookup::apply(table, index_tensor(rows, table.device()), owners);
 }
 
 }  // namespace sotto

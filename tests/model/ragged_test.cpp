@@ -106,6 +106,17 @@ TEST(WordWindows, GradientMatchesFiniteDifferences) {
   testing::expect_gradients_match([&] { return (word_windows(rows, segments) * weights).sum(); }, {rows});
 }
 
+TEST(WordWindows, EqualThoseByPlainOperations) {
+  torch::manual_seed(7);
+  for (const auto& offsets :
+       {lengths_with_gaps, std::vector<std::int64_t>{0, 0, 1, 1}, std::vector<std::int64_t>{0, 0}}) {
+    const Tensor rows = leaf({offsets.back(), 3});
+    const Segments segments(offsets);
+    expect_same([&] { return word_windows(rows, segments); },
+                [&] { return shifted_word_windows(rows, segments); }, {rows}, 1e-15);
+  }
+}
+
 TEST(GatherRows, EqualsIndexSelectWithItsGradient) {
   torch::manual_seed(6);
   const Tensor table = leaf({300, 7});
