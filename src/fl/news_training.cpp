@@ -91,13 +91,17 @@ LocalGradient NewsTraining::user_gradient(std::uint32_t round, UserId user) {
 
 namespace {
 
-// Enough for large products, little beside what else a round holds. More does not make it faster.
-constexpr std::int64_t memory_budget = std::int64_t{1} << 30;
+// Enough for large products, little beside what else a round holds. More does not make the CPU faster; a card
+// has more memory, and every chunk costs it hundreds of launches.
+std::int64_t memory_budget(const FlatParameters& parameters) {
+  return std::int64_t{parameters.values().is_cuda() ? 8 : 1} << 30;
+}
 
 }  // namespace
 
 std::size_t NewsTraining::users_at_once(std::span<const UserId> users,
                                         std::int64_t bytes_per_parameter) const {
+  const std::int64_t budget = memory_budget(parameters_);
   std::int64_t bytes = 0;
   std::size_t count = 0;
   for (const UserId user : users) {
@@ -108,7 +112,7 @@ std::size_t NewsTraining::users_at_once(std::span<const UserId> users,
     }
     items += static_cast<std::int64_t>(samples_of(user)) * (settings_.negatives + 1);
     bytes += bytes_per_parameter * parameters_.size() + model_.bytes_per_item() * items;
-    if (count > 0 && bytes > memory_budget) break;
+    if (count > 0 && bytes > budget) break;
     ++count;
   }
   return count;

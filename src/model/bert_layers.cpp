@@ -1,5 +1,6 @@
 #include "model/bert_layers.h"
 
+#include "model/grouped_rows.h"
 #include "model/weighted_rows.h"
 
 namespace sotto {
@@ -18,13 +19,7 @@ struct OwnedScale : torch::autograd::Function<OwnedScale> {
     context->save_for_backward({rows, weight, bias});
     context->saved_data["owners"] = c10::IValue::make_capsule(owners);
     if (!owners->parameters->own()) return rows * weight + bias;
-    Tensor out = torch::empty_like(rows);
-    for_each_user(*owners, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
-      Tensor part = out.narrow(0, first, count);
-      part.copy_(rows.narrow(0, first, count) * owners->parameters->value(user, weight) +
-                 owners->parameters->value(user, bias));
-    });
-    return out;
+    return rows * own_values(*owners, weight, rows) + own_values(*owners, bias, rows);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
@@ -32,26 +27,16 @@ struct OwnedScale : torch::autograd::Function<OwnedScale> {
     const Tensor &rows = saved[0], &weight = saved[1], &bias = saved[2], &dy = grads[0];
     const auto owners =
         c10::static_intrusive_pointer_cast<RowOwners>(context->saved_data["owners"].toCapsule());
-    UserParameters& parameters = *owners->parameters;
-    const Tensor to_weight = dy * rows;
-    Tensor dx = parameters.own() ? torch::empty_like(rows) : dy * weight;
-    for_each_user(*owners, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
-      parameters.gradient(user, weight).add_(to_weight.narrow(0, first, count).sum(0));
-      parameters.gradient(user, bias).add_(dy.narrow(0, first, count).sum(0));
-      if (parameters.own())
-        dx.narrow(0, first, count).copy_(dy.narrow(0, first, count) * parameters.value(user, weight));
-    });
-    return {dx, Tensor(), Tensor(), Tensor()};
+    add_grouped_sums(*owners, weight, (dy * rows).to(weight.scalar_type()));
+    add_grouped_sums(*owners, bias, dy.to(bias.scalar_type()));
+    const bool own = owners->parameters->own();
+    return {dy * (own ? own_values(*owners, weight, rows) : weight), Tensor(), Tensor(), Tensor()};
   }
 
  private:
-  template <class Body>
-  static void for_each_user(const RowOwners& owners, const Body& body) {
-    for (std::int64_t user = 0; user < owners.users(); ++user) {
-      const auto at = static_cast<std::size_t>(user);
-      const std::int64_t first = owners.offsets[at], count = owners.offsets[at + 1] - first;
-      if (count > 0) body(user, first, count);
-    }
+  // Its owner's values beside every row: [R, columns].
+  static Tensor own_values(const RowOwners& owners, const Tensor& parameter, const Tensor& rows) {
+    return owners.parameters->values_of(parameter).index_select(0, owner_of_rows(owners, rows.device()));
   }
 };
 

@@ -12,22 +12,26 @@ UserParameters::UserParameters(FlatParameters& shared, std::int64_t users, Weigh
   if (weights == Weights::own) values_ = shared.values().slice(0, first).unsqueeze(0).repeat({users, 1});
 }
 
-Tensor UserParameters::view(const Tensor& table, std::int64_t user, const Tensor& parameter) const {
+Tensor UserParameters::view(const Tensor& table, const Tensor& parameter) const {
   const Tensor whole = shared_.values();
   TORCH_CHECK(parameter.is_contiguous() && parameter.storage().data() == whole.storage().data() &&
                   parameter.storage_offset() >= first_,
               "not a parameter that users train");
-  return table.select(0, user)
-      .narrow(0, parameter.storage_offset() - first_, parameter.numel())
-      .view(parameter.sizes());
+  auto shape = parameter.sizes().vec();
+  shape.insert(shape.begin(), users());
+  return table.narrow(1, parameter.storage_offset() - first_, parameter.numel()).view(shape);
 }
 
+Tensor UserParameters::gradients_of(const Tensor& parameter) const { return view(gradients_, parameter); }
+
+Tensor UserParameters::values_of(const Tensor& parameter) const { return view(values_, parameter); }
+
 Tensor UserParameters::gradient(std::int64_t user, const Tensor& parameter) const {
-  return view(gradients_, user, parameter);
+  return gradients_of(parameter).select(0, user);
 }
 
 Tensor UserParameters::value(std::int64_t user, const Tensor& parameter) const {
-  return view(values_, user, parameter);
+  return values_of(parameter).select(0, user);
 }
 
 Owners owners_of_parts(const Owners& owners, const std::vector<std::int64_t>& parts) {

@@ -29,12 +29,15 @@ class UserParameters {
   // Views shaped like a parameter of the model (or a view of one with the same elements).
   torch::Tensor gradient(std::int64_t user, const torch::Tensor& parameter) const;
   torch::Tensor value(std::int64_t user, const torch::Tensor& parameter) const;
+  // The same of all users: [U, ...].
+  torch::Tensor gradients_of(const torch::Tensor& parameter) const;
+  torch::Tensor values_of(const torch::Tensor& parameter) const;
 
   // Whether some parameter got its gradient past this table: a layer that does not tell users apart.
   bool something_was_shared() const { return shared_.gradients().any().item<bool>(); }
 
  private:
-  torch::Tensor view(const torch::Tensor& table, std::int64_t user, const torch::Tensor& parameter) const;
+  torch::Tensor view(const torch::Tensor& table, const torch::Tensor& parameter) const;
 
   FlatParameters& shared_;
   std::int64_t first_;

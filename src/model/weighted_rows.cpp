@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 
+#include "model/grouped_rows.h"
 #include "model/index_tensor.h"
 #include "model/row_functions.h"
 #include "model/row_kernels.h"
@@ -14,20 +15,15 @@ using torch::autograd::variable_list;
 
 namespace {
 
-// Users are independent. On the CPU threads share them, each with single-threaded products.
+// Users are independent: threads share them, each with single-threaded products.
 template <class Body>
-void for_users(const RowOwners& owners, const Tensor& rows, const Body& body) {
-  const auto one = [&](std::int64_t user) {
-    const std::int64_t first = owners.offsets[user], count = owners.offsets[user + 1] - first;
-    if (count > 0) body(user, first, count);
-  };
-  if (rows.is_cuda()) {
-    for (std::int64_t user = 0; user < owners.users(); ++user) one(user);
-    return;
-  }
+void for_users(const RowOwners& owners, const Body& body) {
   at::parallel_for(0, owners.users(), 1, [&](std::int64_t begin, std::int64_t end) {
     const torch::NoGradGuard no_grad;
-    for (std::int64_t user = begin; user < end; ++user) one(user);
+    for (std::int64_t user = begin; user < end; ++user) {
+      const std::int64_t first = owners.offsets[user], count = owners.offsets[user + 1] - first;
+      if (count > 0) body(user, first, count);
+    }
   });
 }
 
@@ -75,8 +71,11 @@ struct OwnedBias : torch::autograd::Function<OwnedBias> {
     context->save_for_backward({bias});
     keep_owners(context, owners);
     if (!owners->parameters->own()) return rows + bias;
+    if (rows.is_cuda())
+      return rows +
+             owners->parameters->values_of(bias).index_select(0, owner_of_rows(*owners, rows.device()));
     Tensor out = rows.clone();
-    for_users(*owners, out, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+    for_users(*owners, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
       out.narrow(0, first, count).add_(owners->parameters->value(user, bias));
     });
     return out;
@@ -85,9 +84,13 @@ struct OwnedBias : torch::autograd::Function<OwnedBias> {
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const Tensor bias = context->get_saved_variables()[0];
     const Owners owners = owners_in(context);
-    for_users(*owners, grads[0], [&](std::int64_t user, std::int64_t first, std::int64_t count) {
-      owners->parameters->gradient(user, bias).add_(grads[0].narrow(0, first, count).sum(0));
-    });
+    if (grads[0].is_cuda()) {
+      add_grouped_sums(*owners, bias, grads[0].to(bias.scalar_type()));
+    } else {
+      for_users(*owners, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+        owners->parameters->gradient(user, bias).add_(grads[0].narrow(0, first, count).sum(0));
+      });
+    }
     return {grads[0], Tensor(), Tensor()};
   }
 };
@@ -98,8 +101,10 @@ struct OwnedLookup : torch::autograd::Function<OwnedLookup> {
     context->save_for_backward({table, rows});
     keep_owners(context, owners);
     if (!owners->parameters->own()) return table.index_select(0, rows);
+    if (table.is_cuda())
+      return owners->parameters->values_of(table).index({owner_of_rows(*owners, table.device()), rows});
     Tensor out = torch::empty({rows.size(0), table.size(1)}, table.options());
-    for_users(*owners, out, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+    for_users(*owners, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
       out.narrow(0, first, count)
           .copy_(owners->parameters->value(user, table).index_select(0, rows.narrow(0, first, count)));
     });
@@ -111,10 +116,14 @@ struct OwnedLookup : torch::autograd::Function<OwnedLookup> {
     const Tensor &table = saved[0], &rows = saved[1];
     const Owners owners = owners_in(context);
     const Tensor dy = grads[0].contiguous();
-    for_users(*owners, dy, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
-      owners->parameters->gradient(user, table)
-          .index_add_(0, rows.narrow(0, first, count), dy.narrow(0, first, count));
-    });
+    if (dy.is_cuda()) {
+      add_grouped_row_gradients(*owners, table, rows, dy);
+    } else {
+      for_users(*owners, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+        owners->parameters->gradient(user, table)
+            .index_add_(0, rows.narrow(0, first, count), dy.narrow(0, first, count));
+      });
+    }
     return {Tensor(), Tensor(), Tensor()};
   }
 };
@@ -153,7 +162,11 @@ struct LeafLookup : torch::autograd::Function<LeafLookup> {
 void add_weight_gradients(const RowOwners& owners, const Tensor& weight, const Tensor& x_in,
                           const Tensor& dy_in) {
   const Tensor x = x_in.to(weight.scalar_type()), dy = dy_in.to(weight.scalar_type());
-  for_users(owners, x, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+  if (x.is_cuda()) {
+    add_grouped_weight_gradients(owners, weight, x, dy);
+    return;
+  }
+  for_users(owners, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
     owners.parameters->gradient(user, weight)
         .addmm_(x.narrow(0, first, count).t(), dy.narrow(0, first, count));
   });
@@ -161,8 +174,9 @@ void add_weight_gradients(const RowOwners& owners, const Tensor& weight, const T
 
 Tensor own_product(const RowOwners& owners, const Tensor& x_in, const Tensor& weight, bool transposed) {
   const Tensor x = x_in.to(weight.scalar_type());
+  if (x.is_cuda()) return grouped_product(owners, x, weight, transposed);
   Tensor out = torch::empty({x.size(0), weight.size(transposed ? 0 : 1)}, x.options());
-  for_users(owners, x, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
+  for_users(owners, [&](std::int64_t user, std::int64_t first, std::int64_t count) {
     const Tensor own = owners.parameters->value(user, weight);
     Tensor part = out.narrow(0, first, count);
     torch::mm_out(part, x.narrow(0, first, count), transposed ? own.t() : own);

@@ -49,9 +49,9 @@ struct Learned {
   Tensor gradients;
 };
 
-Learned learn(std::string_view name, Users told, Precision precision) {
+Learned learn(std::string_view name, Users told, Precision precision, torch::Device device = torch::kCUDA) {
   const auto model = testing::small_model(name);
-  model->to(torch::kCUDA);
+  model->to(device);
   FlatParameters flat(*model);
   UserParameters own(
       flat, 2, told == Users::with_copies ? UserParameters::Weights::own : UserParameters::Weights::shared);
@@ -74,6 +74,23 @@ Learned learn(std::string_view name, Users told, Precision precision) {
   }
   loss.backward();
   return {loss.item<double>(), (told == Users::together ? flat.gradients() : own.gradients()).cpu()};
+}
+
+// The CPU computes with ragged kernels, user by user; a card with padded tensors, all users at once.
+TEST(Cuda, EveryModelLearnsTheSameAsOnTheCpu) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no CUDA device";
+  for (const auto& entry : models()) {
+    SCOPED_TRACE(entry.name);
+    for (const Users told : {Users::together, Users::apart, Users::with_copies}) {
+      SCOPED_TRACE(static_cast<int>(told));
+      if (told != Users::together && !entry.federated()) continue;
+      const Learned cpu = learn(entry.name, told, Precision::fp32, torch::kCPU);
+      const Learned card = learn(entry.name, told, Precision::fp32);
+      EXPECT_NEAR(card.loss, cpu.loss, 1e-5 * std::abs(cpu.loss));
+      EXPECT_TRUE(torch::allclose(card.gradients, cpu.gradients, 1e-4, 1e-5))
+          << (card.gradients - cpu.gradients).abs().max();
+    }
+  }
 }
 
 TEST(PrecisionRegion, EveryModelLearnsNearlyTheSameInHalfOfItOnCuda) {

@@ -1,0 +1,29 @@
+#pragma once
+// Every user's products at once: what weighted_rows.h does user by user on the CPU, in a few large operations
+// for a card, where a launch per user costs more than its work. Each user's rows are cut into pieces as long
+// as the mean user has rows, so that padding at most doubles the work however unequal the users are.
+//
+// Letters: R rows, U users.
+
+#include "model/tensor.h"
+#include "model/user_parameters.h"
+
+namespace sotto {
+
+// The user that owns each row: [R].
+torch::Tensor owner_of_rows(const RowOwners& owners, torch::Device device);
+
+// Each user's gradient of `weight` grows by xᵀ dy over its rows, of `bias` by their sum of
+// dy.
+void add_grouped_weight_gradients(const RowOwners& owners, const torch::Tensor& weight,
+                                  const torch::Tensor& x, const torch::Tensor& dy);
+void add_grouped_sums(const RowOwners& owners, const torch::Tensor& bias, const torch::Tensor& dy);
+// Each user's gradient of the rows of `table` that it read grows by dy.
+void add_grouped_row_gradients(const RowOwners& owners, const torch::Tensor& table, const torch::Tensor& rows,
+                               const torch::Tensor& dy);
+
+// x W, or x Wᵀ, with each user's own weights.
+torch::Tensor grouped_product(const RowOwners& owners, const torch::Tensor& x, const torch::Tensor& weight,
+                              bool transposed);
+
+}  // namespace sotto
