@@ -67,7 +67,10 @@ TEST(ClipNorm, ScalesOnlyWhatIsTooLong) {
   clip.apply(0, 0, longer);
   clip.apply(0, 0, shorter);
   EXPECT_TRUE(torch::allclose(longer, torch::tensor({3.0F, 4.0F})));
-  EXPECT_TRUE(torch::allclose(shorter, torch::tensor({3.0F, 3.0F})));
+  EXPECT_TRUE(shorter.equal(torch::tensor({3.0F, 3.0F})));
+  Tensor nothing = torch::zeros({2});
+  clip.apply(0, 0, nothing);
+  EXPECT_TRUE(nothing.equal(torch::zeros({2})));
 }
 
 Tensor after_steps(const OptimiserSettings& settings, const std::vector<double>& gradients) {
