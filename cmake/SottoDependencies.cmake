@@ -122,4 +122,6 @@ if(SOTTO_TORCH)
   if(NOT Torch_FOUND)
     message(FATAL_ERROR "libtorch is missing: run 'make setup' or install the Debian package libtorch-dev")
   endif()
+  # Before torch: PyTorch's own libtorch.so exports a std::filesystem that crashes when a folder is removed.
+  list(PREPEND TORCH_LIBRARIES stdc++)
 endif()
