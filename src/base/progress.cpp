@@ -67,7 +67,8 @@ void Progress::note(std::string text) {
 void Progress::finish() {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
-  draw(true);
+  // Work that was refused before it began has nothing to tell.
+  if (drawn_ || done_ > 0) draw(true);
   finished_ = true;
 }
 
@@ -92,6 +93,7 @@ void Progress::draw(bool last) {
   } else {
     text = progress_line(state) + "\n";
   }
+  drawn_ = true;
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

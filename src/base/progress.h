@@ -37,7 +37,7 @@ class Progress {
   std::atomic<std::chrono::steady_clock::duration> next_draw_{};  // since start_
   std::mutex mutex_;
   ProgressStyle style_;
-  bool finished_ = false;
+  bool drawn_ = false, finished_ = false;
 };
 
 }  // namespace sotto

@@ -111,10 +111,19 @@ TEST_F(ProgressDisplay, ShortWorkIsOneLineInALog) {
   EXPECT_EQ(count(output, '\r'), 0u);
 }
 
+TEST_F(ProgressDisplay, WorkThatNeverBeganIsNotMentioned) {
+  for (const auto style : {ProgressStyle::lines, ProgressStyle::bar}) {
+    set_progress_style(style);
+    CaptureStderr();
+    { const Progress progress("train", 10, "rounds"); }
+    EXPECT_EQ(GetCapturedStderr(), "");
+  }
+}
+
 TEST_F(ProgressDisplay, AutomaticMeansLinesWithoutATerminal) {
   CaptureStderr();
-  { Progress progress("work", 1); }
-  EXPECT_THAT(GetCapturedStderr(), testing::StartsWith("work: 0/1"));
+  Progress("work", 1).advance();
+  EXPECT_THAT(GetCapturedStderr(), testing::StartsWith("work: 1/1"));
 }
 
 TEST_F(ProgressDisplay, ATerminalGetsABarAtMostTenTimesASecond) {
@@ -135,7 +144,7 @@ TEST_F(ProgressDisplay, ATerminalGetsABarAtMostTenTimesASecond) {
 TEST_F(ProgressDisplay, ANarrowTerminalNeverWraps) {
   for (const unsigned short columns : {1, 2, 20}) {
     FakeTerminal terminal(columns);
-    { Progress progress("a long label that does not fit", 5); }
+    Progress("a long label that does not fit", 5).advance();
     const std::string output = terminal.output();
     const std::size_t shown = output.find("\x1b[K") - 1;  // after the "\r"
     EXPECT_LT(shown, columns);
