@@ -13,8 +13,7 @@ namespace sotto {
 // The user that owns each row: [R].
 torch::Tensor owner_of_rows(const RowOwners& owners, torch::Device device);
 
-// Each user's gradient of `weight` grows by xᵀ dy over its rows, of `bias` by their sum of
-// dy.
+// Over its rows, each user's gradient of `weight` grows by xᵀ dy, of `bias` by the sum of dy.
 void add_grouped_weight_gradients(const RowOwners& owners, const torch::Tensor& weight,
                                   const torch::Tensor& x, const torch::Tensor& dy);
 void add_grouped_sums(const RowOwners& owners, const torch::Tensor& bias, const torch::Tensor& dy);
