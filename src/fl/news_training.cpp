@@ -122,7 +122,11 @@ Result<std::vector<double>> NewsTraining::backward_apart(const RankingBatch& bat
   parameters_.zero_gradients();
   const UserBatch users = batch.users(own);
   Pass pass{true, 0, &users};
-  const torch::Tensor losses = batch.losses(model_, pass);
+  torch::Tensor losses;
+  {
+    const PrecisionRegion region(precision_);
+    losses = batch.losses(model_, pass);
+  }
   losses.sum().backward();
   if (own.something_was_shared())
     return failed(
