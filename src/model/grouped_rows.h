@@ -1,7 +1,7 @@
 #pragma once
 // Every user's products at once: what weighted_rows.h does user by user on the CPU, in a few large operations
 // for a card, where a launch per user costs more than its work. Each user's rows are cut into pieces as long
-// as the mean user has rows, so that padding at most doubles the work however unequal the users are.
+// as the mean user has rows, so that padding about doubles the work at most, however unequal the users are.
 //
 // Letters: R rows, U users.
 

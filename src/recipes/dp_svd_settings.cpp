@@ -28,9 +28,8 @@ void DpSvdSettings::bind(SettingsTable& table) {
       .add("ridge", ridge, {0.0, 1e9}, "A direction in which so many users agree counts half")
       .add("features", features, "Also look for what items of one genre, category or decade have in common")
       .add("popularity", popularity, {0.0, 1e9},
-           "With so many training users an item's share of all counts adds to its score once, with half of "
-           "them "
-           "twice")
+           "With so many training users an item's share of all counts adds to its score once, "
+           "with half of them twice")
       .add("again", again, {0.0, 1e6},
            "How far what a user has used before is lifted, by the logarithm of how often");
   budget.bind_budget(table);

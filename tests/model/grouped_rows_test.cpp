@@ -86,6 +86,7 @@ TEST_F(GroupedRows, MayBeNone) {
   const Tensor none = torch::zeros({0, 4}), no_gradients = torch::zeros({0, 3});
   add_grouped_weight_gradients(nobody, model_.weight, none, no_gradients);
   add_grouped_sums(nobody, model_.bias, no_gradients);
+  add_grouped_row_gradients(nobody, model_.table, torch::zeros({0}, torch::kInt64), none);
   EXPECT_TRUE(own_.gradients().eq(0).all().item<bool>());
   EXPECT_EQ(grouped_product(nobody, none, model_.weight, false).sizes(), (std::vector<std::int64_t>{0, 3}));
 }
