@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The allowed direction between the folders of src/, read off the #include lines, and torch only where it may be.
+# The allowed direction between the folders of src/ and bench/, read off the #include lines, and torch only where it
+# may be.
 # Usage: tools/check_includes.sh [SOURCE_DIR]
 set -euo pipefail
-cd "${1:-$(dirname "$0")/..}/src"
+cd "${1:-$(dirname "$0")/..}"
 
 # folder: the folders it may include from (itself always)
 allowed() {
@@ -16,19 +17,21 @@ allowed() {
     serving) echo "base metrics data text privacy secagg device net proto" ;;
     model) echo "base metrics data text privacy" ;;
     fl) echo "base metrics data text privacy secagg model" ;;
+    bench) echo "base metrics data text privacy secagg device serving model fl" ;;
     recipes) echo "base metrics data text privacy secagg model fl" ;;
-    eval) echo "base metrics data text privacy secagg model fl recipes" ;;
-    cli) echo "base metrics data text privacy secagg device net serving model fl recipes eval" ;;
+    eval) echo "base metrics data text privacy secagg model fl recipes bench" ;;
+    cli) echo "base metrics data text privacy secagg device net serving model fl recipes eval bench" ;;
     *) return 1 ;;
   esac
 }
-torch_folders=" model fl recipes eval cli "
+torch_folders=" model fl recipes eval cli bench "
 
 wrong=0
-for folder in */; do
-  folder=${folder%/}
+for path in src/*/ bench/; do
+  path=${path%/}
+  folder=${path#src/}
   if ! may=$(allowed "$folder"); then
-    echo "src/$folder is not in the table of tools/check_includes.sh"
+    echo "$path is not in the table of tools/check_includes.sh"
     wrong=1
     continue
   fi
@@ -36,15 +39,15 @@ for folder in */; do
     target=$(sed -E 's/.*#include "([^"]+)".*/\1/' <<<"$text")
     from=${target%%/*}
     if [ "$from" = "$target" ]; then
-      echo "src/$file:$line: write includes from src/ on: $target"
+      echo "$file:$line: write the include with its folder: $target"
       wrong=1
     elif [ "$from" != "$folder" ] && [[ " $may " != *" $from "* ]]; then
-      echo "src/$file:$line: $folder must not include $target"
+      echo "$file:$line: $folder must not include $target"
       wrong=1
     fi
-  done < <(grep -rnE '^\s*#include "' "$folder" || true)
-  if [[ "$torch_folders" != *" $folder "* ]] && grep -rnE '#include <(torch|ATen|c10)/' "$folder"; then
-    echo "src/$folder must not see torch"
+  done < <(grep -rnE '^\s*#include "' "$path" || true)
+  if [[ "$torch_folders" != *" $folder "* ]] && grep -rnE '#include <(torch|ATen|c10)/' "$path"; then
+    echo "$path must not see torch"
     wrong=1
   fi
 done

@@ -12,7 +12,7 @@ style() {
   echo "lint: cppcheck"
   # containerOutOfBounds does not follow std::min over sizes; _GLIBCXX_ASSERTIONS checks every access at run time.
   cppcheck --quiet --std=c++20 --language=c++ --enable=warning,performance,portability --inline-suppr \
-    --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=internalAstError --suppress=containerOutOfBounds --error-exitcode=1 -j 2 -I src src
+    --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=internalAstError --suppress=containerOutOfBounds --error-exitcode=1 -j 2 -I src -I . src bench
 }
 
 checks="" # as in .clang-tidy
@@ -21,10 +21,10 @@ if [ "${1:-}" = analyze ]; then checks="-*,clang-analyzer-*"; else style; fi
 echo "lint: clang-tidy"
 cmake --preset release -B build/lint -DSOTTO_TORCH=OFF -DSOTTO_PLAIN_PCH=OFF -DSOTTO_TOGETHER=OFF >/dev/null
 cmake --build build/lint --target sotto_wire_headers >/dev/null
-mapfile -t sources < <(git ls-files 'src/base/*.cpp' 'src/metrics/*.cpp' 'src/data/*.cpp' 'src/text/*.cpp' 'src/privacy/*.cpp' 'src/secagg/*.cpp' 'src/device/*.cpp' 'src/net/*.cpp' 'src/serving/*.cpp')
+mapfile -t sources < <(git ls-files 'src/base/*.cpp' 'src/metrics/*.cpp' 'src/data/*.cpp' 'src/text/*.cpp' 'src/privacy/*.cpp' 'src/secagg/*.cpp' 'src/device/*.cpp' 'src/net/*.cpp' 'src/serving/*.cpp' 'bench/*.cpp' ':!bench/training/*')
 # A file whose content, headers and checks are unchanged since its last clean run is not looked at again.
 mkdir -p build/lint/clean
-digest=$({ echo "$checks"; cat .clang-tidy; git ls-files -z 'src/*.h' 'proto/*.fbs' | xargs -0 cat; } | sha256sum | cut -c1-16)
+digest=$({ echo "$checks"; cat .clang-tidy; git ls-files -z 'src/*.h' 'bench/*.h' 'proto/*.fbs' | xargs -0 cat; } | sha256sum | cut -c1-16)
 check() {
   local key
   key=build/lint/clean/$(cat "$2" <(echo "$1 $2") | sha256sum | cut -c1-32)

@@ -9,9 +9,9 @@
 #include "cli/serve/run_source.h"
 #include "device/wire/pack_codec.h"
 #include "model/blas_check.h"
-#include "serving/bench/synthetic_pool.h"
 #include "serving/http/serving_server.h"
 #include "serving/mechanism_choice.h"
+#include "serving/pool/synthetic_pool.h"
 
 namespace sotto::cli {
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "secagg/item_union/bench_union.h"
 #include "secagg/item_union/private_union.h"
 #include "secagg/vectors/modular_sum.h"
 #include "test_paths.h"
@@ -133,16 +132,6 @@ TEST(UnionsOfRealClicks, ThePrivateOneNamesWhatManyRead) {
               form.guarantee(1e-6)->epsilon, form.bytes_per_device());
   EXPECT_GT(share, 0.4);
   EXPECT_LT(static_cast<double>(invented), 1 + 2 * form.false_positive_bound(held.size()));
-}
-
-TEST(BenchUnion, AnswersAgreeAndSparseIsSmaller) {
-  const auto rows = bench_union();
-  ASSERT_TRUE(rows.has_value()) << rows.error().message;
-  for (const auto& row : *rows) {
-    std::printf("%-42s %12.4g %-6s against %12.4g: %8.1f times\n", row.name.c_str(), row.ours,
-                row.unit.c_str(), row.baseline, row.ratio);
-    EXPECT_TRUE(row.unit != "bytes" || row.ratio > 10) << row.name;
-  }
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "index_fixture.h"
-#include "serving/bench/bench_serving.h"
 #include "serving/full_vectors/exhaustive_index.h"
 #ifdef SOTTO_HAVE_FAISS
 #include "serving/full_vectors/faiss/faiss_index.h"
@@ -80,14 +79,6 @@ TEST(FullVectors, HnswlibFindsNearlyAll) {
   expect_refusals(*graph);
 }
 #endif
-
-TEST(BenchServing, ComparesTheSameAnswersOnASmallPool) {
-  const auto rows = bench_serving({.items = 1500, .graph_items = 500});
-  ASSERT_TRUE(rows) << rows.error().message;
-  EXPECT_GE(rows->size(), 6U);
-  for (const BenchRow& row : *rows) EXPECT_GT(row.ours, 0) << row.name;
-  EXPECT_THAT(bench_serving({.items = 0}).error().message, HasSubstr("choose 1 to"));
-}
 
 }  // namespace
 }  // namespace sotto::serving

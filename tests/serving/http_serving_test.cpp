@@ -11,11 +11,11 @@
 #include "net/http_client.h"
 #include "net/negotiation.h"
 #include "pool_fixture.h"
-#include "serving/bench/synthetic_pool.h"
 #include "serving/http/items_json.h"
 #include "serving/http/recommend_json.h"
 #include "serving/http/serving_server.h"
 #include "serving/pool/pack_model.h"
+#include "serving/pool/synthetic_pool.h"
 #include "test_paths.h"
 
 namespace sotto::serving {

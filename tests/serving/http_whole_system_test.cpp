@@ -6,9 +6,9 @@
 
 #include "base/random.h"
 #include "device/wire/pack_codec.h"
-#include "serving/bench/synthetic_pool.h"
 #include "serving/http/http_transport.h"
 #include "serving/http/serving_server.h"
+#include "serving/pool/synthetic_pool.h"
 #include "test_paths.h"
 
 namespace sotto::serving {

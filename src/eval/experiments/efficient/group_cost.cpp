@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "secagg/item_union/union_statistics.h"
 #ifdef SOTTO_HAVE_PROTOCOL
-#include "secagg/bench/timed_round.h"
+#include "bench/secagg/timed_round.h"
 #include "secagg/shared/parameters.h"
 #endif
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/benchmarks.h"
 #include "device/rank/reranker.h"
-#include "serving/bench/bench_items.h"
-#include "serving/bench/bench_serving.h"
+#include "serving/pool/synthetic_pool.h"
 
-namespace sotto::serving {
+namespace sotto {
+
+using namespace serving;
 
 namespace {
 
@@ -15,7 +17,7 @@ constexpr std::size_t dimension = 400, pool = 20'000, returned = 500, shown = 10
 constexpr int rounds = 9;
 
 Result<DevicePack> make_pack() {
-  const BenchItems source(BenchWorld::clustered, dimension);
+  const SyntheticItems source(SyntheticWorld::clustered, dimension);
   const RowBatch vectors = source.vectors(0, pool);
   std::vector<PackItem> items(pool);
   for (std::size_t i = 0; i < pool; ++i) {
@@ -44,7 +46,7 @@ double quickest_seconds(const Call& call) {
 Result<BenchRow> bench_device_ranking() {
   SOTTO_TRY(const DevicePack pack, make_pack());
   const Reranker reranker(pack);
-  const std::vector<float> user = BenchItems(BenchWorld::clustered, dimension).directions(1);
+  const std::vector<float> user = SyntheticItems(SyntheticWorld::clustered, dimension).directions(1);
   std::vector<std::string> answer;
   for (const RankedItem& item : reranker.rank_pool(user, {}, returned)) answer.push_back(item.item);
   std::vector<RankedItem> from_answer, from_pool;
@@ -60,4 +62,4 @@ Result<BenchRow> bench_device_ranking() {
                   fmt::format("ranking all {} of the pack", pool)};
 }
 
-}  // namespace sotto::serving
+}  // namespace sotto

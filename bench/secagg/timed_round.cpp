@@ -1,9 +1,9 @@
-#include "secagg/bench/timed_round.h"
+#include "bench/secagg/timed_round.h"
 
 #include <memory>
 
-#include "base/bench.h"
 #include "base/random.h"
+#include "bench/benchmarks.h"
 #include "secagg/client/secagg_client.h"
 #include "secagg/server/secagg_server.h"
 

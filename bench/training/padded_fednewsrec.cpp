@@ -1,4 +1,4 @@
-#include "model/bench/padded_fednewsrec.h"
+#include "bench/training/padded_fednewsrec.h"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "fl/bench/bench_news.h"
-#include "fl/bench/bench_training.h"
+#include "bench/benchmarks.h"
+#include "bench/training/newsroom_models.h"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "fl/bench/bench_news.h"
+#include "bench/training/newsroom_models.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "base/bench.h"
+#include "bench/benchmarks.h"
 #include "data/importers/importers.h"
 #include "data/newsroom/newsroom.h"
 #include "text/text_settings.h"

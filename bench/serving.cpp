@@ -1,12 +1,11 @@
-#include "serving/bench/bench_serving.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
 
-#include "serving/bench/bench_items.h"
+#include "bench/benchmarks.h"
 #include "serving/index/live_index.h"
+#include "serving/pool/synthetic_pool.h"
 #include "serving/prototypes/prototype_index.h"
 #ifdef SOTTO_HAVE_FAISS
 #include "serving/full_vectors/faiss/faiss_index.h"
@@ -17,7 +16,9 @@
 #include "serving/full_vectors/hnswlib/hnswlib_index.h"
 #endif
 
-namespace sotto::serving {
+namespace sotto {
+
+using namespace serving;
 
 namespace {
 
@@ -33,15 +34,15 @@ constexpr double good_recall = 0.99;
 
 using Answers = std::vector<std::vector<ScoredItem>>;
 
-const char* name_of(BenchWorld world) {
+const char* name_of(SyntheticWorld world) {
   switch (world) {
-    case BenchWorld::clustered:
+    case SyntheticWorld::clustered:
       return "clustered items";
-    case BenchWorld::isotropic:
+    case SyntheticWorld::isotropic:
       return "isotropic items";
-    case BenchWorld::alike:
+    case SyntheticWorld::alike:
       return "equal items";
-    case BenchWorld::nearly_alike:
+    case SyntheticWorld::nearly_alike:
       return "nearly equal items (nothing can be ruled out)";
   }
   return "";
@@ -95,7 +96,7 @@ Queries make_queries(const Projection& basis, std::size_t count) {
   SeededRandom random(1, Purpose::test);
   Queries made;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto mixture = bench_mixture(basis_vectors, random);
+    const auto mixture = synthetic_mixture(basis_vectors, random);
     const auto direction = mixed_direction(basis, mixture);
     made.mixtures.insert(made.mixtures.end(), mixture.begin(), mixture.end());
     made.directions.insert(made.directions.end(), direction.begin(), direction.end());
@@ -128,8 +129,8 @@ struct Contest {
   Projection basis, prototype_vectors;
 };
 
-Result<Contest> prepare(BenchWorld world, std::size_t items, bool with_prototypes) {
-  const BenchItems source(world, dimension);
+Result<Contest> prepare(SyntheticWorld world, std::size_t items, bool with_prototypes) {
+  const SyntheticItems source(world, dimension);
   SOTTO_TRY(auto basis, Projection::create(source.directions(basis_vectors), dimension));
   SOTTO_TRY(auto centres, Projection::create(source.directions(prototypes), dimension));
   SOTTO_TRY(auto ours, LiveIndex::create(basis_vectors));
@@ -149,7 +150,7 @@ Result<Contest> prepare(BenchWorld world, std::size_t items, bool with_prototype
   return Contest{std::move(ours), std::move(lists), std::move(flat), std::move(basis), std::move(centres)};
 }
 
-Status compare_exact(const Contest& contest, BenchWorld world, std::vector<BenchRow>& rows) {
+Status compare_exact(const Contest& contest, SyntheticWorld world, std::vector<BenchRow>& rows) {
   const Queries asked = make_queries(contest.basis, std::max(queries, batch_queries));
   Answers ours(queries), theirs(slow_queries);
   const double one = seconds_per_call(
@@ -215,7 +216,7 @@ constexpr GraphShape graph_shapes[] = {{16, 100}, {32, 200}, {48, 400}};
 constexpr std::size_t least_effort = 64, most_effort = 4096;
 
 Status compare_graph(std::size_t items, std::vector<BenchRow>& rows) {
-  const BenchItems source(BenchWorld::clustered, dimension);
+  const SyntheticItems source(SyntheticWorld::clustered, dimension);
   const RowBatch vectors = source.vectors(0, items);
   SOTTO_TRY(auto basis, Projection::create(source.directions(basis_vectors), dimension));
   SOTTO_TRY(auto ours, LiveIndex::create(basis_vectors));
@@ -257,12 +258,13 @@ Result<std::vector<BenchRow>> bench_serving(const ServingBench& settings) {
   std::vector<BenchRow> rows;
   SOTTO_TRY(rows.emplace_back(), bench_device_ranking());
   {
-    SOTTO_TRY(const Contest clustered, prepare(BenchWorld::clustered, settings.items, true));
-    SOTTO_CHECK(compare_exact(clustered, BenchWorld::clustered, rows));
+    SOTTO_TRY(const Contest clustered, prepare(SyntheticWorld::clustered, settings.items, true));
+    SOTTO_CHECK(compare_exact(clustered, SyntheticWorld::clustered, rows));
     SOTTO_CHECK(compare_prototypes(clustered, rows));
     compare_memory(clustered, rows);
   }
-  for (const BenchWorld world : {BenchWorld::isotropic, BenchWorld::alike, BenchWorld::nearly_alike}) {
+  for (const SyntheticWorld world :
+       {SyntheticWorld::isotropic, SyntheticWorld::alike, SyntheticWorld::nearly_alike}) {
     SOTTO_TRY(const Contest contest, prepare(world, settings.items, false));
     SOTTO_CHECK(compare_exact(contest, world, rows));
   }
@@ -272,4 +274,4 @@ Result<std::vector<BenchRow>> bench_serving(const ServingBench& settings) {
   return rows;
 }
 
-}  // namespace sotto::serving
+}  // namespace sotto

@@ -2,8 +2,8 @@
 #include <fstream>
 #include <string>
 
-#include "fl/bench/bench_news.h"
-#include "fl/bench/bench_training.h"
+#include "bench/benchmarks.h"
+#include "bench/training/newsroom_models.h"
 
 namespace sotto {
 namespace {

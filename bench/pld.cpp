@@ -1,5 +1,3 @@
-#include "privacy/accounting/bench_pld.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <unsupported/Eigen/FFT>
 #include <vector>
 
+#include "bench/benchmarks.h"
 #include "privacy/accounting/log_math.h"
 #include "privacy/accounting/loss_lattice.h"
 #include "privacy/accounting/pld_accountant.h"

@@ -1,10 +1,8 @@
-#include "privacy/noise/bench_noise.h"
-
 #include <cmath>
 #include <random>
 #include <span>
 
-#include "base/bench.h"
+#include "bench/benchmarks.h"
 #include "privacy/noise/grid_noise.h"
 #include "privacy/noise/reference_samplers.h"
 

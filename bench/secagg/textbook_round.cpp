@@ -1,10 +1,10 @@
-#include "secagg/bench/textbook_round.h"
+#include "bench/secagg/textbook_round.h"
 
 #include <sodium.h>
 
 #include <array>
 
-#include "base/bench.h"
+#include "bench/benchmarks.h"
 #include "secagg/shared/key_exchange.h"
 #include "secagg/shared/sealed_shares.h"
 

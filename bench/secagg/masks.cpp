@@ -1,10 +1,10 @@
-#include "secagg/bench/bench_masks.h"
+#include "secagg/shared/masks.h"
 
 #include <algorithm>
 #include <array>
 
 #include "base/random.h"
-#include "secagg/shared/masks.h"
+#include "bench/benchmarks.h"
 
 namespace sotto {
 

@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "bench/training/padded_fednewsrec.h"
 #include "fl/news_training.h"
-#include "model/bench/padded_fednewsrec.h"
 #include "model/fednewsrec_model.h"
 
 namespace sotto {

@@ -1,12 +1,11 @@
-#include "secagg/bench/bench_secagg.h"
-
 #include <sys/resource.h>
 
 #include <algorithm>
 
 #include "base/random.h"
-#include "secagg/bench/textbook_round.h"
-#include "secagg/bench/timed_round.h"
+#include "bench/benchmarks.h"
+#include "bench/secagg/textbook_round.h"
+#include "bench/secagg/timed_round.h"
 #include "secagg/vectors/bit_packing.h"
 
 namespace sotto {

@@ -1,10 +1,9 @@
-#include "secagg/item_union/bench_union.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "base/distributions.h"
+#include "bench/benchmarks.h"
 #include "secagg/item_union/dense_union.h"
 #include "secagg/item_union/private_union.h"
 #include "secagg/item_union/sparse_union.h"

@@ -1,6 +1,5 @@
-#include "fl/bench_copies.h"
-
 #include "base/distributions.h"
+#include "bench/benchmarks.h"
 #include "fl/one_by_one_training.h"
 
 namespace sotto {

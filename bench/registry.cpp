@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "bench/benchmarks.h"
+#ifdef SOTTO_HAVE_TORCH
+#include "model/blas_check.h"
+#endif
+
+namespace sotto {
+
+namespace {
+
+BenchRows noise(const BenchArguments&) {
+  SOTTO_TRY(const auto measured, bench_noise());
+  std::vector<BenchRow> rows;
+  for (const auto& row : measured)
+    rows.push_back({fmt::format("{}, sigma {:g}", row.noise, row.sigma), row.ours, row.baseline_rate,
+                    row.ours / row.baseline_rate, "samples/s/core", row.baseline});
+  return rows;
+}
+
+BenchRows pld(const BenchArguments&) {
+  SOTTO_TRY(const auto bench, bench_pld());
+  BenchRow row{"pld, 1000 rounds",         bench.ours_upper_ms, bench.baseline_ms, bench.ratio, "ms",
+               "one convolution per round"};
+  row.note =
+      fmt::format("with lower bound {:.1f} ms; epsilon {:.6g} (tight value at least {:.6g}), baseline {:.6g}",
+                  bench.ours_ms, bench.ours_epsilon, bench.ours_lower, bench.baseline_epsilon);
+  return std::vector{row};
+}
+
+BenchRows serving_pool(const BenchArguments& arguments) {
+  ServingBench settings;
+  if (arguments.items) settings.items = *arguments.items;
+  return bench_serving(settings);
+}
+
+#ifdef SOTTO_HAVE_TORCH
+template <BenchRows (*bench)()>
+BenchRows with_torch(const BenchArguments&) {
+  prepare_torch();
+  return bench();
+}
+#endif
+
+constexpr std::array registry = {
+#ifdef SOTTO_HAVE_TORCH
+    Benchmark{"step", "a training step against a bare matrix product and a padded libtorch model", false,
+              &with_torch<bench_step>},
+    Benchmark{"cohort", "rounds of 50 users against one user after another", false,
+              &with_torch<bench_cohort>},
+    Benchmark{"memory", "peak memory of rounds of 1,000 users", false, &with_torch<bench_memory>},
+#endif
+#ifdef SOTTO_HAVE_PROTOCOL
+    Benchmark{"masks", "masking of vectors against the bare cipher", false,
+              [](const BenchArguments&) { return bench_masks(); }},
+    Benchmark{"secagg", "rounds of secure aggregation against a textbook implementation", false,
+              [](const BenchArguments&) { return bench_secagg(); }},
+#endif
+    Benchmark{"serving", "search of the live pool against searches over full vectors", true, &serving_pool},
+#ifdef SOTTO_HAVE_TORCH
+    Benchmark{"copies", "local training of many users' copies at once against one user after another", false,
+              &with_torch<bench_copies>},
+#endif
+    Benchmark{"union", "unions over a million items against one entry per item", false,
+              [](const BenchArguments&) { return bench_union(); }},
+    Benchmark{"noise", "integer-grid noise against straightforward samplers", false, &noise},
+    Benchmark{"pld", "privacy loss distributions of 1,000 rounds against round-by-round convolution", false,
+              &pld}};
+
+}  // namespace
+
+std::span<const Benchmark> benchmarks() { return registry; }
+
+}  // namespace sotto
