@@ -6,7 +6,7 @@
 
 #include "bench/training/padded_fednewsrec.h"
 #include "fl/news_training.h"
-#include "model/fednewsrec_model.h"
+#include "model/news/fednewsrec_model.h"
 
 namespace sotto {
 

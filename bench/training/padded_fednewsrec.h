@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "model/news_shape.h"
-#include "model/ranking_model.h"
+#include "model/news/news_shape.h"
+#include "model/news/ranking_model.h"
 
 namespace sotto {
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "eval/impression_evaluator.h"
-#include "model/news_recommender.h"
+#include "model/news/news_recommender.h"
 
 namespace sotto {
 

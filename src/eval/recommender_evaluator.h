@@ -7,7 +7,7 @@
 
 #include "data/dataset.h"
 #include "metrics/ranking.h"
-#include "model/ranking_model.h"
+#include "model/news/ranking_model.h"
 
 namespace sotto {
 

@@ -2,7 +2,7 @@
 
 #include "eval/experiments/serving/serving_mechanism.h"
 #include "eval/impression_evaluator.h"
-#include "model/news_recommender.h"
+#include "model/news/news_recommender.h"
 
 namespace sotto {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/settings.h"
-#include "model/tabular_model.h"
+#include "model/interactions/tabular_model.h"
 
 namespace sotto {
 

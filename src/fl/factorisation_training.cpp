@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "model/index_tensor.h"
-#include "model/news_recommender.h"
+#include "model/news/news_recommender.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

@@ -14,7 +14,7 @@
 #include "fl/interaction_data.h"
 #include "fl/round_update.h"
 #include "model/flat_parameters.h"
-#include "model/ranking_model.h"
+#include "model/news/ranking_model.h"
 
 namespace sotto {
 

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "fl/interaction_data.h"
-#include "model/tabular_batch.h"
+#include "model/interactions/tabular_batch.h"
 
 namespace sotto {
 

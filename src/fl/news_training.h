@@ -9,8 +9,8 @@
 #include "fl/training_data.h"
 #include "fl/user_updates.h"
 #include "model/flat_parameters.h"
+#include "model/news/ranking_batch.h"
 #include "model/precision.h"
-#include "model/ranking_batch.h"
 
 namespace sotto {
 

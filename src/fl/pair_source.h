@@ -12,8 +12,8 @@
 #include "fl/item_pairs.h"
 #include "fl/pair_spectrum.h"
 #include "fl/round_update.h"
-#include "model/item_vectors.h"
-#include "model/tabular_inputs.h"
+#include "model/interactions/item_vectors.h"
+#include "model/interactions/tabular_inputs.h"
 #include "secagg/vectors/encoding_plan.h"
 
 namespace sotto {

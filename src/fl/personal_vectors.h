@@ -14,7 +14,7 @@
 
 #include "base/settings.h"
 #include "data/dataset.h"
-#include "model/news_recommender.h"
+#include "model/news/news_recommender.h"
 
 namespace sotto {
 

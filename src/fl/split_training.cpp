@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/index_tensor.h"
+#include "model/tensor.h"
 
 namespace sotto {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fl/news_training.h"
-#include "model/news_recommender.h"
+#include "model/news/news_recommender.h"
 
 namespace sotto {
 

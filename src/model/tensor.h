@@ -8,3 +8,14 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 #include <torch/utils.h>
+
+#include <cstdint>
+#include <span>
+
+namespace sotto {
+
+// Row numbers found on the CPU, where a tensor operation can read them: a copy of `numbers`, int64. To a card
+// it travels without keeping the CPU waiting for work queued before it.
+torch::Tensor index_tensor(std::span<const std::int64_t> numbers, torch::Device device);
+
+}  // namespace sotto

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "base/result.h"
-#include "model/news_recommender.h"
+#include "model/news/news_recommender.h"
 #include "recipes/trained_news.h"
 
 namespace sotto {

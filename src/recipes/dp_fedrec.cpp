@@ -6,7 +6,7 @@
 
 #include "recipes/dp_fedrec.h"
 
-#include "model/news_recommender.h"
+#include "model/news/news_recommender.h"
 #include "recipes/dp_fedrec_settings.h"
 #include "recipes/sound_rounds.h"
 

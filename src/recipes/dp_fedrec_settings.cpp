@@ -1,6 +1,6 @@
 #include "recipes/dp_fedrec_settings.h"
 
-#include "model/noisy_user_model.h"
+#include "model/news/noisy_user_model.h"
 #include "privacy/accounting/account.h"
 
 namespace sotto {

@@ -8,7 +8,7 @@
 
 #include "base/settings.h"
 #include "fl/update_transform.h"
-#include "model/ranking_model.h"
+#include "model/news/ranking_model.h"
 #include "privacy/accounting/datasheet.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 

@@ -2,7 +2,7 @@
 // Rows that a model learns for categories, entities and users are numbered by the data it trains on. A
 // fingerprint of that numbering stays with the run, so that other data cannot be read with the wrong rows.
 
-#include "model/model_registry.h"
+#include "model/news/model_registry.h"
 
 namespace sotto {
 

@@ -7,8 +7,8 @@
 
 #include "fl/federated_source.h"
 #include "fl/training_data.h"
-#include "model/bert_source.h"
-#include "model/model_registry.h"
+#include "model/bert/bert_text.h"
+#include "model/news/model_registry.h"
 #include "recipes/recipe.h"
 #include "recipes/trained_news.h"
 #include "text/text_settings.h"

@@ -1,8 +1,8 @@
 #include "recipes/news_text.h"
 
 #include "base/log.h"
-#include "model/bert_checkpoint.h"
-#include "model/word_space.h"
+#include "model/bert/bert_checkpoint.h"
+#include "model/news/word_space.h"
 #include "text/glove.h"
 
 namespace sotto {

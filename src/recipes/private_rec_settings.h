@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/settings.h"
-#include "model/private_rec_model.h"
+#include "model/news/private_rec_model.h"
 #include "privacy/accounting/datasheet.h"
 
 namespace sotto {

@@ -16,7 +16,7 @@
 #include "fl/round_engine.h"
 #include "metrics/held_out_report.h"
 #include "metrics/ranking.h"
-#include "model/ranking_model.h"
+#include "model/news/ranking_model.h"
 #include "privacy/accounting/datasheet.h"
 
 namespace sotto {

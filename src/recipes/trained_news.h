@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/news_shape.h"
-#include "model/ranking_model.h"
+#include "model/news/news_shape.h"
+#include "model/news/ranking_model.h"
 
 namespace sotto {
 

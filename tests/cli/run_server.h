@@ -9,7 +9,7 @@
 #include "cli/serve/run_source.h"
 #include "eval/experiments/serving/two_tower_rows.h"
 #include "eval/training_run.h"
-#include "model/private_rec_model.h"
+#include "model/news/private_rec_model.h"
 #include "net/negotiation.h"
 #include "serving/http/http_transport.h"
 #include "serving/http/serving_server.h"

@@ -4,7 +4,7 @@
 
 #include "eval/training_run.h"
 #include "fl/tiny_news.h"
-#include "model/model_registry.h"
+#include "model/news/model_registry.h"
 
 namespace sotto {
 namespace {

@@ -14,7 +14,7 @@
 #include "eval/training_run.h"
 #include "fl/tiny_interactions.h"
 #include "fl/tiny_news.h"
-#include "model/bert_model.h"
+#include "model/bert/bert_model.h"
 
 namespace sotto {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fl/tiny_training.h"
-#include "model/private_rec_model.h"
+#include "model/news/private_rec_model.h"
 
 namespace sotto {
 namespace {

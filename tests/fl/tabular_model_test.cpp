@@ -1,6 +1,6 @@
 // The batched network gives the logits of its formula, computed here number by number.
 
-#include "model/tabular_model.h"
+#include "model/interactions/tabular_model.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 
 #include "fl/federated_source.h"
 #include "fl/tiny_news.h"
-#include "model/bert_model.h"
-#include "model/model_registry.h"
+#include "model/bert/bert_model.h"
+#include "model/news/model_registry.h"
 
 namespace sotto::testing {
 

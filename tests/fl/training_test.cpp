@@ -7,7 +7,7 @@
 #include "fl/federated_source.h"
 #include "fl/round_engine.h"
 #include "fl/tiny_training.h"
-#include "model/news_recommender.h"
+#include "model/news/news_recommender.h"
 
 namespace sotto {
 namespace {

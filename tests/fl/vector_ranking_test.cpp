@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/item_vectors.h"
+#include "model/interactions/item_vectors.h"
 
 namespace sotto {
 namespace {

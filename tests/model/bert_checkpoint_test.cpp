@@ -1,4 +1,4 @@
-#include "model/bert_checkpoint.h"
+#include "model/bert/bert_checkpoint.h"
 
 #include "model/tiny_bert.h"
 #include "test_paths.h"

@@ -1,4 +1,4 @@
-#include "model/bert_model.h"
+#include "model/bert/bert_model.h"
 
 #include <cstdlib>
 

@@ -1,7 +1,6 @@
-#include "model/bert_text_encoder.h"
-
 #include <torch/csrc/autograd/autograd.h>
 
+#include "model/bert/bert_text.h"
 #include "model/flat_parameters.h"
 #include "model/recompute.h"
 #include "model/tiny_bert.h"

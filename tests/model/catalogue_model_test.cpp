@@ -1,13 +1,12 @@
 // The flagship's user model: what it starts as, and what its numbers do.
 
-#include "model/catalogue_model.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "model/news_recommender.h"
-#include "model/word_space.h"
+#include "model/news/news_models.h"
+#include "model/news/news_recommender.h"
+#include "model/news/word_space.h"
 
 namespace sotto {
 namespace {

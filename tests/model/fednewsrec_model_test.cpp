@@ -1,8 +1,8 @@
-#include "model/fednewsrec_model.h"
+#include "model/news/fednewsrec_model.h"
 
 #include "model/finite_differences.h"
 #include "model/flat_parameters.h"
-#include "model/ranking_batch.h"
+#include "model/news/ranking_batch.h"
 
 namespace sotto {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "model/bert_config.h"
+#include "model/bert/bert_config.h"
 
 namespace sotto::testing {
 

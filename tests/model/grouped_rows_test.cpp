@@ -1,8 +1,8 @@
-#include "model/grouped_rows.h"
+#include "model/cohort/grouped_rows.h"
 
 #include <gtest/gtest.h>
 
-#include "model/weighted_rows.h"
+#include "model/cohort/weighted_rows.h"
 
 namespace sotto {
 namespace {

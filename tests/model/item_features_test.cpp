@@ -1,4 +1,4 @@
-#include "model/item_features.h"
+#include "model/news/item_features.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Layers against loops that read like their definition, and against finite differences.
 
 #include "model/finite_differences.h"
-#include "model/news_parts.h"
-#include "model/recurrent.h"
+#include "model/layers/recurrent.h"
+#include "model/news/news_parts.h"
 #include "model/small_news.h"
 
 namespace sotto {

@@ -1,8 +1,8 @@
-#include "model/padding.h"
+#include "model/layers/padding.h"
 
 #include <gtest/gtest.h>
 
-#include "model/index_tensor.h"
+#include "model/tensor.h"
 
 namespace sotto {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model/bert_checkpoint.h"
-#include "model/bert_source.h"
+#include "model/bert/bert_checkpoint.h"
+#include "model/bert/bert_text.h"
 #include "model/flat_parameters.h"
 #include "model/small_news.h"
 #include "model/tiny_bert.h"

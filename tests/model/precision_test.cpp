@@ -4,10 +4,10 @@
 
 #include <functional>
 
+#include "model/cohort/weighted_rows.h"
 #include "model/flat_parameters.h"
-#include "model/gru_function.h"
+#include "model/layers/recurrent.h"
 #include "model/small_news.h"
-#include "model/weighted_rows.h"
 
 namespace sotto {
 namespace {

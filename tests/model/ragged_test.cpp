@@ -1,7 +1,7 @@
-#include "model/ragged.h"
+#include "model/layers/ragged.h"
 
 #include "model/finite_differences.h"
-#include "model/row_functions.h"
+#include "model/layers/row_functions.h"
 
 namespace sotto {
 namespace {

@@ -1,9 +1,9 @@
 #pragma once
 // Six items with all features, some missing, and narrow models over them.
 
-#include "model/bert_model.h"
-#include "model/model_registry.h"
-#include "model/ranking_batch.h"
+#include "model/bert/bert_model.h"
+#include "model/news/model_registry.h"
+#include "model/news/ranking_batch.h"
 
 namespace sotto::testing {
 

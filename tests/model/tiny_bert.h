@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/bert_checkpoint.h"
+#include "model/bert/bert_checkpoint.h"
 
 namespace sotto::testing {
 

@@ -1,14 +1,13 @@
 // Item vectors from words are the truncated singular value decomposition they claim to be, also for items
 // that were not there when they were made.
 
-#include "model/word_space.h"
+#include "model/news/word_space.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "base/distributions.h"
-#include "model/term_weights.h"
 #include "test_paths.h"
 
 namespace sotto {

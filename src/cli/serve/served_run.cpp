@@ -7,8 +7,8 @@
 #include "eval/experiments/serving/two_tower_rows.h"
 #include "eval/training_run.h"
 #include "fl/personal_model.h"
-#include "model/model_registry.h"
-#include "model/private_rec_model.h"
+#include "model/news/model_registry.h"
+#include "model/news/private_rec_model.h"
 #include "recipes/article_encoder.h"
 
 namespace sotto::cli {

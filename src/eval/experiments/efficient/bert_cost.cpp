@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "model/bert_model.h"
+#include "model/bert/bert_model.h"
 
 namespace sotto {
 

@@ -2,7 +2,7 @@
 // What BERT costs a client that holds it, by size.
 
 #include "base/result.h"
-#include "model/bert_config.h"
+#include "model/bert/bert_config.h"
 
 namespace sotto {
 

@@ -5,7 +5,7 @@
 #include "data/dataset.h"
 #include "eval/experiments/serving/rows.h"
 #include "eval/experiments/serving/simulated_readers.h"
-#include "model/news_recommender.h"
+#include "model/news/news_recommender.h"
 
 namespace sotto::private_serving {
 

@@ -1,0 +1,34 @@
+#include "model/news/noisy_user_model.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace sotto {
+
+using torch::Tensor;
+
+NoisyUserModel::NoisyUserModel(std::shared_ptr<NewsRecommender> backbone, UserEmbeddingRelease serving,
+                               std::uint64_t seed)
+    : backbone_(register_module("backbone", std::move(backbone))),
+      serving_(std::move(serving)),
+      seed_(seed),
+      first_user_parameter_("backbone." + std::string(backbone_->first_user_parameter())) {}
+
+Tensor NoisyUserModel::encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) {
+  const Tensor users = backbone_->encode_users(item_vectors, histories, pass);
+  if (pass.training) return users;
+  const Tensor plain = users.detach().to(torch::kCPU, torch::kFloat64).contiguous();
+  Tensor released = torch::empty_like(plain);
+  const auto columns = static_cast<std::size_t>(plain.size(1));
+  for (std::size_t u = 0; u < histories.size(); ++u) {
+    SeededRandom random(seed_, Purpose::noise, 0, histories.users[u]);
+    const auto noisy =
+        serving_.release({plain.data_ptr<double>() + u * columns, columns}, DeviceRandom::simulated(random));
+    TORCH_CHECK(noisy.has_value(), "a user vector could not be released");
+    const std::vector<double> values = noisy->reals();
+    std::copy(values.begin(), values.end(), released.data_ptr<double>() + u * columns);
+  }
+  return released.to(users.options());
+}
+
+}  // namespace sotto

@@ -1,0 +1,35 @@
+#pragma once
+// VDP serving around any two-tower model: in evaluation, which is serving, a user vector is replaced by what
+// the device would send, clipped and noised by the real mechanism. Training is the model's own.
+//
+// Letters: U histories, D size of a vector.
+
+#include <memory>
+#include <string>
+
+#include "model/news/news_recommender.h"
+#include "privacy/mechanisms/user_embedding_release.h"
+
+namespace sotto {
+
+class NoisyUserModel final : public NewsRecommender {
+ public:
+  // One query per user; draws are addressed by (seed, user).
+  NoisyUserModel(std::shared_ptr<NewsRecommender> backbone, UserEmbeddingRelease serving, std::uint64_t seed);
+
+  torch::Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+    return backbone_->encode_items(items, pass);
+  }
+  torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
+                             Pass& pass) override;
+  std::int64_t vector_size() const override { return backbone_->vector_size(); }
+  std::string_view first_user_parameter() const override { return first_user_parameter_; }
+
+ private:
+  std::shared_ptr<NewsRecommender> backbone_;
+  UserEmbeddingRelease serving_;
+  std::uint64_t seed_;
+  std::string first_user_parameter_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,49 @@
+#pragma once
+// PrivateRec (its Algorithm 1) around any two-tower model: a user vector is replaced by a mixture of B public
+// basis vectors whose weights are what a device would send: attention over the basis, clipped, noised,
+// normalised. Clicks may be replaced by a blank item first (padding).
+//
+// Noise is the real mechanism's, in training (ReLU) and in evaluation, which is serving (SoftPlus). Without a
+// mechanism the weights stay as they are. Gradients treat the noise as a constant.
+//
+// Letters: U histories, B basis vectors, D size of a vector.
+
+#include <memory>
+#include <optional>
+
+#include "model/news/news_recommender.h"
+#include "privacy/mechanisms/private_attention.h"
+
+namespace sotto {
+
+class PrivateRecModel final : public NewsRecommender {
+ public:
+  struct Settings {
+    std::int64_t basis_vectors = 3;
+    double clip = 1;  // L2 norm of the weights
+    std::optional<PrivateAttention> training, serving;
+    std::uint64_t serving_seed = 1;
+  };
+  PrivateRecModel(std::shared_ptr<NewsRecommender> backbone, Settings settings);
+
+  torch::Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+    return backbone_->encode_items(items, pass);
+  }
+  torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
+                             Pass& pass) override;
+  std::int64_t vector_size() const override { return backbone_->vector_size(); }
+  std::string_view first_user_parameter() const override { return first_user_parameter_; }
+  // The parts that a device has: the user model as it is without mixtures, and the public vectors.
+  NewsRecommender& backbone() const { return *backbone_; }
+  const torch::Tensor& basis() const { return basis_; }  // [B, D]
+
+ private:
+  std::vector<std::uint64_t> draws_of(const Histories& histories, Pass& pass) const;
+
+  Settings settings_;
+  std::shared_ptr<NewsRecommender> backbone_;
+  torch::Tensor basis_;  // [B, D]
+  std::string first_user_parameter_;
+};
+
+}  // namespace sotto
