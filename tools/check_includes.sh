@@ -19,12 +19,13 @@ allowed() {
     fl) echo "base metrics data text privacy secagg model" ;;
     bench) echo "base metrics data text privacy secagg device serving model fl" ;;
     recipes) echo "base metrics data text privacy secagg model fl" ;;
-    eval) echo "base metrics data text privacy secagg model fl recipes bench" ;;
-    cli) echo "base metrics data text privacy secagg device net serving model fl recipes eval bench" ;;
+    publish) echo "base metrics data text privacy secagg device serving model fl recipes" ;;
+    eval) echo "base metrics data text privacy secagg model fl recipes publish bench" ;;
+    cli) echo "base metrics data text privacy secagg device net serving model fl recipes publish eval bench" ;;
     *) return 1 ;;
   esac
 }
-torch_folders=" model fl recipes eval cli bench "
+torch_folders=" model fl recipes publish eval cli bench "
 
 wrong=0
 for path in src/*/ bench/; do

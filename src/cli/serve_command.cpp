@@ -6,9 +6,9 @@
 
 #include "base/interrupt.h"
 #include "cli/command.h"
-#include "cli/serve/run_source.h"
 #include "device/wire/pack_codec.h"
 #include "model/blas_check.h"
+#include "publish/packs/run_source.h"
 #include "serving/http/serving_server.h"
 #include "serving/mechanism_choice.h"
 #include "serving/pool/synthetic_pool.h"
@@ -16,6 +16,8 @@
 namespace sotto::cli {
 
 namespace {
+
+using publish::RunSource;
 
 constexpr std::int64_t week_seconds = 7 * 86'400;
 
@@ -25,7 +27,7 @@ struct ServeArguments {
   std::int64_t max_age_hours = 0;
   std::size_t synthetic = 0;
   fs::path run, data;
-  ServedRunSettings served;
+  publish::ServedRunSettings served;
   bool fast_disk_writes = false;
   double epsilon = 0;  // 0: not said
 };

@@ -12,22 +12,6 @@ using nlohmann::json;
 
 namespace {
 
-struct Prepared {
-  const RecipeEntry* entry = nullptr;
-  std::unique_ptr<Recipe> recipe;
-  SettingsTable table;
-  std::uint64_t seed = 1;
-  std::string device;
-};
-
-Result<json> read_json(const fs::path& path) {
-  SOTTO_TRY(const auto text, read_file(path, 1 << 20));
-  auto parsed = json::parse(text, nullptr, false);
-  if (parsed.is_discarded() || !parsed.is_object())
-    return bad_input("{} is not a run description: was the folder changed by hand?", path.string());
-  return parsed;
-}
-
 // A flag that only some recipes have.
 Status set_if_known(SettingsTable& table, const RecipeEntry& entry, const char* name,
                     const std::string& value) {
@@ -39,29 +23,9 @@ Status set_if_known(SettingsTable& table, const RecipeEntry& entry, const char* 
                                                 : "it gives no differential privacy");
 }
 
-Result<Prepared> load_stored(const fs::path& run) {
-  if (!fs::exists(run / "run.json"))
-    return bad_input(
-        "{} holds no run (there is no run.json): start one with 'sotto train RECIPE --data DIR --out {}'",
-        run.string(), run.string());
-  SOTTO_TRY(const auto stored, read_json(run / "run.json"));
-  Prepared prepared;
-  try {
-    SOTTO_TRY(prepared.entry, find_recipe(stored.at("recipe").get<std::string>()));
-    prepared.seed = stored.at("seed").get<std::uint64_t>();
-    prepared.device = stored.at("device").get<std::string>();
-  } catch (const json::exception&) {
-    return bad_input("{} is not a run description", (run / "run.json").string());
-  }
-  prepared.recipe = prepared.entry->make();
-  prepared.recipe->bind(prepared.table);
-  SOTTO_CHECK(prepared.table.load_toml(run / "settings.toml"));
-  return prepared;
-}
-
-Result<Prepared> prepare(const TrainJob& job) {
+Result<StoredRun> prepare(const TrainJob& job) {
   if (job.resume) {
-    SOTTO_TRY(auto prepared, load_stored(job.out));
+    SOTTO_TRY(auto prepared, load_run(job.out));
     if (job.recipe != prepared.entry->name)
       return bad_input("{} is a run of {}, not of {}", job.out.string(), prepared.entry->name, job.recipe);
     if (!job.assignments.empty() || !job.config.empty() || !job.mode.empty() || !job.epsilon.empty())
@@ -72,7 +36,7 @@ Result<Prepared> prepare(const TrainJob& job) {
                        job.out.string());
     return prepared;
   }
-  Prepared prepared;
+  StoredRun prepared;
   SOTTO_TRY(prepared.entry, find_recipe(job.recipe));
   if (fs::exists(job.out) && (!fs::is_directory(job.out) || !fs::is_empty(job.out)))
     return bad_input("{} exists: choose another --out, or continue it with --resume", job.out.string());
@@ -89,11 +53,6 @@ Result<Prepared> prepare(const TrainJob& job) {
 }
 
 }  // namespace
-
-Result<const RecipeEntry*> recipe_of_run(const fs::path& run) {
-  SOTTO_TRY(const auto prepared, load_stored(run));
-  return prepared.entry;
-}
 
 Result<std::int64_t> planned_rounds(const TrainJob& job) {
   SOTTO_TRY(const auto prepared, prepare(job));
@@ -143,7 +102,7 @@ namespace {
 
 Result<TestMetrics> evaluate_stored(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate,
                                     const std::vector<std::string>& assignments) {
-  SOTTO_TRY(auto prepared, load_stored(run));
+  SOTTO_TRY(auto prepared, load_run(run));
   for (const auto& assignment : assignments) SOTTO_CHECK(prepared.table.set_assignment(assignment));
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
@@ -152,35 +111,6 @@ Result<TestMetrics> evaluate_stored(const fs::path& run, const Dataset& dataset,
 }
 
 }  // namespace
-
-Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset) {
-  SOTTO_TRY(auto prepared, load_stored(run));
-  if (!fs::exists(run / "best.sotto"))
-    return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
-  std::optional<TrainedNews> taken;
-  // Recipes without a news model measure whatever is asked of them: let that cost nothing.
-  const Evaluate not_ranked = [](RankingModel&, const Dataset&, std::span<const std::uint32_t>, std::size_t) {
-    return MeanImpressionMetrics{};
-  };
-  const auto not_measured = [](const Dataset&, const InteractionData&, const ScoreTestUsers&) {
-    return HeldOutReport{};
-  };
-  SOTTO_CHECK(prepared.recipe->evaluate({dataset,
-                                         run,
-                                         prepared.seed,
-                                         prepared.device,
-                                         false,
-                                         not_ranked,
-                                         {},
-                                         not_measured,
-                                         [&](TrainedNews news) { taken = std::move(news); }}));
-  if (!taken)
-    return bad_input(
-        "{} is a run of {}, which learns no vectors of items and readers from text: take one of "
-        "'fedrec' or 'central-nrms'",
-        run.string(), prepared.entry->name);
-  return std::move(*taken);
-}
 
 Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset) {
   return evaluate_stored(run, dataset, evaluate_recommender, {});

@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "recipes/recipe.h"
-#include "recipes/trained_news.h"
+#include "recipes/stored_run.h"
 
 namespace sotto {
 
@@ -36,9 +35,6 @@ struct TrainJob {
 // Refuses an existing run unless it is resumed, and a resumed one with other settings (more rounds are fine).
 Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, const Observe& observe);
 
-// The recipe that made a run.
-Result<const RecipeEntry*> recipe_of_run(const fs::path& run);
-
 // Test metrics of the best parameters of a run.
 Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset);
 // The same with another look at the model and the test impressions; not called for models of interactions.
@@ -46,10 +42,6 @@ Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset, co
 // The same under other settings: only such that leave the shape of the model alone.
 Result<TestMetrics> evaluate_run_as(const fs::path& run, const Dataset& dataset,
                                     const std::vector<std::string>& assignments);
-
-// The news model of a run with its best parameters; `dataset` gives the items it knows at first. Runs without
-// a news model are refused.
-Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset);
 
 // Rounds that the job will run in all, for progress bars; settings are checked as by train_run.
 Result<std::int64_t> planned_rounds(const TrainJob& job);

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/random.h"
-#include "cli/serve/run_source.h"
-#include "eval/experiments/serving/two_tower_rows.h"
 #include "eval/training_run.h"
 #include "model/news/private_rec_model.h"
 #include "net/negotiation.h"
+#include "publish/packs/run_source.h"
+#include "publish/two_tower_rows.h"
 #include "serving/http/http_transport.h"
 #include "serving/http/serving_server.h"
 
@@ -22,7 +22,7 @@ class RunServer {
  public:
   // folder: for everything it writes. The data is found where the run was trained.
   RunServer(const fs::path& folder, const fs::path& run) : folder_(folder) {
-    source.emplace(cli::RunSource::open(run, {}, folder / "run.pack", {.prototypes = 4}).value());
+    source.emplace(publish::RunSource::open(run, {}, folder / "run.pack", {.prototypes = 4}).value());
     serving::ServeSettings settings;
     settings.model = folder / "run.pack";
     settings.catalogue = folder / "catalogue";
@@ -98,7 +98,7 @@ class RunServer {
     }
   }
 
-  std::optional<cli::RunSource> source;
+  std::optional<publish::RunSource> source;
   std::unique_ptr<serving::ServingServer> server;
 
  private:
@@ -115,11 +115,11 @@ inline void expect_users_of_the_model(const DevicePack& pack, const fs::path& ru
   // What a recipe puts around the shared model is not the device's.
   if (auto* mixtures = dynamic_cast<PrivateRecModel*>(model)) model = &mixtures->backbone();
   torch::NoGradGuard no_grad;
-  const auto items = private_serving::encode_catalogue(*model, dataset.item_count());
+  const auto items = publish::encode_catalogue(*model, dataset.item_count());
   const UserModel device = make_user_model(pack).value();
   const auto users =
-      private_serving::encode_histories(*model, items, news.max_history, {histories.begin(), histories.end()},
-                                        std::vector<UserId>(histories.size(), unknown_user));
+      publish::encode_histories(*model, items, news.max_history, {histories.begin(), histories.end()},
+                                std::vector<UserId>(histories.size(), unknown_user));
   for (std::size_t h = 0; h < histories.size(); ++h) {
     std::vector<float> clicks;
     for (const ItemId item : histories[h])

@@ -6,7 +6,7 @@
 #include "cli/run_server.h"
 #include "eval/small_newsroom.h"
 
-namespace sotto::cli {
+namespace sotto::publish {
 namespace {
 
 using ::testing::HasSubstr;
@@ -91,6 +91,6 @@ TEST_F(ServedFlagship, ANewArticleIsReadInTheWordsOfTheRun) {
 }
 
 }  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::publish
 
 #endif

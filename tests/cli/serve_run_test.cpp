@@ -11,7 +11,7 @@
 #include "cli/run_server.h"
 #include "fl/tiny_news.h"
 
-namespace sotto::cli {
+namespace sotto::publish {
 namespace {
 
 using ::testing::Contains;
@@ -74,8 +74,7 @@ TEST_F(ServedRuns, AnArticleIsReadAsTheCatalogueWas) {
   train("central-naml", {"filters=8", "category_size=4", "pooling_size=4"}, folder / "run");
   auto news = open_news_run(folder / "run", dataset).value();
   torch::NoGradGuard no_grad;
-  const auto items =
-      private_serving::encode_catalogue(dynamic_cast<NewsRecommender&>(*news.model), dataset.item_count());
+  const auto items = encode_catalogue(dynamic_cast<NewsRecommender&>(*news.model), dataset.item_count());
   const auto served = open_served_run(folder / "run", dataset, {.prototypes = 4});
   ASSERT_TRUE(served) << served.error().message;
   std::vector<serving::CatalogueItem> articles(4);
@@ -175,6 +174,6 @@ TEST_F(ServedRunServer, ANewTrainingTakesOverWithoutAFailedRequest) {
 }
 
 }  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::publish
 
 #endif

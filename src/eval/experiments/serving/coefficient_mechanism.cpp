@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "eval/experiments/serving/k_means.h"
 #include "eval/experiments/serving/mechanism_parts.h"
-#include "eval/experiments/serving/row_maths.h"
 #include "privacy/mechanisms/private_attention.h"
+#include "publish/k_means.h"
+#include "publish/rows.h"
 
 namespace sotto::private_serving {
 

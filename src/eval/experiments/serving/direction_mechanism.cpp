@@ -7,8 +7,8 @@
 
 #include "eval/experiments/serving/mechanism_parts.h"
 #include "eval/experiments/serving/mixing.h"
-#include "eval/experiments/serving/row_maths.h"
 #include "privacy/mechanisms/user_embedding_release.h"
+#include "publish/rows.h"
 
 namespace sotto::private_serving {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "eval/experiments/serving/row_maths.h"
+#include "publish/rows.h"
 
 namespace sotto::private_serving {
 

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "eval/experiments/serving/codebook.h"
 #include "eval/experiments/serving/mechanism_parts.h"
 #include "eval/experiments/serving/mixing.h"
-#include "eval/experiments/serving/row_maths.h"
 #include "privacy/mechanisms/prototype_selection.h"
+#include "publish/codebook.h"
+#include "publish/rows.h"
 
 namespace sotto::private_serving {
 

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
-#include "eval/experiments/serving/k_means.h"
 #include "eval/experiments/serving/mechanism_parts.h"
 #include "eval/experiments/serving/mixing.h"
-#include "eval/experiments/serving/row_maths.h"
 #include "privacy/mechanisms/prototype_selection.h"
+#include "publish/k_means.h"
+#include "publish/rows.h"
 
 namespace sotto::private_serving {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eval/experiments/serving/row_maths.h"
+#include "publish/rows.h"
 
 namespace sotto::private_serving {
 

@@ -4,8 +4,8 @@
 //
 // Immutable; the mechanisms made from it refer to it and must not outlive it.
 
-#include "eval/experiments/serving/ranking_space.h"
 #include "eval/experiments/serving/serving_scene.h"
+#include "publish/ranking_space.h"
 
 namespace sotto::private_serving {
 

@@ -6,8 +6,8 @@
 
 #include "base/thread_pool.h"
 #include "eval/dot_rows.h"
-#include "eval/experiments/serving/row_maths.h"
 #include "metrics/ranking.h"
+#include "publish/rows.h"
 
 namespace sotto::private_serving {
 

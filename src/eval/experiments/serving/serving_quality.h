@@ -2,9 +2,11 @@
 // How good a ranking is for test readers: over what an impression showed, and over the whole pool.
 
 #include "data/dataset.h"
-#include "eval/experiments/serving/rows.h"
+#include "publish/rows.h"
 
 namespace sotto::private_serving {
+
+using publish::Rows;
 
 // One value per query (test impression); NaN where a query says nothing.
 struct ImpressionQuality {

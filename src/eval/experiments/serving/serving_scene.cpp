@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "eval/experiments/serving/two_tower_rows.h"
 #include "eval/training_run.h"
+#include "publish/two_tower_rows.h"
 
 namespace sotto::private_serving {
 

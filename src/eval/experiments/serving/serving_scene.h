@@ -3,14 +3,16 @@
 // simulated readers.
 
 #include "data/dataset.h"
-#include "eval/experiments/serving/rows.h"
-#include "eval/experiments/serving/simulated_readers.h"
+#include "publish/rows.h"
+#include "publish/simulated_readers.h"
 
 namespace sotto {
 class NewsRecommender;
 }
 
 namespace sotto::private_serving {
+
+using namespace publish;  // an experiment measures what is published
 
 struct ServingScene {
   Rows items;                              // the whole catalogue

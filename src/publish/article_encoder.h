@@ -5,29 +5,25 @@
 // Takes the model over: from creation on its items are those of the batch being encoded, and nobody else may
 // ask it about items by number. Safe to call from several threads; one batch is encoded at a time.
 
+#include <memory>
 #include <mutex>
-#include <span>
 #include <string_view>
 #include <unordered_map>
 
-#include "base/result.h"
 #include "model/news/news_recommender.h"
 #include "recipes/trained_news.h"
+#include "serving/pool/item_encoder.h"
 
-namespace sotto {
+namespace sotto::publish {
 
-struct Article {
-  std::string_view title, abstract, category, subcategory;
-};
-
-class ArticleEncoder {
+class ArticleEncoder final : public serving::ItemEncoder {
  public:
   // The model must be two towers.
-  static Result<std::unique_ptr<ArticleEncoder>> create(TrainedNews news);
+  static Result<std::shared_ptr<const ArticleEncoder>> create(TrainedNews news);
 
-  std::size_t dimension() const { return dimension_; }
-  // One vector per article. An article without a word or category the model knows gets the zero vector.
-  Result<std::vector<std::vector<float>>> encode(std::span<const Article> articles) const;
+  // An article without a word or category the model knows gets the zero vector.
+  Result<std::vector<std::vector<float>>> encode(
+      std::span<const serving::CatalogueItem> articles) const override;
 
  private:
   ArticleEncoder(TrainedNews news, std::shared_ptr<NewsRecommender> towers);
@@ -39,4 +35,4 @@ class ArticleEncoder {
   mutable std::mutex mutex_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::publish

@@ -12,7 +12,7 @@
 #include "recipes/recipe.h"
 #include "serving/pool/item_encoder.h"
 
-namespace sotto::cli {
+namespace sotto::publish {
 
 struct ServedRunSettings {
   std::int64_t prototypes = 64, basis_vectors = 5;
@@ -29,4 +29,4 @@ struct ServedRun {
 Result<ServedRun> open_served_run(const fs::path& run, const Dataset& dataset,
                                   const ServedRunSettings& settings);
 
-}  // namespace sotto::cli
+}  // namespace sotto::publish

@@ -1,11 +1,11 @@
-#include "eval/experiments/serving/two_tower_rows.h"
+#include "publish/two_tower_rows.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "eval/experiments/serving/k_means.h"
+#include "publish/k_means.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 using torch::Tensor;
 
@@ -79,4 +79,4 @@ Result<Rows> simulated_reader_vectors(NewsRecommender& model, const Rows& items,
                           std::vector<UserId>(histories.size(), unknown_user));
 }
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "eval/experiments/serving/ranking_space.h"
+#include "publish/ranking_space.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 struct Codebook {
   Rows prototypes;                  // [K, d]
@@ -31,4 +31,4 @@ Rows make_basis(const RankingSpace& space, const Rows& reader_vectors, std::size
 Codebook make_codebook(const RankingSpace& space, const Rows& reader_vectors, std::size_t prototypes,
                        std::size_t basis, std::uint64_t seed);
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

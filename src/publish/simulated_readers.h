@@ -10,9 +10,9 @@
 #include <cstdint>
 
 #include "data/dataset.h"
-#include "eval/experiments/serving/rows.h"
+#include "publish/rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 struct ReaderSettings {
   std::int64_t readers = 8000;
@@ -34,4 +34,4 @@ std::vector<std::vector<ItemId>> simulate_histories(std::span<const std::uint32_
                                                     std::span<const double> demand,
                                                     const ReaderSettings& settings, std::uint64_t seed);
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

@@ -1,11 +1,13 @@
+#include "publish/ranking_space.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "eval/experiments/serving/k_means.h"
-#include "eval/serving_fixture.h"
+#include "publish/k_means.h"
+#include "publish/normal_rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 namespace {
 
 using testing::normal_rows;
@@ -112,4 +114,4 @@ TEST(KMeans, DirectionsHaveLengthOneAndMoreClustersThanPointsAreCut) {
 }
 
 }  // namespace
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

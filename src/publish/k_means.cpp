@@ -1,11 +1,11 @@
-#include "eval/experiments/serving/k_means.h"
+#include "publish/k_means.h"
 
 #include <algorithm>
 
 #include "base/distributions.h"
-#include "eval/experiments/serving/row_maths.h"
+#include "publish/rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 namespace {
 
@@ -69,4 +69,4 @@ Clusters k_means(const Rows& points, std::size_t k, ClusterShape shape, int iter
   return clusters;
 }
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

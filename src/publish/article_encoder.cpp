@@ -1,8 +1,8 @@
-#include "recipes/article_encoder.h"
+#include "publish/article_encoder.h"
 
 #include <numeric>
 
-namespace sotto {
+namespace sotto::publish {
 namespace {
 
 // Owns what a Catalogue of texts refers to.
@@ -40,12 +40,12 @@ TextColumn column_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Result<std::unique_ptr<ArticleEncoder>> ArticleEncoder::create(TrainedNews news) {
+Result<std::shared_ptr<const ArticleEncoder>> ArticleEncoder::create(TrainedNews news) {
   auto towers = std::dynamic_pointer_cast<NewsRecommender>(news.model);
   if (!towers)
     return bad_input("{} scores every item anew for every reader: its items have no vectors of their own",
                      news.model_name);
-  return std::unique_ptr<ArticleEncoder>(new ArticleEncoder(std::move(news), std::move(towers)));
+  return std::shared_ptr<const ArticleEncoder>(new ArticleEncoder(std::move(news), std::move(towers)));
 }
 
 ArticleEncoder::ArticleEncoder(TrainedNews news, std::shared_ptr<NewsRecommender> towers)
@@ -55,11 +55,12 @@ ArticleEncoder::ArticleEncoder(TrainedNews news, std::shared_ptr<NewsRecommender
       categories_(codes_of(news_.category_names)),
       subcategories_(codes_of(news_.subcategory_names)) {}
 
-Result<std::vector<std::vector<float>>> ArticleEncoder::encode(std::span<const Article> articles) const {
+Result<std::vector<std::vector<float>>> ArticleEncoder::encode(
+    std::span<const serving::CatalogueItem> articles) const {
   if (articles.empty()) return std::vector<std::vector<float>>();
   TextColumn ids, titles, abstracts;
   std::vector<std::uint32_t> categories, subcategories;
-  for (const Article& article : articles) {
+  for (const serving::CatalogueItem& article : articles) {
     ids.add("");
     titles.add(article.title);
     abstracts.add(article.abstract);
@@ -97,4 +98,4 @@ Result<std::vector<std::vector<float>>> ArticleEncoder::encode(std::span<const A
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::publish

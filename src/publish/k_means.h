@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "eval/experiments/serving/rows.h"
+#include "publish/rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 struct Clusters {
   Rows centres;                           // min(k, points.size()) rows
@@ -20,4 +20,4 @@ enum class ClusterShape {
 // Starts from distinct points drawn at random; an empty cluster keeps its centre. k > 0, points not empty.
 Clusters k_means(const Rows& points, std::size_t k, ClusterShape shape, int iterations, std::uint64_t seed);
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

@@ -1,13 +1,13 @@
-#include "eval/experiments/serving/codebook.h"
+#include "publish/codebook.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "eval/experiments/serving/k_means.h"
-#include "eval/experiments/serving/row_maths.h"
+#include "publish/k_means.h"
+#include "publish/rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 namespace {
 
@@ -102,4 +102,4 @@ Codebook make_codebook(const RankingSpace& space, const Rows& reader_vectors, st
   return book;
 }
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

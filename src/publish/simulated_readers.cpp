@@ -1,4 +1,4 @@
-#include "eval/experiments/serving/simulated_readers.h"
+#include "publish/simulated_readers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "base/distributions.h"
 #include "privacy/mechanisms/laplace_mechanism.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 namespace {
 
@@ -99,4 +99,4 @@ std::vector<std::vector<ItemId>> simulate_histories(std::span<const std::uint32_
   return histories;
 }
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

@@ -1,42 +1,20 @@
-#ifdef SOTTO_HAVE_NET
-
-#include "cli/serve/served_run.h"
+#include "publish/packs/served_run.h"
 
 #include "device/wire/pack_codec.h"
-#include "eval/experiments/serving/codebook.h"
-#include "eval/experiments/serving/two_tower_rows.h"
-#include "eval/training_run.h"
 #include "fl/personal_model.h"
 #include "model/news/model_registry.h"
 #include "model/news/private_rec_model.h"
-#include "recipes/article_encoder.h"
+#include "publish/article_encoder.h"
+#include "publish/codebook.h"
+#include "publish/two_tower_rows.h"
+#include "recipes/stored_run.h"
 
-namespace sotto::cli {
+namespace sotto::publish {
 
 namespace {
 
-using private_serving::Codebook;
-using private_serving::Rows;
-
 constexpr std::uint64_t codebook_seed = 1;
 constexpr std::size_t version_digits = 12;
-
-class RunEncoder final : public serving::ItemEncoder {
- public:
-  explicit RunEncoder(std::unique_ptr<const ArticleEncoder> articles) : articles_(std::move(articles)) {}
-
-  Result<std::vector<std::vector<float>>> encode(
-      std::span<const serving::CatalogueItem> items) const override {
-    std::vector<Article> articles;
-    articles.reserve(items.size());
-    for (const auto& item : items)
-      articles.push_back({item.title, item.abstract, item.category, item.subcategory});
-    return articles_->encode(articles);
-  }
-
- private:
-  std::unique_ptr<const ArticleEncoder> articles_;
-};
 
 // The device's name for the user side of a model.
 Result<std::string> user_model_kind(const std::string& model) {
@@ -92,12 +70,12 @@ Result<PackUserModel> user_model_of(const TrainedNews& news, const NewsRecommend
 Result<Codebook> codebook_of(const TrainedNews& news, NewsRecommender& towers, const Dataset& dataset,
                              const ServedRunSettings& settings, std::size_t basis) {
   torch::NoGradGuard no_grad;
-  const Rows items = private_serving::encode_catalogue(towers, dataset.item_count());
-  private_serving::ReaderSettings readers;
+  const Rows items = encode_catalogue(towers, dataset.item_count());
+  ReaderSettings readers;
   readers.demand_epsilon = settings.demand_epsilon;
-  SOTTO_TRY(const Rows vectors, private_serving::simulated_reader_vectors(
-                                    towers, items, dataset, news.max_history, readers, codebook_seed));
-  SOTTO_TRY(const auto space, private_serving::RankingSpace::of_items(items));
+  SOTTO_TRY(const Rows vectors,
+            simulated_reader_vectors(towers, items, dataset, news.max_history, readers, codebook_seed));
+  SOTTO_TRY(const auto space, RankingSpace::of_items(items));
   return make_codebook(space, vectors, static_cast<std::size_t>(settings.prototypes), basis, codebook_seed);
 }
 
@@ -134,11 +112,8 @@ Result<ServedRun> open_served_run(const fs::path& run, const Dataset& dataset,
   SOTTO_TRY(const auto* recipe, recipe_of_run(run));
   pack.model = fmt::format("{}-{}", recipe->name, hash.substr(0, version_digits));
 
-  SOTTO_TRY(auto articles, ArticleEncoder::create(std::move(news)));
-  served.encoder = std::make_shared<const RunEncoder>(std::move(articles));
+  SOTTO_TRY(served.encoder, ArticleEncoder::create(std::move(news)));
   return served;
 }
 
-}  // namespace sotto::cli
-
-#endif
+}  // namespace sotto::publish

@@ -1,14 +1,15 @@
+#include "publish/codebook.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "eval/experiments/serving/codebook.h"
-#include "eval/serving_fixture.h"
+#include "publish/normal_rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 namespace {
 
-class ServingCodebook : public ::testing::Test {
+class CodebookOfReaders : public ::testing::Test {
  protected:
   // How well the server ranks for readers by the vector that is chosen for each of them.
   template <class Choose>
@@ -31,16 +32,16 @@ class ServingCodebook : public ::testing::Test {
   }
   static std::vector<float> copy(std::span<const float> row) { return {row.begin(), row.end()}; }
 
-  ServingScene scene = testing::normal_scene();
-  RankingSpace space = RankingSpace::of_items(scene.items).value();
+  Rows readers = testing::normal_readers();
+  RankingSpace space = RankingSpace::of_items(testing::normal_items()).value();
   Rows users = testing::normal_rows(500, 6, 7, 0.7F);
 };
 
-TEST_F(ServingCodebook, PrototypesNamedByCosineRankBetterTheMoreThereAre) {
-  double before = agreement(
-      [&](std::span<const float>) { return make_codebook(space, scene.readers, 0, 0, 1).average_user; });
+TEST_F(CodebookOfReaders, PrototypesNamedByCosineRankBetterTheMoreThereAre) {
+  double before =
+      agreement([&](std::span<const float>) { return make_codebook(space, readers, 0, 0, 1).average_user; });
   for (const std::size_t count : {4U, 16U, 64U}) {
-    const Rows prototypes = make_prototypes(space, scene.readers, count, 1);
+    const Rows prototypes = make_prototypes(space, readers, count, 1);
     ASSERT_EQ(prototypes.size(), count);
     const double now =
         agreement([&](std::span<const float> user) { return copy(prototypes[nearest(user, prototypes)]); });
@@ -50,15 +51,15 @@ TEST_F(ServingCodebook, PrototypesNamedByCosineRankBetterTheMoreThereAre) {
   EXPECT_GT(before, 0.8);
 }
 
-TEST_F(ServingCodebook, EveryPrototypeIsNamedBySomebody) {
-  const Rows prototypes = make_prototypes(space, scene.readers, 16, 1);
+TEST_F(CodebookOfReaders, EveryPrototypeIsNamedBySomebody) {
+  const Rows prototypes = make_prototypes(space, readers, 16, 1);
   std::set<std::size_t> named;
-  for (std::size_t i = 0; i < scene.readers.size(); ++i) named.insert(nearest(scene.readers[i], prototypes));
+  for (std::size_t i = 0; i < readers.size(); ++i) named.insert(nearest(readers[i], prototypes));
   EXPECT_EQ(named.size(), 16U);
 }
 
-TEST_F(ServingCodebook, MixturesOfTheBasisByAttentionRankBetterThanTheAverageUser) {
-  const Codebook book = make_codebook(space, scene.readers, 8, 5, 1);
+TEST_F(CodebookOfReaders, MixturesOfTheBasisByAttentionRankBetterThanTheAverageUser) {
+  const Codebook book = make_codebook(space, readers, 8, 5, 1);
   const double average = agreement([&](std::span<const float>) { return book.average_user; });
   const double mixed = agreement([&](std::span<const float> user) {
     std::vector<double> weights;
@@ -76,4 +77,4 @@ TEST_F(ServingCodebook, MixturesOfTheBasisByAttentionRankBetterThanTheAverageUse
 }
 
 }  // namespace
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

@@ -9,9 +9,9 @@
 // Made from items alone, so as public as they are. Immutable, safe to share between threads.
 
 #include "base/result.h"
-#include "eval/experiments/serving/rows.h"
+#include "publish/rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 class RankingSpace {
  public:
@@ -31,4 +31,4 @@ class RankingSpace {
   Rows to_space_;  // [dimension(), d]: Λ^(1/2) Eᵀ
 };
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

@@ -1,11 +1,11 @@
-#include "eval/experiments/serving/ranking_space.h"
+#include "publish/ranking_space.h"
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
-#include "eval/experiments/serving/row_maths.h"
+#include "publish/rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 namespace {
 
@@ -61,4 +61,4 @@ Rows RankingSpace::comparable(Rows user_vectors) const {
   return user_vectors;
 }
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

@@ -3,11 +3,11 @@
 // readers. Gradients must be off.
 
 #include "data/dataset.h"
-#include "eval/experiments/serving/rows.h"
-#include "eval/experiments/serving/simulated_readers.h"
 #include "model/news/news_recommender.h"
+#include "publish/rows.h"
+#include "publish/simulated_readers.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 // [items, d]: the items 0 .. count-1 of the data the model was opened with.
 Rows encode_catalogue(NewsRecommender& model, std::size_t count);
@@ -23,4 +23,4 @@ Result<Rows> simulated_reader_vectors(NewsRecommender& model, const Rows& items,
                                       std::size_t max_history, const ReaderSettings& settings,
                                       std::uint64_t seed);
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

@@ -4,10 +4,10 @@
 //
 // One owner; encoder_for() may be called by the server while refresh() does not run.
 
-#include "cli/serve/served_run.h"
+#include "publish/packs/served_run.h"
 #include "serving/pool/live_pool.h"
 
-namespace sotto::cli {
+namespace sotto::publish {
 
 class RunSource {
  public:
@@ -37,4 +37,4 @@ class RunSource {
   std::shared_ptr<const serving::ItemEncoder> encoder_;
 };
 
-}  // namespace sotto::cli
+}  // namespace sotto::publish

@@ -1,4 +1,4 @@
-#include "eval/experiments/serving/row_maths.h"
+#include "publish/rows.h"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "base/thread_pool.h"
 
-namespace sotto::private_serving {
+namespace sotto::publish {
 
 double dot(std::span<const float> a, std::span<const float> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -59,4 +59,4 @@ Rows repeated(std::span<const float> row, std::size_t count) {
   return rows;
 }
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::publish

@@ -1,6 +1,4 @@
-#ifdef SOTTO_HAVE_NET
-
-#include "cli/serve/run_source.h"
+#include "publish/packs/run_source.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -8,7 +6,7 @@
 #include "base/utf8.h"
 #include "device/wire/pack_codec.h"
 
-namespace sotto::cli {
+namespace sotto::publish {
 
 namespace {
 
@@ -109,6 +107,4 @@ Status RunSource::fill(serving::LivePool& pool, std::int64_t now) const {
   return {};
 }
 
-}  // namespace sotto::cli
-
-#endif
+}  // namespace sotto::publish

@@ -1,0 +1,70 @@
+#include "recipes/stored_run.h"
+
+#include <nlohmann/json.hpp>
+
+namespace sotto {
+
+using nlohmann::json;
+
+namespace {
+
+Result<json> read_run_json(const fs::path& path) {
+  SOTTO_TRY(const auto text, read_file(path, 1 << 20));
+  auto parsed = json::parse(text, nullptr, false);
+  if (parsed.is_discarded() || !parsed.is_object())
+    return bad_input("{} is not a run description: was the folder changed by hand?", path.string());
+  return parsed;
+}
+
+}  // namespace
+
+Result<StoredRun> load_run(const fs::path& run) {
+  if (!fs::exists(run / "run.json"))
+    return bad_input(
+        "{} holds no run (there is no run.json): start one with 'sotto train RECIPE --data DIR --out {}'",
+        run.string(), run.string());
+  SOTTO_TRY(const auto stored, read_run_json(run / "run.json"));
+  StoredRun loaded;
+  try {
+    SOTTO_TRY(loaded.entry, find_recipe(stored.at("recipe").get<std::string>()));
+    loaded.seed = stored.at("seed").get<std::uint64_t>();
+    loaded.device = stored.at("device").get<std::string>();
+  } catch (const json::exception&) {
+    return bad_input("{} is not a run description", (run / "run.json").string());
+  }
+  loaded.recipe = loaded.entry->make();
+  loaded.recipe->bind(loaded.table);
+  SOTTO_CHECK(loaded.table.load_toml(run / "settings.toml"));
+  return loaded;
+}
+
+Result<const RecipeEntry*> recipe_of_run(const fs::path& run) {
+  SOTTO_TRY(const auto stored, load_run(run));
+  return stored.entry;
+}
+
+Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset) {
+  SOTTO_TRY(auto stored, load_run(run));
+  if (!fs::exists(run / "best.sotto"))
+    return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
+  std::optional<TrainedNews> taken;
+  // Recipes without a news model measure whatever is asked of them: let that cost nothing.
+  const Evaluate not_ranked = [](RankingModel&, const Dataset&, std::span<const std::uint32_t>, std::size_t) {
+    return MeanImpressionMetrics{};
+  };
+  const auto not_measured = [](const Dataset&, const InteractionData&, const ScoreTestUsers&) {
+    return HeldOutReport{};
+  };
+  SOTTO_CHECK(stored.recipe->evaluate(
+      {dataset, run, stored.seed, stored.device, false, not_ranked, {}, not_measured, [&](TrainedNews news) {
+         taken = std::move(news);
+       }}));
+  if (!taken)
+    return bad_input(
+        "{} is a run of {}, which learns no vectors of items and readers from text: take one of "
+        "'fedrec' or 'central-nrms'",
+        run.string(), stored.entry->name);
+  return std::move(*taken);
+}
+
+}  // namespace sotto

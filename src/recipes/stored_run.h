@@ -1,0 +1,26 @@
+#pragma once
+// A run folder read back: the recipe that made it, with its settings, and the news model it trained.
+
+#include "recipes/recipe.h"
+#include "recipes/trained_news.h"
+
+namespace sotto {
+
+struct StoredRun {
+  const RecipeEntry* entry = nullptr;
+  std::unique_ptr<Recipe> recipe;
+  SettingsTable table;  // the recipe's settings, bound to it
+  std::uint64_t seed = 1;
+  std::string device;
+};
+
+Result<StoredRun> load_run(const fs::path& run);
+
+// The recipe that made a run.
+Result<const RecipeEntry*> recipe_of_run(const fs::path& run);
+
+// The news model of a run with its best parameters; `dataset` gives the items it knows at first. Runs without
+// a news model are refused.
+Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset);
+
+}  // namespace sotto
