@@ -46,17 +46,14 @@ sotto_optional(ZSTD libzstd)
 sotto_optional(ZLIB zlib)
 sotto_optional(SODIUM libsodium)
 
-# The wire: FlatBuffers schemas in proto/, compiled by flatc. The secure aggregation protocol needs all three.
+# The wire: FlatBuffers schemas in proto/, compiled by flatc. The secure aggregation protocol needs them and libsodium.
 find_path(SOTTO_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h HINTS ${SOTTO_EXTRA_INCLUDE})
 find_program(SOTTO_FLATC flatc)
-if(PKG_CONFIG_FOUND)
-  pkg_check_modules(CRYPTO QUIET IMPORTED_TARGET libcrypto)
-endif()
-if(SODIUM_FOUND AND CRYPTO_FOUND AND SOTTO_FLATBUFFERS_INCLUDE AND SOTTO_FLATC)
+if(SODIUM_FOUND AND SOTTO_FLATBUFFERS_INCLUDE AND SOTTO_FLATC)
   set(SOTTO_PROTOCOL ON)
 else()
   set(SOTTO_PROTOCOL OFF)
-  message(STATUS "without the secure aggregation protocol (it needs libsodium, OpenSSL and FlatBuffers)")
+  message(STATUS "without the secure aggregation protocol (it needs libsodium and FlatBuffers)")
 endif()
 
 # The network: Boost's header-only Asio and Beast, and OpenSSL for TLS. FlatBuffers bodies come with the protocol.

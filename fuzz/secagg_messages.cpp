@@ -20,6 +20,7 @@ using namespace sotto;
 
 constexpr std::uint32_t kClients = 3;
 constexpr VectorShape kShape{5, 12};
+constexpr Digest kOrderHash{1};
 
 // A small round, played up to the phase wanted, always the same way.
 struct Play {
@@ -37,13 +38,19 @@ struct Play {
       keys->push_back(identities.back().public_key());
     }
     registry = std::move(keys);
-    group = *find_parameters({.clients = kClients, .server = model});
-    server.emplace(*SecAggServer::create(group, kShape, registry, random, MaskCipher::chacha20));
+    group = *find_parameters({.clients = kClients, .corrupted = 0, .dropping = 0, .server = model});
+    server.emplace(*SecAggServer::create(group, kShape, kOrderHash, registry, random));
   }
 
   Result<SecAggClient> join(std::uint32_t client, ByteView invitation) {
-    return SecAggClient::join(invitation, {.server = group.server, .vector = kShape}, identities[client],
-                              registry, DeviceRandom::simulated(random));
+    const ClientPolicy policy{.server = group.server,
+                              .corrupted = 0,
+                              .dropped = 0,
+                              .minimum_alive = kClients,
+                              .order_hash = kOrderHash,
+                              .vector = kShape};
+    return SecAggClient::join(invitation, policy, identities[client], registry,
+                              DeviceRandom::simulated(random));
   }
 
   Result<Bytes> step(std::uint32_t client, ByteView message) {

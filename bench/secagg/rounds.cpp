@@ -58,7 +58,7 @@ Result<Measured> measure(const Case& of, const std::vector<std::uint64_t>& expec
 }
 
 std::string title(const Case& of, const Measured& measured, std::string_view what) {
-  return fmt::format("{}, {} clients x {}, {}{} neighbours", what, of.threat.clients, of.entries,
+  return fmt::format("{}, {} clients x {}, {}{} neighbours", what, of.threat.clients.value, of.entries,
                      of.threat.server == ServerModel::active ? "active server, " : "", measured.group.degree);
 }
 
@@ -88,7 +88,9 @@ Status small(std::vector<BenchRow>& rows) {
 }
 
 Status medium(std::vector<BenchRow>& rows) {
-  Case of{{.clients = 100, .corrupted = 0.1, .dropping = 0.1}, std::size_t{1} << 20, 5};
+  Case of{{.clients = 100, .corrupted = 0.1, .dropping = 0.1, .server = ServerModel::active},
+          std::size_t{1} << 20,
+          5};
   const auto expected = plain_sum(of);
   SOTTO_TRY(const auto textbook, run_textbook({100, 55, of.lost, of.entries}, [&](std::uint32_t client) {
               return input_of(client, of.entries);
@@ -115,7 +117,9 @@ double peak_megabytes() {
 }
 
 Status large(std::vector<BenchRow>& rows) {
-  const Case of{{.clients = 1000, .corrupted = 0.1, .dropping = 0.1}, std::size_t{1} << 17, 100};
+  const Case of{{.clients = 1000, .corrupted = 0.1, .dropping = 0.1, .server = ServerModel::semi_honest},
+                std::size_t{1} << 17,
+                100};
   const auto expected = plain_sum(of);
   SOTTO_TRY(const auto measured, measure(of, expected));
   rows.push_back(seconds_row(title(of, measured, "server"), measured.timing.server_seconds, 30, "target"));

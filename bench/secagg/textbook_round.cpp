@@ -69,7 +69,7 @@ class Textbook {
   }
 
   Status upload(std::uint32_t client, std::vector<std::uint16_t> vector, std::vector<std::uint16_t>& sum) {
-    SOTTO_TRY(const Key self, self_mask_key(clients_[client].self_seed, client, kTranscript));
+    const Key self = self_mask_key(clients_[client].self_seed, client, kTranscript);
     add(vector, expand(self, round_.entries), false);
     for (std::uint32_t peer = 0; peer < round_.clients; ++peer) {
       if (peer == client) continue;
@@ -87,7 +87,7 @@ class Textbook {
       const bool uploaded = client >= round_.lost;
       SOTTO_TRY(const Seed seed, recover(client, uploaded));
       if (uploaded) {
-        SOTTO_TRY(const Key key, self_mask_key(seed, client, kTranscript));
+        const Key key = self_mask_key(seed, client, kTranscript);
         add(sum, expand(key, round_.entries), true);
         continue;
       }

@@ -11,6 +11,8 @@ namespace sotto {
 
 namespace {
 
+constexpr Digest kOrderHash{1};  // of nothing: only the speed is asked for
+
 class TimedRound {
  public:
   TimedRound(const GroupParameters& group, const VectorShape& shape, std::uint32_t lost,
@@ -24,7 +26,7 @@ class TimedRound {
       keys->push_back(identities_.back().public_key());
     }
     registry_ = std::move(keys);
-    SOTTO_TRY(auto server, SecAggServer::create(group_, shape_, registry_, random_));
+    SOTTO_TRY(auto server, SecAggServer::create(group_, shape_, kOrderHash, registry_, random_));
     while (server.phase() != ServerPhase::done) {
       for (std::uint32_t client = 0; client < group_.clients; ++client) {
         const bool gone = client < lost_ && server.phase() > ServerPhase::sharing;
@@ -69,7 +71,12 @@ class TimedRound {
                      std::optional<RingVector>& vector) {
     switch (phase) {
       case ServerPhase::advertising: {
-        const ClientPolicy policy{.server = group_.server, .vector = shape_};
+        const ClientPolicy policy{.server = group_.server,
+                                  .corrupted = static_cast<double>(group_.corrupted) / group_.clients,
+                                  .dropped = static_cast<double>(group_.dropped) / group_.clients,
+                                  .minimum_alive = group_.minimum_alive,
+                                  .order_hash = kOrderHash,
+                                  .vector = shape_};
         SOTTO_TRY(auto joined, SecAggClient::join(request, policy, identities_[client], registry_, random_));
         clients_.push_back(std::move(joined));
         return clients_.back().advertise();

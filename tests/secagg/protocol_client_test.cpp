@@ -37,7 +37,8 @@ std::string abort_reason(ServerModel server, const Tamper& to_client, std::uint3
 TEST(Client, RefusesRoundsWeakerThanItsPolicy) {
   Devices devices(10, {20, 16}, 5);
   const auto group = group_of(10, ServerModel::semi_honest);
-  const auto server = SecAggServer::create(group, devices.shape, devices.registry, devices.random);
+  const auto server =
+      SecAggServer::create(group, devices.shape, kOrderHash, devices.registry, devices.random);
   ASSERT_TRUE(server);
   const auto invitation = *server->message_for(0);
   const auto join = [&](auto change) {
@@ -52,13 +53,34 @@ TEST(Client, RefusesRoundsWeakerThanItsPolicy) {
   EXPECT_THAT(join([](ClientPolicy& policy) { policy.corrupted = 0.3; }), HasSubstr("corrupted"));
   EXPECT_THAT(join([](ClientPolicy& policy) { policy.security_bits = 80; }), HasSubstr("security"));
   EXPECT_THAT(join([](ClientPolicy& policy) { policy.minimum_alive = 9; }), HasSubstr("as few as"));
+  EXPECT_THAT(join([](ClientPolicy& policy) { policy.dropped = 0.1; }), HasSubstr("lost"));
   EXPECT_THAT(join([](ClientPolicy& policy) { policy.vector.entries = 21; }), HasSubstr("entries"));
+  EXPECT_THAT(join([](ClientPolicy& policy) { policy.order_hash.value[31] ^= 1; }), HasSubstr("order"));
+  static_assert(!std::is_default_constructible_v<ClientPolicy>, "the adversary has no default");
+}
+
+// The server holds the round for one order and shows client 3 the other one, which is what it agreed to.
+// Nothing that it says then belongs to the others' round.
+TEST(Client, CannotSumForAnotherOrderThanTheOthers) {
+  Devices devices(10, {20, 16}, 5);
+  const auto group = group_of(10, ServerModel::active);
+  auto server = SecAggServer::create(group, devices.shape, Digest{7}, devices.registry, devices.random);
+  ASSERT_TRUE(server);
+  auto shown = *decode_invitation(*server->message_for(3));
+  shown.round.order_hash = kOrderHash;
+  auto client = SecAggClient::join(encode(shown), policy_for(group, devices.shape), devices.identities[3],
+                                   devices.registry, DeviceRandom::simulated(devices.random));
+  ASSERT_TRUE(client) << client.error().message;
+  const auto taken = server->receive(3, *client->advertise());
+  ASSERT_FALSE(taken);
+  EXPECT_THAT(taken.error().message, HasSubstr("another round"));
 }
 
 TEST(Client, RefusesGroupsItDoesNotKnow) {
   Devices devices(10, {20, 16}, 5), strangers(10, {20, 16}, 6);
   const auto group = group_of(10, ServerModel::semi_honest);
-  const auto server = SecAggServer::create(group, devices.shape, strangers.registry, devices.random);
+  const auto server =
+      SecAggServer::create(group, devices.shape, kOrderHash, strangers.registry, devices.random);
   const auto invitation = *server->message_for(0);
   const auto policy = policy_for(group, devices.shape);
   const auto random = DeviceRandom::simulated(devices.random);
@@ -80,7 +102,7 @@ TEST(Client, RefusesUnsafeParametersOfAnInvitation) {
     EXPECT_NE(weakened([](Round& round) { round.group.quorum = 1; }), "did not abort");
     EXPECT_NE(weakened([](Round& round) { round.group.corrupted = 0; }), "did not abort");
     EXPECT_NE(weakened([](Round& round) { round.vector.bits = 7; }), "did not abort");
-    EXPECT_NE(weakened([](Round& round) { round.cipher = static_cast<MaskCipher>(9); }), "did not abort");
+    EXPECT_NE(weakened([](Round& round) { round.order_hash[0] ^= 1; }), "did not abort");
   }
 }
 

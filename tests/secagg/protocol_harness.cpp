@@ -28,11 +28,13 @@ std::vector<std::uint64_t> Devices::plain_sum(const MemberSet& of) const {
 }
 
 ClientPolicy policy_for(const GroupParameters& group, VectorShape shape) {
-  return {.corrupted = static_cast<double>(group.corrupted) / group.clients,
-          .server = group.server,
-          .security_bits = group.security_bits,
+  return {.server = group.server,
+          .corrupted = static_cast<double>(group.corrupted) / group.clients,
+          .dropped = static_cast<double>(group.dropped) / group.clients,
           .minimum_alive = group.minimum_alive,
-          .vector = shape};
+          .order_hash = kOrderHash,
+          .vector = shape,
+          .security_bits = group.security_bits};
 }
 
 Result<Bytes> answer(SecAggClient& client, ServerPhase phase, ByteView message,
@@ -104,7 +106,7 @@ void exchange(Devices& devices, const RoundSettings& settings, SecAggServer& ser
 Outcome run_round(Devices& devices, const RoundSettings& settings) {
   Outcome outcome;
   auto server =
-      SecAggServer::create(settings.group, devices.shape, devices.registry, devices.random, settings.cipher);
+      SecAggServer::create(settings.group, devices.shape, kOrderHash, devices.registry, devices.random);
   if (!server) {
     outcome.failure = server.error().message;
     return outcome;

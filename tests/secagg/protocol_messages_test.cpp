@@ -44,7 +44,8 @@ bool readable(ServerPhase phase, ByteView bytes) {
 }
 
 TEST(Messages, AreReadAsWritten) {
-  const Round round{.id = {1, 2}, .graph_seed = {3}, .group = group_of(10), .vector = {50, 12}};
+  const Round round{
+      .id = {1, 2}, .order_hash = {4}, .graph_seed = {3}, .group = group_of(10), .vector = {50, 12}};
   const auto invitation = decode_invitation(encode(Invitation{round, Digest{9}}));
   ASSERT_TRUE(invitation) << invitation.error().message;
   EXPECT_EQ(invitation->round, round);

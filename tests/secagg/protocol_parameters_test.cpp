@@ -153,19 +153,32 @@ TEST(Parameters, RefusesWhatCannotBeSafe) {
     return found ? std::string("accepted") : found.error().message;
   };
   using testing::HasSubstr;
-  EXPECT_THAT(reason({.clients = 2}), HasSubstr("3 to 65535"));
-  EXPECT_THAT(reason({.clients = 70000}), HasSubstr("split into groups"));
-  EXPECT_THAT(reason({.clients = 10, .corrupted = 0.5, .dropping = 0.5}), HasSubstr("hides nothing"));
-  EXPECT_THAT(reason({.clients = 10, .corrupted = -0.1}), HasSubstr("[0, 1)"));
-  EXPECT_THAT(reason({.clients = 10, .dropping = std::nan("")}), HasSubstr("[0, 1)"));
-  EXPECT_THAT(reason({.clients = 10, .security_bits = 10}), HasSubstr("statistical security"));
+  EXPECT_THAT(reason({.clients = 2, .corrupted = 0, .dropping = 0, .server = ServerModel::semi_honest}),
+              HasSubstr("3 to 65535"));
+  EXPECT_THAT(reason({.clients = 70000, .corrupted = 0, .dropping = 0, .server = ServerModel::semi_honest}),
+              HasSubstr("split into groups"));
+  EXPECT_THAT(reason({.clients = 10, .corrupted = 0.5, .dropping = 0.5, .server = ServerModel::semi_honest}),
+              HasSubstr("hides nothing"));
+  EXPECT_THAT(reason({.clients = 10, .corrupted = -0.1, .dropping = 0, .server = ServerModel::semi_honest}),
+              HasSubstr("[0, 1)"));
+  EXPECT_THAT(
+      reason({.clients = 10, .corrupted = 0, .dropping = std::nan(""), .server = ServerModel::semi_honest}),
+      HasSubstr("[0, 1)"));
+  EXPECT_THAT(reason({.clients = 10,
+                      .corrupted = 0,
+                      .dropping = 0,
+                      .server = ServerModel::semi_honest,
+                      .security_bits = 10}),
+              HasSubstr("statistical security"));
   EXPECT_THAT(reason({.clients = 50, .corrupted = 0.34, .dropping = 0.34, .server = ServerModel::active}),
               HasSubstr("must stay"));
 }
 
 TEST(Parameters, KeepTheDegreeLogarithmic) {
-  const auto hundred = find_parameters({.clients = 100, .corrupted = 0.1, .dropping = 0.1});
-  const auto many = find_parameters({.clients = 50000, .corrupted = 0.1, .dropping = 0.1});
+  const auto hundred = find_parameters(
+      {.clients = 100, .corrupted = 0.1, .dropping = 0.1, .server = ServerModel::semi_honest});
+  const auto many = find_parameters(
+      {.clients = 50000, .corrupted = 0.1, .dropping = 0.1, .server = ServerModel::semi_honest});
   ASSERT_TRUE(hundred && many);
   EXPECT_LT(many->degree, 4 * hundred->degree);
 }
@@ -207,7 +220,8 @@ TEST(Groups, PartitionTheCohortEvenlyAndReproducibly) {
 }
 
 TEST(Groups, AreBuiltForTheWorstOfThemNotTheAverage) {
-  const ThreatModel cohort{.clients = 10000, .corrupted = 0.1, .dropping = 0.1};
+  const ThreatModel cohort{
+      .clients = 10000, .corrupted = 0.1, .dropping = 0.1, .server = ServerModel::semi_honest};
   const auto group = group_threat(cohort, 100);
   ASSERT_TRUE(group);
   EXPECT_GT(group->corrupted, group->dropping);  // 40 bits against 20

@@ -235,15 +235,15 @@ Result<ThreatModel> read_group(const Words& words) {
   if (words.size() != 8 || words[2] != "corrupted" || words[4] != "dropping" || words[6] != "server") {
     return bad_input("write: group 8 corrupted 0.1 dropping 0.25 server semi-honest");
   }
-  ThreatModel threat;
   SOTTO_TRY(const double clients, number(words[1]));
-  threat.clients = static_cast<std::uint32_t>(clients);
-  SOTTO_TRY(threat.corrupted, number(words[3]));
-  SOTTO_TRY(threat.dropping, number(words[5]));
+  SOTTO_TRY(const double corrupted, number(words[3]));
+  SOTTO_TRY(const double dropping, number(words[5]));
   if (words[7] != "active" && words[7] != "semi-honest")
     return bad_input("a server is active or semi-honest");
-  threat.server = words[7] == "active" ? ServerModel::active : ServerModel::semi_honest;
-  return threat;
+  return ThreatModel{.clients = static_cast<std::uint32_t>(clients),
+                     .corrupted = corrupted,
+                     .dropping = dropping,
+                     .server = words[7] == "active" ? ServerModel::active : ServerModel::semi_honest};
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace sotto::testing_round {
 
 struct Scenario {
-  ThreatModel threat;
+  ThreatModel threat{.clients = 0, .corrupted = 0, .dropping = 0, .server = ServerModel::semi_honest};
   VectorShape shape{24, 16};
   std::vector<std::vector<std::string>> events;        // words of each line
   std::vector<std::vector<std::string>> expectations;  // words after "expect"

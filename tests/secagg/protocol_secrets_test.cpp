@@ -54,8 +54,10 @@ constexpr ServerPhase kPhases[] = {ServerPhase::advertising, ServerPhase::sharin
 class WatchedClient {
  public:
   explicit WatchedClient(ServerPhase until) : devices_(4, {40, 16}, 31) {
-    const auto group = find_parameters({.clients = 4, .server = ServerModel::active});
-    server_.emplace(*SecAggServer::create(*group, devices_.shape, devices_.registry, devices_.random));
+    const auto group =
+        find_parameters({.clients = 4, .corrupted = 0, .dropping = 0, .server = ServerModel::active});
+    server_.emplace(
+        *SecAggServer::create(*group, devices_.shape, kOrderHash, devices_.registry, devices_.random));
     const auto policy = policy_for(*group, devices_.shape);
     for (std::uint32_t i = 0; i < 4; ++i) {
       clients_.push_back(*SecAggClient::join(*server_->message_for(i), policy, devices_.identities[i],

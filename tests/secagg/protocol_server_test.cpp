@@ -75,8 +75,8 @@ TEST(SeedRecovery, GivesUpOnNonsenseAndNamesTheDealer) {
 
 TEST(Server, RefusesMessagesOfTheWrongPhaseAndOfStrangers) {
   Devices devices(10, {20, 16}, 5);
-  auto server = SecAggServer::create(group_of(10, ServerModel::semi_honest), devices.shape, devices.registry,
-                                     devices.random);
+  auto server = SecAggServer::create(group_of(10, ServerModel::semi_honest), devices.shape, kOrderHash,
+                                     devices.registry, devices.random);
   ASSERT_TRUE(server);
   EXPECT_FALSE(server->receive(10, Bytes(10)));
   EXPECT_FALSE(server->receive(1U << 31, Bytes(10)));
@@ -91,7 +91,8 @@ TEST(Server, SaysWhenKeysAreFromAnotherRound) {
   Devices devices(10, {20, 16}, 5);
   const RoundSettings settings{.group = group_of(10, ServerModel::semi_honest)};
   const auto earlier = run_round(devices, settings);
-  auto server = SecAggServer::create(settings.group, devices.shape, devices.registry, devices.random);
+  auto server =
+      SecAggServer::create(settings.group, devices.shape, kOrderHash, devices.registry, devices.random);
   ASSERT_TRUE(server);
   const auto taken = server->receive(0, earlier.sent.at({0, ServerPhase::advertising}));
   ASSERT_FALSE(taken);
@@ -124,7 +125,7 @@ TEST(Server, RefusesVersionsItDoesNotSpeak) {
                               // table.
                               for (std::size_t i = 0; i + 1 < 64; ++i) {
                                 Bytes other = message;
-                                other[i] = 2;
+                                other[i] = kProtocolVersion + 1;
                                 const auto read = decode_advertisement(other);
                                 if (!read && read.error().message.find("version") != std::string::npos)
                                   message = other;
@@ -138,8 +139,8 @@ TEST(Server, RefusesVersionsItDoesNotSpeak) {
 
 TEST(Server, KeepsNothingOfAFailedRound) {
   Devices devices(10, {20, 16}, 5);
-  auto server = SecAggServer::create(group_of(10, ServerModel::semi_honest), devices.shape, devices.registry,
-                                     devices.random);
+  auto server = SecAggServer::create(group_of(10, ServerModel::semi_honest), devices.shape, kOrderHash,
+                                     devices.registry, devices.random);
   ASSERT_TRUE(server);
   EXPECT_FALSE(server->close_phase());
   EXPECT_EQ(server->phase(), ServerPhase::failed);

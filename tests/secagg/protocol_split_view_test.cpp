@@ -25,7 +25,7 @@ struct AfterUpload {
   MemberSet sharing{kClients};
 
   AfterUpload() {
-    auto server = *SecAggServer::create(group, devices.shape, devices.registry, devices.random);
+    auto server = *SecAggServer::create(group, devices.shape, kOrderHash, devices.registry, devices.random);
     const auto policy = policy_for(group, devices.shape);
     for (std::uint32_t i = 0; i < kClients; ++i) {
       sharing.insert(i);

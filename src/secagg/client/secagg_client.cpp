@@ -14,13 +14,21 @@ namespace {
 
 Status check_policy(const Round& round, const ClientPolicy& policy) {
   const GroupParameters& group = round.group;
+  if (round.order_hash != policy.order_hash.value) {
+    return bad_input("the round is held for another order than the one this device agreed to");
+  }
   if (policy.server == ServerModel::active && group.server != ServerModel::active) {
     return bad_input("the round does not protect against an active server, which this device demands");
   }
   if (group.corrupted < policy.corrupted * group.clients - 1e-9) {
     return bad_input(
         "the round allows {} of {} clients to be corrupted, this device demands a fraction of {}",
-        group.corrupted, group.clients, policy.corrupted);
+        group.corrupted, group.clients, policy.corrupted.value);
+  }
+  if (group.dropped > policy.dropped * group.clients + 1e-9) {
+    return bad_input(
+        "the round allows {} of {} clients to be lost, this device no more than a fraction of {}",
+        group.dropped, group.clients, policy.dropped.value);
   }
   if (group.security_bits < policy.security_bits) {
     return bad_input("the round offers {} bits of statistical security, this device demands {}",
@@ -28,7 +36,7 @@ Status check_policy(const Round& round, const ClientPolicy& policy) {
   }
   if (group.minimum_alive < policy.minimum_alive) {
     return bad_input("the round may sum as few as {} vectors, this device demands {}", group.minimum_alive,
-                     policy.minimum_alive);
+                     policy.minimum_alive.value);
   }
   if (round.vector != policy.vector) {
     return bad_input("the round sums {} entries of {} bits, this device has {} of {}", round.vector.entries,
@@ -183,8 +191,7 @@ Result<Bytes> SecAggClient::do_upload(const DeliveredShares& delivered, RingVect
 
   std::vector<Mask> masks;
   masks.reserve(delivered.shares.size() + 1);
-  SOTTO_TRY(auto self_key, self_mask_key(secrets_->self_seed, index_, transcript_));
-  masks.push_back({std::move(self_key), false});
+  masks.push_back({self_mask_key(secrets_->self_seed, index_, transcript_), false});
   auto message = delivered.shares.begin();
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const ClientKeys& peer = peers_[i];
@@ -197,7 +204,7 @@ Result<Bytes> SecAggClient::do_upload(const DeliveredShares& delivered, RingVect
     SOTTO_TRY(auto key, pair_mask_key(secrets_->mask, index_, {peer.client, peer.mask_key}, transcript_));
     masks.push_back({std::move(key), index_ > peer.client});
   }
-  SOTTO_CHECK(input.apply(round_.cipher, masks));
+  SOTTO_CHECK(input.apply(masks));
   std::optional<Signature> signature;
   if (active_server()) signature = identity_->sign(sharing_statement(transcript_, sharing_));
   return encode_masked(transcript_, input, signature);

@@ -18,13 +18,16 @@
 
 namespace sotto {
 
-// What a device demands of a round before it takes part: the server proposes, the device decides.
+// What a device demands of a round before it takes part: the server proposes, the device decides. Nothing
+// about the adversary has a default.
 struct ClientPolicy {
-  double corrupted = 0;  // at least this fraction of a group must be allowed to be corrupted
-  ServerModel server = ServerModel::semi_honest;  // protection against at least this kind
+  Stated<ServerModel> server;           // protection against at least this kind
+  Stated<double> corrupted;             // at least this fraction of a group must be allowed to be corrupted
+  Stated<double> dropped;               // at most this fraction may be lost: noise counts on the others
+  Stated<std::uint32_t> minimum_alive;  // vectors in a sum that ours is in
+  Stated<Digest> order_hash;            // of the order this device has read and agreed to
+  VectorShape vector;                   // what we came to sum: no round has the empty one
   double security_bits = 40;
-  std::uint32_t minimum_alive = 2;  // vectors in a sum that ours is in
-  VectorShape vector;               // what we came to sum
 };
 
 enum class ClientStage : std::uint8_t {

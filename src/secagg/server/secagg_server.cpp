@@ -70,10 +70,10 @@ SecAggServer::SecAggServer(const Round& round, GroupIdentities identities, RingV
 }
 
 Result<SecAggServer> SecAggServer::create(const GroupParameters& group, const VectorShape& vector,
-                                          GroupIdentities identities, RandomSource& random,
-                                          MaskCipher cipher) {
+                                          const Digest& order_hash, GroupIdentities identities,
+                                          RandomSource& random) {
   if (sodium_init() < 0) return failed("libsodium did not start");
-  Round round{.group = group, .vector = vector, .cipher = cipher};
+  Round round{.order_hash = order_hash, .group = group, .vector = vector};
   SOTTO_CHECK(check_round(round));
   SOTTO_CHECK(check_identities(*identities, group.clients));
   round.id = draw(random);

@@ -41,10 +41,12 @@ std::string_view name_of(ServerPhase phase);
 // clients there are. Not thread-safe; unmasking uses the thread pool inside close_phase().
 class SecAggServer {
  public:
-  // `random` gives the round's public name and graph, nothing secret, but the name must never come twice.
+  // `order_hash` is that of the document which says what is being asked: devices that expect another do not
+  // join. `random` gives the round's public name and graph, nothing secret, but the name must never come
+  // twice.
   static Result<SecAggServer> create(const GroupParameters& group, const VectorShape& vector,
-                                     GroupIdentities identities, RandomSource& random,
-                                     MaskCipher cipher = fastest_mask_cipher());
+                                     const Digest& order_hash, GroupIdentities identities,
+                                     RandomSource& random);
 
   ServerPhase phase() const { return phase_; }
   const Round& round() const { return round_; }

@@ -57,8 +57,7 @@ Result<std::vector<Mask>> SecAggServer::masks_in_sum() const {
   SOTTO_CHECK(for_all(secrets.size(), [&](std::size_t i) -> Status {
     const std::uint32_t client = secrets[i].owner;
     if (uploaded_.contains(client)) {
-      SOTTO_TRY(auto key, self_mask_key(seeds[i], client, transcript_));
-      by_secret[i].push_back({std::move(key), false});
+      by_secret[i].push_back({self_mask_key(seeds[i], client, transcript_), false});
       return {};
     }
     SOTTO_TRY(const auto pair, KeyPair::from_seed(seeds[i], KeyUse::mask, context_));
@@ -77,7 +76,7 @@ Result<std::vector<Mask>> SecAggServer::masks_in_sum() const {
 Status SecAggServer::unmask() {
   SOTTO_TRY(auto masks, masks_in_sum());
   for (Mask& mask : masks) mask.subtract = !mask.subtract;
-  return sum_.apply_in_parallel(round_.cipher, masks);
+  return sum_.apply_in_parallel(masks);
 }
 
 }  // namespace sotto

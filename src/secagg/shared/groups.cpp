@@ -51,11 +51,11 @@ Result<std::vector<std::vector<std::uint32_t>>> split_into_groups(std::uint32_t 
 
 Result<ThreatModel> group_threat(const ThreatModel& cohort, std::uint32_t group_clients) {
   if (group_clients < 3 || group_clients > cohort.clients) {
-    return bad_input("a group of {} clients from a cohort of {}", group_clients, cohort.clients);
+    return bad_input("a group of {} clients from a cohort of {}", group_clients, cohort.clients.value);
   }
   if (!(cohort.corrupted >= 0 && cohort.corrupted < 1 && cohort.dropping >= 0 && cohort.dropping < 1)) {
-    return bad_input("fractions corrupted {} and dropping {}: both must lie in [0, 1)", cohort.corrupted,
-                     cohort.dropping);
+    return bad_input("fractions corrupted {} and dropping {}: both must lie in [0, 1)",
+                     cohort.corrupted.value, cohort.dropping.value);
   }
   const auto in_group = [&](double fraction, double bits) {
     const auto marked = static_cast<std::uint32_t>(std::ceil(fraction * cohort.clients - 1e-9));

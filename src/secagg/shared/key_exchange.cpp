@@ -2,10 +2,10 @@
 
 #include <sodium.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "secagg/shared/field_hash.h"
-#include "secagg/shared/key_derivation.h"
 
 namespace sotto {
 
@@ -13,6 +13,28 @@ namespace {
 
 std::string_view purpose_of(KeyUse use) {
   return use == KeyUse::channel ? "sotto secagg channel key pair 1" : "sotto secagg mask key pair 1";
+}
+
+Key hmac_sha256(ByteView key, std::initializer_list<ByteView> message) {
+  crypto_auth_hmacsha256_state state;
+  crypto_auth_hmacsha256_init(&state, key.data(), key.size());
+  for (const ByteView part : message) crypto_auth_hmacsha256_update(&state, part.data(), part.size());
+  Key tag;
+  crypto_auth_hmacsha256_final(&state, tag.data());
+  sodium_memzero(&state, sizeof state);
+  return tag;
+}
+
+// The one way this protocol turns a secret into a key for one purpose. `binding` is the hash of everything
+// the key must depend on: round, transcript, both clients, both public keys (FieldHash keeps the fields
+// apart).
+Key derive_key(ByteView secret, std::string_view purpose, const Digest& binding) {
+  // The digest has a fixed length and comes last, so purpose and binding cannot run into each other.
+  Bytes info(purpose.begin(), purpose.end());
+  info.insert(info.end(), binding.begin(), binding.end());
+  Key key;
+  hkdf_sha256(secret, {}, info, key.span());
+  return key;
 }
 
 Digest pair_binding(std::string_view label, const Digest& transcript, const KeyHolder& first,
@@ -28,9 +50,22 @@ Digest pair_binding(std::string_view label, const Digest& transcript, const KeyH
 
 }  // namespace
 
+void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, std::span<std::uint8_t> out) {
+  const Key extracted = hmac_sha256(salt, {secret});
+  Key block;
+  std::size_t length = 0;  // of the block before: none before the first
+  for (std::uint8_t counter = 1; !out.empty(); ++counter) {
+    block = hmac_sha256(extracted.view(), {block.view().first(length), info, ByteView(&counter, 1)});
+    length = block.view().size();
+    const std::size_t count = std::min(out.size(), length);
+    std::copy_n(block.data(), count, out.data());
+    out = out.subspan(count);
+  }
+}
+
 Result<KeyPair> KeyPair::from_seed(const Seed& seed, KeyUse use, const Digest& round_context) {
   KeyPair pair;
-  SOTTO_TRY(pair.secret_, derive_key(seed.view(), purpose_of(use), round_context));
+  pair.secret_ = derive_key(seed.view(), purpose_of(use), round_context);
   if (crypto_scalarmult_base(pair.public_key_.data(), pair.secret_.data()) != 0) {
     return failed("libsodium could not make a public key");
   }
@@ -69,12 +104,12 @@ Result<ShareKeys> share_keys_between(const KeyPair& own, std::uint32_t own_clien
   const auto derive = [&](const KeyHolder& from, const KeyHolder& to) {
     return derive_key(shared.view(), "sotto secagg share 1", pair_binding("share", transcript, from, to));
   };
-  SOTTO_TRY(keys.sending, derive(self, peer));
-  SOTTO_TRY(keys.receiving, derive(peer, self));
+  keys.sending = derive(self, peer);
+  keys.receiving = derive(peer, self);
   return keys;
 }
 
-Result<Key> self_mask_key(const Seed& seed, std::uint32_t client, const Digest& transcript) {
+Key self_mask_key(const Seed& seed, std::uint32_t client, const Digest& transcript) {
   return derive_key(seed.view(), "sotto secagg self mask 1",
                     FieldHash("self mask").bytes(transcript).number(client).finish());
 }

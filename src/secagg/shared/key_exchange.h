@@ -2,12 +2,16 @@
 // X25519 key pairs made from a seed, and the keys two clients derive from them.
 
 #include <cstdint>
+#include <span>
 
 #include "base/result.h"
 #include "secagg/shared/bytes.h"
 #include "secagg/shared/secret_bytes.h"
 
 namespace sotto {
+
+// HKDF-SHA256 (RFC 5869) out of libsodium's HMAC. Fills all of `out`, at most 255 · 32 bytes. Thread-safe.
+void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, std::span<std::uint8_t> out);
 
 // Every client has one of each per round: one to encrypt shares to it, one to agree on masks with it.
 enum class KeyUse : std::uint8_t { channel, mask };
@@ -51,6 +55,6 @@ Result<ShareKeys> share_keys_between(const KeyPair& own, std::uint32_t own_clien
                                      const Digest& transcript);
 
 // The key of the mask a client puts on its own vector.
-Result<Key> self_mask_key(const Seed& seed, std::uint32_t client, const Digest& transcript);
+Key self_mask_key(const Seed& seed, std::uint32_t client, const Digest& transcript);
 
 }  // namespace sotto

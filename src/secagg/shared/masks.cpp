@@ -1,8 +1,10 @@
 #include "secagg/shared/masks.h"
 
+#include <sodium.h>
+
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <memory>
 
 #include "secagg/vectors/modular_kernels.h"
 
@@ -13,45 +15,45 @@ static_assert(std::endian::native == std::endian::little, "key streams are read 
 namespace {
 
 // A piece of key stream in the first cache; a mask word is as secret as what it hides, so it is wiped.
-struct alignas(64) StreamBlock {
-  std::array<std::uint8_t, Keystream::kLargestRead> bytes;
-  StreamBlock() = default;
-  StreamBlock(const StreamBlock&) = delete;
-  StreamBlock& operator=(const StreamBlock&) = delete;
-  ~StreamBlock() { sodium_memzero(bytes.data(), bytes.size()); }
+struct alignas(64) StreamPiece {
+  std::array<std::uint8_t, 8192> bytes;
+  StreamPiece() = default;
+  StreamPiece(const StreamPiece&) = delete;
+  StreamPiece& operator=(const StreamPiece&) = delete;
+  ~StreamPiece() { sodium_memzero(bytes.data(), bytes.size()); }
 };
 
 template <class Word>
-Status apply_one(Keystream& stream, StreamBlock& block, bool subtract, std::span<Word> entries) {
+void apply_one(const Mask& mask, std::uint64_t first_entry, StreamPiece& piece, std::span<Word> entries) {
+  std::uint64_t position = first_entry * sizeof(Word);
   while (!entries.empty()) {
-    const std::size_t count = std::min(entries.size(), block.bytes.size() / sizeof(Word));
-    SOTTO_CHECK(stream.read(std::span(block.bytes).first(count * sizeof(Word))));
-    const auto* words = reinterpret_cast<const Word*>(block.bytes.data());
-    if (subtract) {
+    const std::size_t count = std::min(entries.size(), piece.bytes.size() / sizeof(Word));
+    read_stream(mask.key, static_cast<std::uint32_t>(position / kStreamBlockBytes),
+                std::span(piece.bytes).first(count * sizeof(Word)));
+    const auto* words = reinterpret_cast<const Word*>(piece.bytes.data());
+    if (mask.subtract) {
       subtract_words(entries.data(), words, count);
     } else {
       add_words(entries.data(), words, count);
     }
     entries = entries.subspan(count);
+    position += count * sizeof(Word);
   }
-  return {};
 }
 
 template <class Word>
-Status apply(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,
-             std::span<Word> entries) {
+Status apply(std::span<const Mask> masks, std::uint64_t first_entry, std::span<Word> entries) {
   if (first_entry % kMaskSliceEntries != 0) {
     return bad_input("masks are applied from a multiple of {} on, not from {}", kMaskSliceEntries,
                      first_entry);
   }
-  SOTTO_TRY(Keystream stream, Keystream::create(cipher));
-  StreamBlock block;
+  if ((first_entry + entries.size()) * sizeof(Word) / kStreamBlockBytes >> 32 != 0) {
+    return bad_input("a mask is at most 256 GiB long");  // its block counter has 32 bits
+  }
+  StreamPiece piece;
   while (!entries.empty()) {
     const auto slice = entries.first(std::min(entries.size(), kMaskSliceEntries));
-    for (const Mask& mask : masks) {
-      SOTTO_CHECK(stream.start(mask.key, first_entry * sizeof(Word)));
-      SOTTO_CHECK(apply_one(stream, block, mask.subtract, slice));
-    }
+    for (const Mask& mask : masks) apply_one(mask, first_entry, piece, slice);
     entries = entries.subspan(slice.size());
     first_entry += slice.size();
   }
@@ -60,21 +62,24 @@ Status apply(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first
 
 }  // namespace
 
-Status apply_masks(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,
-                   std::span<std::uint8_t> entries) {
-  return apply(cipher, masks, first_entry, entries);
+void read_stream(const Key& key, std::uint32_t first_block, std::span<std::uint8_t> out) {
+  constexpr std::array<std::uint8_t, crypto_stream_chacha20_ietf_NONCEBYTES> nonce{};
+  std::fill(out.begin(), out.end(), std::uint8_t{0});  // encrypting zeros gives the bare stream
+  crypto_stream_chacha20_ietf_xor_ic(out.data(), out.data(), out.size(), nonce.data(), first_block,
+                                     key.data());
 }
-Status apply_masks(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,
-                   std::span<std::uint16_t> entries) {
-  return apply(cipher, masks, first_entry, entries);
+
+Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::span<std::uint8_t> entries) {
+  return apply(masks, first_entry, entries);
 }
-Status apply_masks(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,
-                   std::span<std::uint32_t> entries) {
-  return apply(cipher, masks, first_entry, entries);
+Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::span<std::uint16_t> entries) {
+  return apply(masks, first_entry, entries);
 }
-Status apply_masks(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,
-                   std::span<std::uint64_t> entries) {
-  return apply(cipher, masks, first_entry, entries);
+Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::span<std::uint32_t> entries) {
+  return apply(masks, first_entry, entries);
+}
+Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::span<std::uint64_t> entries) {
+  return apply(masks, first_entry, entries);
 }
 
 }  // namespace sotto

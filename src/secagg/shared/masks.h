@@ -1,14 +1,19 @@
 #pragma once
-// Adding and removing masks. A mask is a key stream read as little-endian words, one per entry; the entry
-// widths below a whole word keep the low bits of the sum, which is the sum modulo their own power of two.
+// Adding and removing masks. A mask is the ChaCha20 stream of its key read as little-endian words, one per
+// entry; the entry widths below a whole word keep the low bits of the sum, which is the sum modulo their own
+// power of two.
 
 #include <cstdint>
 #include <span>
 
 #include "base/result.h"
-#include "secagg/shared/keystream.h"
+#include "secagg/shared/secret_bytes.h"
 
 namespace sotto {
+
+// The stream of a key (RFC 8439, nonce zero: each key serves for one mask) from a 64-byte block on.
+inline constexpr std::size_t kStreamBlockBytes = 64;
+void read_stream(const Key& key, std::uint32_t first_block, std::span<std::uint8_t> out);
 
 struct Mask {
   Key key;
@@ -18,15 +23,11 @@ struct Mask {
 // entries[i] ±= word (first_entry + i) of each mask's stream. Slice by slice, so that the entries stay in the
 // second cache and the stream in the first while all masks pass over them: memory is read and written once
 // however many masks there are. first_entry must be a multiple of kMaskSliceEntries, so that several threads
-// may work on slices of one vector and no result depends on how many.
+// may work on slices of one vector and no result depends on how many. A stream is at most 256 GiB long.
 inline constexpr std::size_t kMaskSliceEntries = 1 << 15;
-Status apply_masks(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,
-                   std::span<std::uint8_t> entries);
-Status apply_masks(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,
-                   std::span<std::uint16_t> entries);
-Status apply_masks(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,
-                   std::span<std::uint32_t> entries);
-Status apply_masks(MaskCipher cipher, std::span<const Mask> masks, std::uint64_t first_entry,
-                   std::span<std::uint64_t> entries);
+Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::span<std::uint8_t> entries);
+Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::span<std::uint16_t> entries);
+Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::span<std::uint32_t> entries);
+Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::span<std::uint64_t> entries);
 
 }  // namespace sotto

@@ -101,6 +101,7 @@ Result<Invitation> decode_invitation(ByteView bytes) {
   Invitation result;
   Round& round = result.round;
   round.id = plain_bytes(*wire->round_id());
+  round.order_hash = plain_bytes(*wire->order_hash());
   round.graph_seed = plain_bytes(*wire->graph_seed());
   result.identities = plain_bytes(*wire->identities());
   round.group = {.clients = wire->clients(),
@@ -113,7 +114,6 @@ Result<Invitation> decode_invitation(ByteView bytes) {
                  .server = static_cast<ServerModel>(wire->server()),
                  .security_bits = wire->security_bits(),
                  .correctness_bits = wire->correctness_bits()};
-  round.cipher = static_cast<MaskCipher>(wire->cipher());
   round.vector = {.entries = wire->entries(), .bits = wire->bits()};
   SOTTO_CHECK(check_round(round));
   return result;

@@ -51,13 +51,13 @@ Bytes encode(const Invitation& message) {
   FlatBufferBuilder builder;
   const Round& round = message.round;
   const GroupParameters& group = round.group;
-  const auto id = wire32(round.id), seed = wire32(round.graph_seed), identities = wire32(message.identities);
-  return finish(builder,
-                wire::CreateInvitation(
-                    builder, &id, &seed, &identities, group.clients, group.corrupted, group.dropped,
-                    group.degree, group.threshold, group.minimum_alive, group.quorum,
-                    static_cast<std::uint8_t>(group.server), group.security_bits, group.correctness_bits,
-                    static_cast<std::uint8_t>(round.cipher), round.vector.entries, round.vector.bits));
+  const auto id = wire32(round.id), order = wire32(round.order_hash), seed = wire32(round.graph_seed);
+  const auto identities = wire32(message.identities);
+  return finish(builder, wire::CreateInvitation(
+                             builder, &id, &order, &seed, &identities, group.clients, group.corrupted,
+                             group.dropped, group.degree, group.threshold, group.minimum_alive, group.quorum,
+                             static_cast<std::uint8_t>(group.server), group.security_bits,
+                             group.correctness_bits, round.vector.entries, round.vector.bits));
 }
 
 Bytes encode(const Advertisement& message) {

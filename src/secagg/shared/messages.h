@@ -17,7 +17,7 @@
 
 namespace sotto {
 
-inline constexpr std::uint16_t kProtocolVersion = 1;
+inline constexpr std::uint16_t kProtocolVersion = 2;
 
 struct Invitation {
   Round round;

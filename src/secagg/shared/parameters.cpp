@@ -147,8 +147,8 @@ FailureBounds failure_bounds(const GroupParameters& group) {
 
 Result<GroupParameters> find_parameters(const ThreatModel& threat) {
   if (!(threat.corrupted >= 0 && threat.corrupted < 1) || !(threat.dropping >= 0 && threat.dropping < 1)) {
-    return bad_input("fractions corrupted {} and dropping {}: both must lie in [0, 1)", threat.corrupted,
-                     threat.dropping);
+    return bad_input("fractions corrupted {} and dropping {}: both must lie in [0, 1)",
+                     threat.corrupted.value, threat.dropping.value);
   }
   // A fraction of a client counts as a client. The little that is taken off first is for fractions like 0.1,
   // which are not exact.

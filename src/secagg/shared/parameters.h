@@ -3,6 +3,7 @@
 // secret, how many clients must be left. The proofs are in docs/secagg/protocol.md.
 
 #include <cstdint>
+#include <utility>
 
 #include "base/result.h"
 
@@ -13,12 +14,20 @@ enum class ServerModel : std::uint8_t {
   active = 2,       // may also send anything to anybody
 };
 
-// What a group must withstand. No defaults for what only the operator can know.
+// A member that has no default: a struct with one does not compile where the member is left out.
+template <class T>
+struct Stated {
+  Stated(T stated) : value(std::move(stated)) {}  // NOLINT(google-explicit-constructor): reads as a T
+  operator const T&() const { return value; }     // NOLINT(google-explicit-constructor)
+  T value;
+};
+
+// What a group must withstand. Who the adversary is only the operator can know, so all of it is stated.
 struct ThreatModel {
-  std::uint32_t clients = 0;
-  double corrupted = 0;  // fraction of the clients that the server controls
-  double dropping = 0;   // fraction of the clients that may be lost on the way, at any point
-  ServerModel server = ServerModel::semi_honest;
+  Stated<std::uint32_t> clients;
+  Stated<double> corrupted;  // fraction of the clients that the server controls
+  Stated<double> dropping;   // fraction of the clients that may be lost on the way, at any point
+  Stated<ServerModel> server;
   double security_bits = 40;     // an unlucky graph exposes somebody with probability below 2^-this
   double correctness_bits = 20;  // a round within the tolerated losses fails with probability below 2^-this
 };

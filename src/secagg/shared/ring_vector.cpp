@@ -123,11 +123,11 @@ Status RingVector::add_packed(ByteView packed) {
       words_);
 }
 
-Status RingVector::apply(MaskCipher cipher, std::span<const Mask> masks) {
-  return std::visit([&](auto& words) { return apply_masks(cipher, masks, 0, std::span(words)); }, words_);
+Status RingVector::apply(std::span<const Mask> masks) {
+  return std::visit([&](auto& words) { return apply_masks(masks, 0, std::span(words)); }, words_);
 }
 
-Status RingVector::apply_in_parallel(MaskCipher cipher, std::span<const Mask> masks) {
+Status RingVector::apply_in_parallel(std::span<const Mask> masks) {
   const std::size_t slices = (size() + kMaskSliceEntries - 1) / kMaskSliceEntries;
   std::mutex mutex;
   std::optional<Error> error;
@@ -136,7 +136,7 @@ Status RingVector::apply_in_parallel(MaskCipher cipher, std::span<const Mask> ma
         parallel_for(slices, 1, [&](std::size_t begin, std::size_t end) {
           const std::size_t first = begin * kMaskSliceEntries;
           const std::size_t last = std::min(words.size(), end * kMaskSliceEntries);
-          auto done = apply_masks(cipher, masks, first, std::span(words).subspan(first, last - first));
+          auto done = apply_masks(masks, first, std::span(words).subspan(first, last - first));
           if (!done) {
             const std::lock_guard lock(mutex);
             error = std::move(done).error();

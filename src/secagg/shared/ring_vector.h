@@ -39,8 +39,8 @@ class RingVector {
   // bytes are not one.
   Status add_packed(ByteView packed);
   // All masks over the whole vector on the calling thread, or on the pool.
-  Status apply(MaskCipher cipher, std::span<const Mask> masks);
-  Status apply_in_parallel(MaskCipher cipher, std::span<const Mask> masks);
+  Status apply(std::span<const Mask> masks);
+  Status apply_in_parallel(std::span<const Mask> masks);
 
  private:
   using Words = std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>,

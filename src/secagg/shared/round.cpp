@@ -16,9 +16,6 @@ Status check_round(const Round& round) {
   if (round.vector.entries == 0 || round.vector.entries > kMaxEntries) {
     return bad_input("a vector of {} entries: 1 to {} are possible", round.vector.entries, kMaxEntries);
   }
-  if (round.cipher != MaskCipher::aes256_ctr && round.cipher != MaskCipher::chacha20) {
-    return bad_input("an unknown mask cipher");
-  }
   return {};
 }
 
@@ -42,8 +39,9 @@ Digest hash_of_identities(const std::vector<IdentityKey>& identities) {
 
 Digest context_of(const Round& round, const Digest& identities) {
   const GroupParameters& group = round.group;
-  return FieldHash("sotto secagg context 1")
+  return FieldHash("sotto secagg context 2")
       .bytes(round.id)
+      .bytes(round.order_hash)
       .bytes(round.graph_seed)
       .bytes(identities)
       .number(group.clients)
@@ -56,7 +54,6 @@ Digest context_of(const Round& round, const Digest& identities) {
       .number(static_cast<std::uint64_t>(group.server))
       .number(std::bit_cast<std::uint64_t>(group.security_bits))
       .number(std::bit_cast<std::uint64_t>(group.correctness_bits))
-      .number(static_cast<std::uint64_t>(round.cipher))
       .number(round.vector.entries)
       .number(round.vector.bits)
       .finish();

@@ -7,7 +7,6 @@
 
 #include "base/result.h"
 #include "secagg/shared/bytes.h"
-#include "secagg/shared/keystream.h"
 #include "secagg/shared/member_set.h"
 #include "secagg/shared/parameters.h"
 
@@ -24,10 +23,10 @@ inline constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 28;
 
 struct Round {
   Digest id{};          // fresh for every round: what is said in one means nothing in another
+  Digest order_hash{};  // of what is asked for, as the caller wrote it down: devices sum for one order only
   Digest graph_seed{};  // public
   GroupParameters group;
   VectorShape vector;
-  MaskCipher cipher = MaskCipher::chacha20;
   bool operator==(const Round&) const = default;
 };
 

@@ -26,9 +26,10 @@ Result<SumSeconds> secure_sum_seconds([[maybe_unused]] std::int64_t group,
                                       [[maybe_unused]] std::size_t numbers) {
 #ifdef SOTTO_HAVE_PROTOCOL
   constexpr unsigned bits = 16;
-  SOTTO_TRY(
-      const auto parameters,
-      find_parameters({.clients = static_cast<std::uint32_t>(group), .corrupted = 0.1, .dropping = 0.1}));
+  SOTTO_TRY(const auto parameters, find_parameters({.clients = static_cast<std::uint32_t>(group),
+                                                    .corrupted = 0.1,
+                                                    .dropping = 0.1,
+                                                    .server = ServerModel::semi_honest}));
   SOTTO_TRY(const auto timing,
             time_round(parameters, {numbers, bits}, 0, [&](std::uint32_t client) -> Result<RingVector> {
               const std::vector<std::uint32_t> same(numbers, client);
