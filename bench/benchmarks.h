@@ -86,7 +86,7 @@ Result<PldBench> bench_pld(const PldBenchSettings& settings = {});
 // processor time of the calling thread. Fails when an answer differs from the union computed in the clear.
 BenchRows bench_union();
 
-// For both ciphers and every word width: bytes of mask added to a vector of 2^20 entries per second of
+// For every word width: bytes of mask added to a vector of 2^20 entries per second of
 // processor time, beside the same cipher writing its stream and doing nothing with it. About `seconds` per
 // row. Fails when the masked vector is not the one a plain loop over the whole stream gives.
 BenchRows bench_masks(double seconds = 0.3);

@@ -1,5 +1,7 @@
 #include "secagg/shared/masks.h"
 
+#include <sodium.h>
+
 #include <algorithm>
 #include <array>
 
@@ -50,11 +52,12 @@ Result<double> rate(double seconds, double bytes, Pass pass) {
 }
 
 Result<double> raw_rate(const Key& key, double seconds) {
+  constexpr std::array<std::uint8_t, crypto_stream_chacha20_ietf_NONCEBYTES> nonce{};
   std::array<std::uint8_t, 8192> block;
   constexpr int kBlocks = 512;
   return rate(seconds, double{kBlocks} * block.size(), [&]() -> Status {
-    for (std::uint32_t i = 0; i < kBlocks; ++i) {
-      read_stream(key, i * std::uint32_t{block.size() / kStreamBlockBytes}, block);
+    for (int i = 0; i < kBlocks; ++i) {
+      crypto_stream_chacha20_ietf(block.data(), block.size(), nonce.data(), key.data());
     }
     return {};
   });
@@ -79,7 +82,7 @@ Result<BenchRow> row(const std::vector<Mask>& masks, double seconds) {
                   .baseline = raw / 1e9,
                   .ratio = ours / raw,
                   .unit = "GB/s/core",
-                  .against = "the bare cipher"};
+                  .against = "libsodium's bare ChaCha20"};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <sodium.h>
 
 #include <algorithm>
 #include <array>
@@ -88,6 +89,23 @@ TEST(MaskStream, ContinuesTheSameFromAnyBlock) {
     const auto rest = std::span(part).first(whole.size() - position);
     read_stream(key, block, rest);
     EXPECT_TRUE(std::equal(rest.begin(), rest.end(), whole.begin() + static_cast<std::ptrdiff_t>(position)));
+  }
+}
+
+// Of every length around the sixteen blocks that are made at once, from blocks around the end of the
+// counter's low bytes.
+TEST(MaskStream, IsThatOfLibsodium) {
+  SeededRandom random(2, Purpose::test);
+  const std::array<std::uint8_t, crypto_stream_chacha20_ietf_NONCEBYTES> nonce{};
+  for (const std::uint32_t block : {0U, 1U, 250U, 65530U, 0xfffffff0U - 40U}) {
+    for (const std::size_t length : {1U, 64U, 1023U, 1024U, 1025U, 2048U + 65U}) {
+      const Key key = Key::random(DeviceRandom::simulated(random));
+      Bytes expected(length), ours(length, 0xaa);
+      crypto_stream_chacha20_ietf_xor_ic(expected.data(), expected.data(), length, nonce.data(), block,
+                                         key.data());
+      read_stream(key, block, ours);
+      EXPECT_EQ(ours, expected) << length << " bytes from block " << block;
+    }
   }
 }
 

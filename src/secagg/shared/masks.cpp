@@ -63,6 +63,10 @@ Status apply(std::span<const Mask> masks, std::uint64_t first_entry, std::span<W
 }  // namespace
 
 void read_stream(const Key& key, std::uint32_t first_block, std::span<std::uint8_t> out) {
+  const std::size_t done = read_stream_by_sixteen(key, first_block, out);
+  if (done == out.size()) return;
+  out = out.subspan(done);
+  first_block += static_cast<std::uint32_t>(done / kStreamBlockBytes);
   constexpr std::array<std::uint8_t, crypto_stream_chacha20_ietf_NONCEBYTES> nonce{};
   std::fill(out.begin(), out.end(), std::uint8_t{0});  // encrypting zeros gives the bare stream
   crypto_stream_chacha20_ietf_xor_ic(out.data(), out.data(), out.size(), nonce.data(), first_block,

