@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every command of the ```sh blocks of a document, in order, in an empty folder where build/release/sotto is the
 # binary under test and data/ holds sources to import. 'make TARGET' lines are only checked to be real targets: they
-# would run this test again. ```sh long blocks take minutes to hours: they run on small data, with one round.
+# would run this test again. A line that ends with a backslash goes on in the next. ```sh long blocks take minutes to hours: they run on small data, with one round.
 # Usage: run_commands.sh SOURCE_DIR SOTTO DOCUMENT
 set -euo pipefail
 source_dir=$(realpath "$1")
@@ -23,6 +23,7 @@ commands=$(awk '
     gsub(/--rounds [0-9]+/, "--rounds 1"); gsub(/--users [0-9]+/, "--users 300"); gsub(/--news [0-9]+/, "--news 300")
     gsub(/cohort=[0-9]+/, "cohort=5"); gsub(/validation_impressions=[0-9]+/, "validation_impressions=20"); gsub(/--device cuda/, "")
   }
+  inside && sub(/\\$/, "") {printf "%s", $0; next}
   inside' "$document")
 [ -n "$commands" ] || { echo "$document has no sh block"; exit 1; }
 
