@@ -1,7 +1,7 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test lint analyze fuzz asan tsan coverage clean
+.PHONY: help setup build demo test docs lint analyze fuzz asan tsan coverage clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -18,6 +18,10 @@ demo: build ## generate a newsroom, train private federated recommendation, writ
 test: setup ## build everything and run every test
 	@tools/build.sh release
 	@ctest --test-dir build/release --output-on-failure -j 2 --timeout 600 --progress
+
+docs: ## the documents as a site with search in build/site
+	@tools/install_packages.sh docs
+	@tools/docs/build_site.sh
 
 lint: ## clang-format, clang-tidy, cppcheck, shellcheck (warnings are errors)
 	@tools/install_packages.sh build lint
