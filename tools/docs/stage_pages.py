@@ -52,7 +52,7 @@ def lead(document: str, target: str) -> str | None:
 
 def mathml(formula: str) -> str:
     done = subprocess.run(["katex", "--display-mode", "--format", "mathml"], input=formula, text=True,
-                          capture_output=True, check=False)
+                          capture_output=True, check=False, env=os.environ | {"NODE_PATH": "/usr/share/nodejs"})
     if done.returncode != 0:
         sys.exit(f"katex cannot read {formula!r}: {done.stderr}")
     # The annotation repeats the source for assistive tools that do not know MathML; it would be searched as text.
