@@ -149,8 +149,13 @@ std::span<const Importer> importers() { return table; }
 Result<ImportSummary> import_dataset(std::string_view kind, const fs::path& source, const fs::path& out,
                                      const ImportSettings& settings) {
   SOTTO_TRY(const Importer* const importer, importer_named(kind));
+  return import_dataset(*importer, source, out, settings);
+}
+
+Result<ImportSummary> import_dataset(const Importer& importer, const fs::path& source, const fs::path& out,
+                                     const ImportSettings& settings) {
   try {
-    return run(*importer, source, out, settings);
+    return run(importer, source, out, settings);
   } catch (const std::bad_alloc&) {
     return failed("{}: out of memory", source.string());
   } catch (const std::exception& error) {

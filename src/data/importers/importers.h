@@ -59,6 +59,9 @@ std::span<const Importer> importers();
 // error, and then nothing is left behind.
 Result<ImportSummary> import_dataset(std::string_view kind, const fs::path& source, const fs::path& out,
                                      const ImportSettings& settings);
+// The same by an importer that need not be in the table.
+Result<ImportSummary> import_dataset(const Importer& importer, const fs::path& source, const fs::path& out,
+                                     const ImportSettings& settings);
 
 // One entry per published format.
 Result<DatasetBuilder> read_mind(const fs::path& source, ImportJob& job);
