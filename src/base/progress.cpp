@@ -1,14 +1,104 @@
 #include "base/progress.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
-
-#include "base/progress_text.h"
+#include <vector>
 
 namespace sotto {
+
+namespace {
+
+std::string duration(double seconds) {
+  // Beyond a hundred days the digits say nothing any more.
+  const auto whole = static_cast<std::uint64_t>(std::clamp(std::round(seconds), 0.0, 8'640'000.0));
+  const auto hours = whole / 3600, minutes = whole / 60 % 60, rest = whole % 60;
+  return hours > 0 ? fmt::format("{}:{:02}:{:02}", hours, minutes, rest)
+                   : fmt::format("{}:{:02}", minutes, rest);
+}
+
+std::string with_unit(std::string text, std::string_view unit) {
+  if (!unit.empty()) text += fmt::format(" {}", unit);
+  return text;
+}
+
+std::string count(const ProgressState& state) {
+  if (state.total == 0) return with_unit(fmt::format("{}", state.done), state.unit);
+  return with_unit(fmt::format("{}/{}", state.done, state.total), state.unit);
+}
+
+double rate(const ProgressState& state) {
+  return state.seconds > 0 ? static_cast<double>(state.done) / state.seconds : 0.0;
+}
+
+// Three digits are enough to read and too few to flicker.
+std::string rate_text(const ProgressState& state) {
+  const double value = rate(state);
+  const std::string number = value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  return with_unit(number, state.unit) + "/s";
+}
+
+std::string time_text(const ProgressState& state) {
+  if (state.finished) return "in " + duration(state.seconds);
+  const double per_second = rate(state);
+  if (state.total == 0 || per_second <= 0) return duration(state.seconds);
+  const std::uint64_t left = state.total - std::min(state.done, state.total);
+  return "ETA " + duration(static_cast<double>(left) / per_second);
+}
+
+int percent(const ProgressState& state) {
+  const double share = static_cast<double>(state.done) / static_cast<double>(state.total);
+  return static_cast<int>(std::clamp(std::floor(100 * share), 0.0, 100.0));
+}
+
+// Columns, as far as code points tell.
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xC0') != '\x80'; }));
+}
+
+std::string cut(std::string_view text, std::size_t width) {
+  std::size_t end = 0;
+  for (std::size_t seen = 0; end < text.size(); ++end) {
+    if ((text[end] & '\xC0') != '\x80' && seen++ == width) break;
+  }
+  return std::string(text.substr(0, end));
+}
+
+}  // namespace
+
+std::string progress_line(const ProgressState& state) {
+  std::string line = fmt::format("{}: {}", state.label, count(state));
+  if (state.total > 0) line += fmt::format(" ({}%)", percent(state));
+  line += fmt::format(", {}, {}", rate_text(state), time_text(state));
+  if (!state.note.empty()) line += fmt::format(", {}", state.note);
+  return line;
+}
+
+std::string progress_bar(const ProgressState& state, std::size_t width) {
+  std::string head(state.label);
+  if (state.total > 0) head += fmt::format(" {:3}%", percent(state));
+  std::string tail;
+  for (const std::string& part :
+       {count(state), rate_text(state), time_text(state), std::string(state.note)}) {
+    if (part.empty()) continue;
+    if (columns(head) + columns(tail) + 2 + columns(part) > width) break;
+    tail += "  " + part;
+  }
+  const std::size_t used = columns(head) + columns(tail);
+  constexpr std::size_t frame = 3, shortest = 5, longest = 40;  // frame: the space and the brackets
+  if (state.total > 0 && used + frame + shortest <= width) {
+    const std::size_t length = std::min(longest, width - used - frame);
+    const std::size_t filled = length * static_cast<std::size_t>(percent(state)) / 100;
+    head += fmt::format(" [{:#<{}}{:-<{}}]", "", filled, "", length - filled);
+  }
+  return cut(head + tail, width);
+}
 
 namespace {
 

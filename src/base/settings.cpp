@@ -1,12 +1,54 @@
 #include "base/settings.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "base/setting_value.h"
 
 namespace sotto {
+
+namespace {
+
+// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitution = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, substitution});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      }
+    }
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string* best = nullptr;
+  std::size_t best_distance = 0;
+  for (const std::string& candidate : candidates) {
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    const std::size_t shorter = std::min(word.size(), candidate.size());
+    const std::size_t allowed = std::max<std::size_t>(1, longer / 3);
+    if (shorter == 0 || longer - shorter > allowed) continue;  // far away, and never slow on a huge word
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance <= allowed && (best == nullptr || distance < best_distance)) {
+      best = &candidate;
+      best_distance = distance;
+    }
+  }
+  if (best == nullptr) return std::nullopt;
+  return *best;
+}
 
 SettingsTable::SettingsTable() = default;
 SettingsTable::~SettingsTable() = default;
@@ -97,6 +139,47 @@ Status SettingsTable::set_assignment(std::string_view key_equals_value) {
     return bad_input("'{}' is not a setting; write key=value", key_equals_value);
   }
   return set(key_equals_value.substr(0, equals), key_equals_value.substr(equals + 1));
+}
+
+namespace {
+
+std::string escape_pipes(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<SettingsTable::Row> SettingsTable::rows() const {
+  std::vector<Row> rows;
+  rows.reserve(records_.size());
+  for (const Record& record : records_) {
+    rows.push_back({record.name, type_name(record.rule), to_text(record.default_value),
+                    to_text(record.value()), allowed(record.rule), record.help});
+  }
+  return rows;
+}
+
+std::string SettingsTable::to_markdown() const {
+  std::string out = "| setting | type | default | allowed | meaning |\n|---|---|---|---|---|\n";
+  for (const Row& row : rows()) {
+    const std::string default_value = row.default_value.empty() ? "" : fmt::format("`{}`", row.default_value);
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, row.type, escape_pipes(default_value),
+                       escape_pipes(row.allowed), escape_pipes(row.help));
+  }
+  return out;
+}
+
+nlohmann::json SettingsTable::to_json() const {
+  nlohmann::json out = nlohmann::json::object();
+  for (const Record& record : records_) {
+    std::visit([&](const auto& value) { out[record.name] = value; }, record.value());
+  }
+  return out;
 }
 
 }  // namespace sotto

@@ -14,6 +14,12 @@
 #include <thread>
 #include <vector>
 
+#ifdef __linux__
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace sotto {
 
 namespace {
@@ -208,6 +214,13 @@ void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
     if (!Pool::get().try_run(loop)) loop.work();
   }
   loop.rethrow_first_error();
+}
+
+void yield_to_other_threads() {
+#ifdef __linux__
+  constexpr int background = 5;  // of nice(1), for this thread alone
+  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), background);
+#endif
 }
 
 }  // namespace sotto

@@ -18,4 +18,8 @@ int thread_count();
 void parallel_for(std::size_t n, std::size_t grain,
                   const std::function<void(std::size_t, std::size_t)>& body);
 
+// From now on the calling thread gets the processor after those that somebody waits for. For work in the
+// background; does nothing where the system has no such thing.
+void yield_to_other_threads();
+
 }  // namespace sotto

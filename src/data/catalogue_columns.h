@@ -9,9 +9,8 @@
 
 #include "base/binary_file.h"
 #include "base/result.h"
+#include "data/column_writer.h"
 #include "data/dataset_builder.h"
-#include "data/feature_columns.h"
-#include "data/string_table.h"
 
 namespace sotto {
 

@@ -1,16 +1,52 @@
 #pragma once
-// Writes the two kinds of variable-length columns of a dataset file.
+// Columns of a dataset file while it is being built: tables of strings, variable-length columns, features.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/binary_file.h"
+#include "base/result.h"
 #include "data/dataset_sections.h"
-#include "data/string_table.h"
 
 namespace sotto {
+
+// Numbers strings in the order they are first seen and keeps them back to back, ready to be written as a
+// string column. Lookups take a string_view and allocate nothing. Owns its strings. Views returned live until
+// the next intern(). Not thread-safe while interning.
+class StringTable {
+ public:
+  // The number of `text`, which must not point into this table; a new string gets the next number. Throws
+  // std::length_error beyond 2^32 - 1 strings, as containers do.
+  std::uint32_t intern(std::string_view text);
+  std::optional<std::uint32_t> find(std::string_view text) const;
+
+  std::size_t size() const { return offsets_.size() - 1; }
+  std::string_view operator[](std::size_t number) const {
+    return {bytes_.data() + offsets_[number],
+            static_cast<std::size_t>(offsets_[number + 1] - offsets_[number])};
+  }
+  std::span<const std::uint64_t> offsets() const { return offsets_; }
+  std::span<const char> bytes() const { return bytes_; }
+
+ private:
+  // Open addressing with linear probing. `occupant` is the number plus one, 0 when free; the hash is kept so
+  // that probing seldom touches the strings and growing never does.
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t occupant = 0;
+  };
+  std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
+  void grow();
+
+  std::vector<std::uint64_t> offsets_ = {0};
+  std::vector<char> bytes_;
+  std::vector<Slot> slots_ = std::vector<Slot>(16);
+};
+
+// The two kinds of variable-length columns.
 
 inline Status write_strings(BinaryFileWriter& writer, std::string_view name,
                             std::span<const std::uint64_t> offsets, std::span<const char> bytes) {
@@ -50,5 +86,36 @@ Status write_lists(BinaryFileWriter& writer, std::string_view name, std::size_t 
   SOTTO_CHECK(writer.add(dataset_sections::offsets_of(name), offsets));
   return writer.add(dataset_sections::values_of(name), values);
 }
+
+// Features of items, users or interactions. Rows may be set in any order and more than once (the last value
+// stays); rows never set are missing. A column appears with its first value, so names and values may be
+// anything, except infinite numbers: the first problem is kept and returned by write(). Not thread-safe.
+class FeatureColumns {
+ public:
+  // Empty strings among the values are missing values.
+  void set_categorical(std::size_t row, std::string_view feature, std::span<const std::string_view> values);
+  // NaN is a missing value.
+  void set_numeric(std::size_t row, std::string_view feature, float value);
+
+  // Writes row order[i] as row i of `rows`; an empty order keeps the rows as they are.
+  Status write(BinaryFileWriter& writer, std::string_view owner, std::size_t rows,
+               std::span<const std::uint64_t> order = {}) const;
+
+ private:
+  struct CodeRange {
+    std::uint64_t begin = 0;
+    std::uint32_t count = 0;
+  };
+  struct CategoricalColumn {
+    StringTable names;
+    std::vector<CodeRange> rows;
+    std::vector<std::uint32_t> codes;
+  };
+
+  Status problem_;
+  StringTable categorical_names_, numeric_names_;
+  std::vector<CategoricalColumn> categorical_;
+  std::vector<std::vector<float>> numeric_;
+};
 
 }  // namespace sotto

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "base/binary_file.h"
+#include "data/behaviour_columns.h"
 #include "data/catalogue_columns.h"
 #include "data/column_writer.h"
 #include "data/dataset_sections.h"
-#include "data/impression_columns.h"
-#include "data/interaction_columns.h"
 
 namespace sotto {
 

@@ -57,4 +57,7 @@ DatasetSummary describe(const Dataset& dataset);
 // For people: a few lines, without what the dataset does not have. Safe to print whatever the dataset holds.
 std::string to_text(const DatasetSummary& summary);
 
+// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t number);
+
 }  // namespace sotto

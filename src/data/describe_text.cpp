@@ -7,14 +7,13 @@
 
 namespace sotto {
 
-namespace {
-
-// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
   for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, 1, ',');
   return digits;
 }
+
+namespace {
 
 std::string line(std::string_view label, std::string_view value) {
   return fmt::format("{:<24}{}\n", label, value);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "text/vocabulary.h"
-#include "text/word_counts.h"
 #include "text/word_tokenizer.h"
 
 namespace sotto {

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/progress_text.h"
 #include "fake_terminal.h"
 
 namespace sotto {

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "data/importers/adressa_log.h"
+#include "data/importers/adressa.h"
 #include "import_fixture.h"
 
 namespace sotto {

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "data/importers/delimited.h"
-#include "data/importers/encoding.h"
+#include "data/importers/field_values.h"
 #include "test_paths.h"
 
 namespace sotto {

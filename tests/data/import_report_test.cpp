@@ -1,7 +1,7 @@
-#include "data/import_report.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "data/importers/import_job.h"
 
 namespace sotto {
 namespace {

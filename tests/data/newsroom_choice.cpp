@@ -8,7 +8,6 @@
 
 #include "base/distributions.h"
 #include "data/newsroom/choice.h"
-#include "data/newsroom/shelf.h"
 #include "metrics/mean.h"
 #include "newsroom_fixture.h"
 

@@ -1,10 +1,10 @@
-#include "data/string_table.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <map>
 #include <string>
+
+#include "data/column_writer.h"
 
 namespace sotto {
 namespace {

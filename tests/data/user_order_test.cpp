@@ -1,10 +1,10 @@
-#include "data/user_order.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <numeric>
+
+#include "data/behaviour_columns.h"
 
 namespace sotto {
 namespace {

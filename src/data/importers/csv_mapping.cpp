@@ -8,7 +8,7 @@
 
 #include "base/settings.h"
 #include "base/toml_text.h"
-#include "data/importers/encoding.h"
+#include "data/importers/field_values.h"
 #include "data/printable.h"
 
 namespace sotto {

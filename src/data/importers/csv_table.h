@@ -12,7 +12,6 @@
 #include "base/result.h"
 #include "data/importers/csv_mapping.h"
 #include "data/importers/delimited.h"
-#include "data/importers/named_columns.h"
 
 namespace sotto {
 

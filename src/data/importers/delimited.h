@@ -1,5 +1,6 @@
 #pragma once
-// Rows of a delimited text file (tab, comma, "::", "|"), decompressed and decoded while reading.
+// Rows of a delimited text file (tab, comma, "::", "|"), decompressed and decoded while reading; columns
+// found by the names in its header.
 
 #include <cstdint>
 #include <memory>
@@ -10,8 +11,8 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/result.h"
-#include "data/import_report.h"
-#include "data/importers/encoding.h"
+#include "data/importers/field_values.h"
+#include "data/importers/import_job.h"
 
 namespace sotto {
 
@@ -77,6 +78,21 @@ class DelimitedReader {
   QuotedRecord record_;
   std::vector<std::string_view> fields_;
   std::uint64_t first_line_ = 0;
+};
+
+// The header's names in order. Keep it beside the reader whose first row it took. A value.
+class Header {
+ public:
+  // Takes the first row of the file.
+  static Result<Header> read(DelimitedReader& reader);
+
+  // The position of a column; an error names the columns there are and the nearest one.
+  Result<std::size_t> column(std::string_view name) const;
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  std::vector<std::string> names_;
+  std::string file_;
 };
 
 }  // namespace sotto

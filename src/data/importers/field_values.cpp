@@ -6,9 +6,27 @@
 
 namespace sotto {
 
+void append_latin1_as_utf8(std::string_view latin1, std::string& out) {
+  out.reserve(out.size() + latin1.size());
+  for (const char character : latin1) {
+    const auto code = static_cast<unsigned char>(character);
+    if (code < 0x80) {
+      out.push_back(character);
+    } else {
+      out.push_back(static_cast<char>(0xC0 | (code >> 6)));
+      out.push_back(static_cast<char>(0x80 | (code & 0x3F)));
+    }
+  }
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.substr(0, mark.size()) == mark) text.remove_prefix(mark.size());
+  return text;
+}
+
 namespace {
 
-constexpr std::int64_t seconds_per_day = 86'400;
 constexpr std::int64_t first_second = -62'135'596'800;  // 0001-01-01
 constexpr std::int64_t last_second = 253'402'300'799;   // 9999-12-31T23:59:59
 

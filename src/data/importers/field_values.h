@@ -1,12 +1,24 @@
 #pragma once
-// Strict reading of single values: the whole field must be the value, or there is none.
+// The text and the values of single fields.
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace sotto {
+
+// The two encodings that published data sets use. Everything is UTF-8 once it has been read.
+enum class Encoding { utf8, latin1 };
+
+// ISO 8859-1: every byte is the code point of the same number, so no input is invalid.
+void append_latin1_as_utf8(std::string_view latin1, std::string& out);
+
+// Some exports begin with U+FEFF; it is not part of the first field.
+std::string_view without_byte_order_mark(std::string_view text);
+
+// Strict reading of single values: the whole field must be the value, or there is none.
 
 std::optional<std::int64_t> parse_integer(std::string_view text);
 // Finite numbers only.
@@ -20,6 +32,7 @@ enum class TimeFormat {
 };
 // "unix", "unix-ms", "iso", "american".
 std::optional<TimeFormat> time_format_named(std::string_view name);
+constexpr std::int64_t seconds_per_day = 86'400;
 // Seconds since 1970; years 1 to 9999.
 std::optional<std::int64_t> parse_time(std::string_view text, TimeFormat format);
 

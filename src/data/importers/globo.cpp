@@ -16,7 +16,6 @@
 #include "data/importers/field_values.h"
 #include "data/importers/import_job.h"
 #include "data/importers/importers.h"
-#include "data/importers/named_columns.h"
 #include "data/importers/source_folder.h"
 
 namespace sotto {

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 4> view_settings = {"view", "negatives", 
 constexpr std::array<std::string_view, 3> csv_settings = {"mapping", "test_from", "validation_share"};
 constexpr std::array<std::string_view, 2> common_settings = {"malformed_limit", "replace"};
 
-constexpr std::array<Importer, 6> table = {{
+constexpr std::array<Importer, 6> importer_table = {{
     {"mind", "MIND news (small, large, demo): news.tsv, behaviors.tsv, entity_embedding.vec", &read_mind,
      news_settings},
     {"adressa", "Adressa news: the JSON-lines log, one file per day, or MIND-like TSV", &read_adressa,
@@ -35,7 +35,7 @@ constexpr std::array<Importer, 6> table = {{
 
 Result<const Importer*> importer_named(std::string_view kind) {
   std::vector<std::string> kinds;
-  for (const Importer& importer : table) {
+  for (const Importer& importer : importer_table) {
     if (importer.kind == kind) return &importer;
     kinds.emplace_back(importer.kind);
   }
@@ -144,7 +144,7 @@ void ImportSettings::bind(SettingsTable& t) {
   t.add("mapping", mapping, "Mapping file of a csv import; empty: SRC/mapping.toml");
 }
 
-std::span<const Importer> importers() { return table; }
+std::span<const Importer> importers() { return importer_table; }
 
 Result<ImportSummary> import_dataset(std::string_view kind, const fs::path& source, const fs::path& out,
                                      const ImportSettings& settings) {

@@ -2,7 +2,6 @@
 
 #include "data/importers/importers.h"
 #include "data/importers/mind_files.h"
-#include "data/importers/mind_layout.h"
 #include "data/importers/source_folder.h"
 
 namespace sotto {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +16,17 @@
 #include "data/importers/time_split.h"
 
 namespace sotto {
+
+// Where the files of MIND, or of a data set in MIND's format, lie in a source folder.
+
+// Either sub-folders train, dev and test (or anything ending in _train, _dev, _test), or news.tsv, optional
+// news_more.tsv and behaviors.tsv in the folder itself; entity_embedding.vec beside them is optional.
+bool has_mind_layout(const fs::path& source);
+
+// Reads such a folder. Without behaviour the data set is a catalogue only, which `behaviors_required`
+// refuses.
+Result<DatasetBuilder> read_mind_layout(const fs::path& source, std::string name, bool behaviors_required,
+                                        ImportJob& job);
 
 // Reads the files of one data set, in any number and order, into a builder. The builder and the job must
 // outlive it. Not thread-safe.

@@ -9,8 +9,6 @@ namespace sotto {
 
 namespace {
 
-constexpr std::int64_t seconds_per_day = 86'400;
-
 std::int64_t start_of_day(std::int64_t time) {
   return time - ((time % seconds_per_day) + seconds_per_day) % seconds_per_day;
 }

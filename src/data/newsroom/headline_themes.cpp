@@ -23,7 +23,7 @@ constexpr std::uint32_t too_rare = 2;  // headlines
 constexpr int rounds = 12;
 constexpr std::size_t typical_words = 18;
 constexpr float second_theme_from = 0.3F;  // similarity relative to the first theme
-constexpr float least_primary_share = 0.55F;
+constexpr float least_headline_share = 0.55F;
 constexpr std::uint32_t clustering_round = 6;  // of the newsroom_world streams
 constexpr std::uint32_t mix_round = 0;         // of the newsroom_news streams
 constexpr std::size_t headlines_per_task = 512;
@@ -225,7 +225,7 @@ ThemeMix mix_of(const Document& document, std::uint32_t category, const std::vec
     mix.secondary = mix.primary;
     return mix;
   }
-  mix.primary_share = std::max(least_primary_share, near[mix.primary] / (near[mix.primary] + second));
+  mix.primary_share = std::max(least_headline_share, near[mix.primary] / (near[mix.primary] + second));
   return mix;
 }
 

@@ -10,7 +10,7 @@
 #include "base/distributions.h"
 #include "base/files.h"
 #include "base/utf8.h"
-#include "data/import_report.h"
+#include "data/importers/import_job.h"
 #include "data/newsroom/headline_themes.h"
 
 namespace sotto::newsroom {

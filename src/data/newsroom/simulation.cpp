@@ -9,7 +9,6 @@
 #include "base/thread_pool.h"
 #include "data/newsroom/choice.h"
 #include "data/newsroom/reader.h"
-#include "data/newsroom/shelf.h"
 
 namespace sotto::newsroom {
 namespace {

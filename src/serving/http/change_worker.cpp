@@ -1,6 +1,6 @@
 #include "serving/http/change_worker.h"
 
-#include "base/thread_priority.h"
+#include "base/thread_pool.h"
 
 namespace sotto::serving {
 

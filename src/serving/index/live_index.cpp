@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
-#include "base/thread_priority.h"
 #include "serving/index/segment_merge.h"
 
 namespace sotto::serving {

@@ -1,12 +1,54 @@
-#include "data/impression_columns.h"
+#include "data/behaviour_columns.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "data/dataset_sections.h"
-#include "data/user_order.h"
 
 namespace sotto {
+
+UserOrder order_by_user_and_time(std::span<const UserId> users, std::span<const std::int64_t> times,
+                                 std::size_t user_count) {
+  UserOrder order;
+  order.user_offsets.assign(user_count + 1, 0);
+  for (const UserId user : users) ++order.user_offsets[user + std::size_t{1}];
+  for (std::size_t user = 0; user < user_count; ++user) {
+    order.user_offsets[user + 1] += order.user_offsets[user];
+  }
+
+  order.rows.resize(users.size());
+  std::vector<std::uint64_t> next(order.user_offsets.begin(), order.user_offsets.end() - 1);
+  for (std::size_t row = 0; row < users.size(); ++row) order.rows[next[users[row]]++] = row;
+
+  const auto earlier = [&](std::uint64_t left, std::uint64_t right) { return times[left] < times[right]; };
+  for (std::size_t user = 0; user < user_count; ++user) {
+    const auto first = order.rows.begin() + static_cast<std::ptrdiff_t>(order.user_offsets[user]);
+    const auto last = order.rows.begin() + static_cast<std::ptrdiff_t>(order.user_offsets[user + 1]);
+    if (!std::is_sorted(first, last, earlier)) std::stable_sort(first, last, earlier);
+  }
+  return order;
+}
+
+namespace sections = dataset_sections;
+
+Status InteractionColumns::add(UserId user, ItemId item, float rating, std::int64_t time) {
+  if (std::isinf(rating)) return bad_input("the rating of an interaction is infinite; leave it out instead");
+  users_.push_back(user);
+  items_.push_back(item);
+  ratings_.push_back(rating);
+  times_.push_back(time);
+  return {};
+}
+
+Status InteractionColumns::write(BinaryFileWriter& writer, std::size_t user_count) const {
+  const UserOrder order = order_by_user_and_time(users_, times_, user_count);
+  SOTTO_CHECK(writer.add(sections::interaction_user_offsets, order.user_offsets));
+  SOTTO_CHECK(writer.add(sections::interaction_items, in_order(items_, order.rows)));
+  SOTTO_CHECK(writer.add(sections::interaction_ratings, in_order(ratings_, order.rows)));
+  SOTTO_CHECK(writer.add(sections::interaction_times, in_order(times_, order.rows)));
+  return context_.write(writer, sections::context_features, size(), order.rows);
+}
 
 namespace sections = dataset_sections;
 

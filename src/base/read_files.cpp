@@ -1,10 +1,47 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/byte_source.h"
 #include "base/files.h"
+#include "base/system_error.h"
 
 namespace sotto {
+
+Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
+  SOTTO_TRY(FileInput input, FileInput::open(path));
+  SOTTO_TRY(const auto source, decode_by_magic(input));
+  std::string content;
+  // Grows with what really arrives: the sizes that headers claim are not believed.
+  std::vector<char> part(std::size_t{64} << 10);
+  while (true) {
+    SOTTO_TRY(const std::size_t got, source->read(part));
+    if (got == 0) return content;
+    if (got > limit - content.size()) {
+      return bad_input("{} holds more than {} bytes when decompressed; that is more than this file may have",
+                       path.string(), limit);
+    }
+    content.append(part.data(), got);
+  }
+}
+
+Result<fs::path> find_possibly_compressed(const fs::path& path) {
+  constexpr std::array extensions = {"", ".xz", ".gz", ".zst"};
+  for (const char* extension : extensions) {
+    fs::path candidate = path;
+    candidate += extension;
+    std::error_code ignored;
+    if (fs::exists(candidate, ignored)) return candidate;
+  }
+  return bad_input("{} does not exist, nor do {}.xz, {}.gz or {}.zst", path.string(),
+                   path.filename().string(), path.filename().string(), path.filename().string());
+}
 
 struct LineReader::Stream {
   Stream(FileInput file, std::size_t longest) : input(std::move(file)), max_line(longest) {}
@@ -79,5 +116,45 @@ Result<bool> LineReader::next(std::string_view& line) { return stream_->next(lin
 std::uint64_t LineReader::line_number() const { return stream_->line_number; }
 std::uint64_t LineReader::compressed_bytes_read() const { return stream_->input.bytes_read(); }
 const fs::path& LineReader::path() const { return stream_->input.path(); }
+
+namespace {
+
+void unmap(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) ::munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+Result<MappedFile> MappedFile::open(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return system_failure("read", path);
+  struct stat status {};
+  const bool known = ::fstat(descriptor, &status) == 0;
+  if (!known || !S_ISREG(status.st_mode)) {
+    const int error = errno;
+    ::close(descriptor);
+    if (!known) return system_failure("read", path, error);
+    return bad_input("cannot read {}: it is not a regular file", path.string());
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* address = nullptr;  // an empty file cannot be mapped
+  if (size > 0) address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  const int error = errno;
+  ::close(descriptor);
+  if (address == MAP_FAILED) return system_failure("map", path, error);
+  return MappedFile(std::span(static_cast<const std::byte*>(address), size));
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  if (this != &other) {
+    unmap(bytes_);
+    bytes_ = std::exchange(other.bytes_, {});
+  }
+  return *this;
+}
+
+MappedFile::~MappedFile() { unmap(bytes_); }
 
 }  // namespace sotto
