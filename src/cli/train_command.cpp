@@ -1,6 +1,6 @@
 #include "base/progress.h"
 #include "cli/command.h"
-#include "eval/baselines.h"
+#include "eval/impression_evaluator.h"
 #include "eval/training_run.h"
 #include "model/blas_check.h"
 

@@ -35,4 +35,15 @@ MeanImpressionMetrics evaluate_static_scores(const Dataset& dataset,
 // All impressions of one split.
 std::vector<std::uint32_t> impressions_of_split(const Dataset& dataset, Split split);
 
+// The trivial rankings that every model is shown beside.
+
+// Smoothed click rate of every item in the training impressions. Other splits are never looked at.
+std::vector<float> training_click_rates(const Dataset& dataset);
+
+// Highest click rate in training first.
+MeanImpressionMetrics evaluate_popularity(const Dataset& dataset, std::span<const std::uint32_t> impressions);
+
+// The exact expectation over random orders, which is what tied scores give: no seed, no sampling error.
+MeanImpressionMetrics evaluate_random(const Dataset& dataset, std::span<const std::uint32_t> impressions);
+
 }  // namespace sotto

@@ -6,11 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "eval/experiments/efficient/bert_cost.h"
-#include "eval/experiments/efficient/group_cost.h"
+#include "eval/experiments/efficient_costs.h"
 #include "eval/experiments/experiment.h"
-#include "eval/experiments/grid/row_settings.h"
-#include "eval/experiments/privrec/experiments.h"
+#include "eval/experiments/grid/row_run.h"
+#include "eval/experiments/paper_experiments.h"
 #include "eval/training_run.h"
 #include "fl/tiny_interactions.h"
 #include "fl/tiny_news.h"

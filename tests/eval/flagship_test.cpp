@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/dataset_builder.h"
-#include "eval/baselines.h"
+#include "eval/impression_evaluator.h"
 #include "eval/small_newsroom.h"
 #include "recipes/private_training.h"
 

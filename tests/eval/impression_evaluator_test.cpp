@@ -7,7 +7,6 @@
 #include "base/distributions.h"
 #include "base/thread_pool.h"
 #include "data/dataset_builder.h"
-#include "eval/baselines.h"
 #include "eval/dot_rows.h"
 #include "metrics/click_rate.h"
 

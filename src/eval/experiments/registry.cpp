@@ -1,11 +1,8 @@
 #include <array>
 
 #include "base/settings.h"
-#include "eval/experiments/efficient/experiments.h"
 #include "eval/experiments/experiment.h"
-#include "eval/experiments/fednewsrec/experiments.h"
-#include "eval/experiments/private_rec/experiments.h"
-#include "eval/experiments/privrec/experiments.h"
+#include "eval/experiments/paper_experiments.h"
 #include "eval/experiments/serving/serving_epsilon.h"
 
 namespace sotto {

@@ -6,16 +6,24 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
 #include "base/result.h"
-#include "eval/experiments/grid/mean_over_seeds.h"
 #include "eval/plot.h"
 #include "eval/report.h"
 
 namespace sotto {
+
+struct MeanAndError {
+  double mean = 0;
+  double error = 0;  // standard error of the mean; NaN when one value cannot tell
+};
+
+// The error is the sample's standard deviation over the root of the count. No values: NaN.
+MeanAndError mean_over_seeds(std::span<const double> values);
 
 class Dataset;
 

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "data/newsroom/report.h"
-#include "eval/baselines.h"
 #include "eval/impression_evaluator.h"
 
 namespace sotto {

@@ -5,12 +5,31 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/files.h"
+#include "base/result.h"
 #include "data/dataset.h"
-#include "eval/experiments/grid/row_settings.h"
+#include "eval/experiments/grid/grid.h"
 
 namespace sotto {
+
+// The settings that a row of a grid really trains with.
+
+struct RowSettings {
+  std::vector<std::string> assignments;  // for the recipe, in the order they are applied
+  std::string complete;                  // all settings of the recipe with their values, as JSON
+};
+
+// What the recipe knows of the shared settings, if the row takes them, then the row's own, then what it knows
+// of `given`. Refuses an unknown recipe, and settings of the row that the recipe does not know or that are
+// out of range.
+Result<RowSettings> row_settings(const Grid& grid, const GridRow& row, const std::vector<std::string>& given);
+
+// Every row is valid, no label is used twice in a group, and every assignment of `given` is known to the grid
+// or to one of its recipes: nothing is trained before this holds.
+Status check_grid(const Grid& grid, const std::vector<std::string>& given);
 
 struct RowJob {
   const GridRow& row;

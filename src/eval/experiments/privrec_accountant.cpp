@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eval/experiments/grid/grid_report.h"
-#include "eval/experiments/privrec/experiments.h"
+#include "eval/experiments/paper_experiments.h"
 #include "privacy/accounting/paper_tables.h"
 
 namespace sotto {

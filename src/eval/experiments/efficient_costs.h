@@ -1,12 +1,25 @@
 #pragma once
-// What a group of users costs beside training: the union of its items, and the secure sum.
+// What Efficient-FedRec costs beside training: BERT for a client that holds it, by size; the union of a
+// group's items, and the secure sum.
 
 #include <vector>
 
+#include "base/result.h"
 #include "data/dataset.h"
 #include "eval/experiments/grid/grid.h"
+#include "model/bert/bert_config.h"
 
 namespace sotto {
+
+// Numbers that BertModel learns.
+std::int64_t bert_parameters(const BertConfig& config);
+
+// The user model of NRMS at the papers' size: self-attention of 20 heads of 20 over 400 numbers, pooling 200.
+std::int64_t user_model_parameters();
+
+// Seconds of one pass forward and back over `titles` titles of `pieces` word pieces, random weights, on this
+// machine. Large sizes take as much memory as their weights, their gradients and the activations.
+double bert_pass_seconds(const BertConfig& config, std::int64_t titles, std::int64_t pieces);
 
 // The items that a user's training touches: clicks before and in training impressions, and the items shown
 // there that were not clicked, as far as samples of `negatives` per click would draw them. By user.

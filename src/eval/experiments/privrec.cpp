@@ -1,0 +1,298 @@
+// The tables and figures of PrivRec and DP-PrivRec (Wang et al. 2021) that are trained.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "eval/experiments/grid/grid.h"
+#include "eval/experiments/paper_experiments.h"
+
+namespace sotto {
+
+namespace {
+
+// Quick: narrow models, few rounds, few test users.
+std::vector<std::string> interaction_settings(const GridContext& context) {
+  if (!context.quick) return {"checkpoint_every=100"};
+  return {"rounds=30",  "cohort=20",   "embedding=16",     "hidden=16",           "layers=2",
+          "factors=16", "negatives=4", "train_share=0.95", "checkpoint_every=30", "learning_rate=0.01"};
+}
+
+// Rounds as PrivRec prints them: features alone, rows rated low as negatives, plain averaging, the unsquared
+// proximal term, M = 30.
+std::vector<std::string> printed_privrec(const GridContext& context) {
+  return {"inputs=paper",    "labels=ratings",
+          "optimiser=sgd",   "learning_rate=1",
+          "cohort=30",       "local_epochs=5",
+          "local_steps=0",   "local_learning_rate=0.05",
+          "proximal=0.01",   "proximal_norm=paper",
+          "tuning_epochs=5", fmt::format("rounds={}", context.pick(1000, 20))};
+}
+
+std::vector<PaperNumber> paper_hits(double at5, double at10, double at20, double at30) {
+  return {{"hits5", at5}, {"hits10", at10}, {"hits20", at20}, {"hits30", at30}};
+}
+
+std::vector<PaperNumber> with_ndcg(std::vector<PaperNumber> hits, double at5, double at10, double at20,
+                                   double at30) {
+  hits.insert(hits.end(), {{"ndcg5", at5}, {"ndcg10", at10}, {"ndcg20", at20}, {"ndcg30", at30}});
+  return hits;
+}
+
+}  // namespace
+
+Result<Grid> privrec_movielens(const GridContext& context) {
+  Grid grid;
+  grid.title = "PrivRec, Table 1: systems compared on MovieLens";
+  grid.about =
+      "80 % of the users train; of every other user a random half of the rows is on the device and the "
+      "other half is ranked among all items it never touched, ties averaged. Genres and demographics, all "
+      "that the paper's model reads, cannot tell most movies apart; the row 'as printed' shows what they "
+      "give, the others read item vectors and what the device remembers.";
+  grid.paper_data = "MovieLens-1M";
+  grid.shared = interaction_settings(context);
+  grid.columns = interaction_columns();
+  grid.plots = {{"hits10", "Systems compared", "hits10", "", "Hits@10", 1}};
+  grid.rows = {
+      {"FOFL-SELF",
+       "fofl-self",
+       {},
+       "",
+       with_ndcg(paper_hits(.118, .152, .195, .241), .101, .130, .169, .207)},
+      {"NN-SELF", "nn-self", {}, "", with_ndcg(paper_hits(.109, .148, .190, .235), .098, .124, .162, .201)},
+      {"FCF", "fcf", {}, "", with_ndcg(paper_hits(.092, .140, .186, .228), .088, .118, .155, .195)},
+      {"PrivRec", "privrec", {}, "", with_ndcg(paper_hits(.123, .160, .205, .249), .106, .137, .174, .210)},
+      {"PrivRec-CEN",
+       "privrec-cen",
+       {},
+       "",
+       with_ndcg(paper_hits(.127, .163, .207, .252), .109, .138, .178, .212)},
+  };
+  if (context.data != "Frappe")  // which has no stars, the printed labels
+    grid.rows.push_back({"PrivRec, as printed", "privrec", printed_privrec(context), "",
+                         with_ndcg(paper_hits(.123, .160, .205, .249), .106, .137, .174, .210)});
+  return grid;
+}
+
+namespace {
+
+std::vector<PaperNumber> privrec_numbers() {
+  return with_ndcg(paper_hits(.541, .624, .661, .688), .483, .560, .607, .626);
+}
+
+std::vector<GridRow> frappe_systems(const std::string& group, const std::string& rows, bool paper) {
+  const auto numbers = [&](std::vector<PaperNumber> known) {
+    return paper ? known : std::vector<PaperNumber>{};
+  };
+  const std::vector<std::string> protocol = {"rows=" + rows};
+  return {
+      {"FOFL-SELF", "fofl-self", protocol, group,
+       numbers(with_ndcg(paper_hits(.536, .618, .655, .682), .479, .554, .600, .621))},
+      {"NN-SELF", "nn-self", protocol, group,
+       numbers(with_ndcg(paper_hits(.531, .613, .651, .677), .472, .550, .595, .616))},
+      {"FCF", "fcf", protocol, group,
+       numbers(with_ndcg(paper_hits(.527, .506, .646, .671), .469, .544, .591, .612))},
+      {"PrivRec", "privrec", protocol, group, numbers(privrec_numbers())},
+      {"PrivRec-CEN", "privrec-cen", protocol, group,
+       numbers(with_ndcg(paper_hits(.543, .628, .665, .690), .484, .563, .608, .628))},
+  };
+}
+
+}  // namespace
+
+Result<Grid> privrec_frappe(const GridContext& context) {
+  Grid grid;
+  grid.title = "PrivRec, Table 2: systems compared on Frappe";
+  grid.about =
+      "Two protocols: every row of the log counts, so that the app of a held-out row is often one that the "
+      "device knows; and each app of a user counts once. On log rows the rule 'own apps, then popularity' "
+      "is already as good as the paper's row. Frappe has no stars: every row is positive. The row marked as "
+      "leaking reads cnt, how often the user used that very app, as the paper does: the answer itself. "
+      "FCF's Hits@10 is printed in the paper below its Hits@5, which cannot be.";
+  grid.paper_data = "Frappe";
+  grid.shared = interaction_settings(context);
+  grid.columns = interaction_columns();
+  grid.plots = {{"hits10", "Systems compared: log rows, then distinct pairs", "hits10", "", "Hits@10", 1}};
+  grid.rows = frappe_systems("log rows", "log", true);
+  if (context.data == grid.paper_data)  // no other data has cnt
+    grid.rows.push_back(
+        {"PrivRec, leaking", "privrec", {"rows=log", "inputs=leaking"}, "log rows", privrec_numbers()});
+  for (GridRow& row : frappe_systems("distinct pairs", "distinct", false))
+    grid.rows.push_back(std::move(row));
+  return grid;
+}
+
+Result<Grid> privrec_sweeps(const GridContext& context) {
+  Grid grid;
+  grid.title = "PrivRec, Figure 2: rounds, local epochs and users per round";
+  grid.about =
+      "Hits@20 while one of E1 (rounds), E2 (local epochs) and M (users per round) varies and the others "
+      "stay. The paper's figure has no printed values: results rise up to E1 = 40 and E2 = 100 and hardly "
+      "depend on M. Local rounds as printed, the model with item vectors.";
+  grid.paper_data = "MovieLens-1M";
+  grid.shared = interaction_settings(context);
+  grid.columns = interaction_columns();
+  grid.plots = {{"hits20", "E1, E2 and M", "hits20", "E1, E2 or M", "Hits@20", 1}};
+  struct Sweep {
+    const char *name, *setting;
+    std::vector<int> full, quick;
+  };
+  const std::vector<Sweep> sweeps = {
+      {"E1", "rounds", {5, 20, 40, 60, 80, 100}, {5, 15, 40}},
+      {"E2", "local_epochs", {5, 20, 40, 60, 80, 100, 120}, {1, 3, 9}},
+      {"M", "cohort", {2, 5, 10, 15, 20, 25, 30, 35, 40}, {2, 10, 40}},
+  };
+  const std::vector<std::string> others = {fmt::format("rounds={}", context.pick(60, 15)),
+                                           fmt::format("local_epochs={}", context.pick(20, 2)),
+                                           fmt::format("cohort={}", context.pick(30, 10)),
+                                           "local_steps=0",
+                                           "local_learning_rate=0.1",
+                                           "optimiser=sgd",
+                                           "learning_rate=1"};
+  for (const Sweep& sweep : sweeps) {
+    for (const int value : context.pick(sweep.full, sweep.quick)) {
+      auto settings = others;
+      settings.push_back(fmt::format("{}={}", sweep.setting, value));
+      grid.rows.push_back({fmt::format("{} = {}", sweep.name, value),
+                           "privrec",
+                           std::move(settings),
+                           sweep.name,
+                           {},
+                           sweep.name,
+                           static_cast<double>(value)});
+    }
+  }
+  return grid;
+}
+
+Result<Grid> privrec_dp(const GridContext& context) {
+  Grid grid;
+  grid.title = "DP-PrivRec, Figures 3 and 4: what privacy costs";
+  grid.about =
+      "PrivRec without noise, DP-PrivRec as printed (the server adds the noise, so that nothing holds "
+      "against it), and in sound mode for several budgets, of the published model and against the server, "
+      "at δ = 1e-6; and item vectors from two private sums (dp-svd). The paper's figures have no printed "
+      "values; it finds losses within 10 %.";
+  grid.paper_data = "MovieLens-1M";
+  grid.shared = interaction_settings(context);
+  // Every device draws noise for every number of the model: the quick model is narrower still.
+  if (context.quick) grid.shared.insert(grid.shared.end(), {"embedding=8", "hidden=8"});
+  grid.columns = interaction_columns();
+  grid.plots = {{"hits10", "Hits@10 by ε in sound mode", "hits10", "ε of the whole training, one user",
+                 "Hits@10", 1, true}};
+  const bool frappe = context.data == "Frappe";
+  const std::string cohort =
+      fmt::format("cohort={}", std::min<std::uint64_t>(std::max<std::uint64_t>(context.users / 4, 2),
+                                                       context.pick<std::uint64_t>(1000, 300)));
+  grid.rows = {
+      {"PrivRec, no noise", "privrec", {}},
+      {"DP-PrivRec, as printed",
+       "dp-privrec",
+       {"mode=paper", "cohort=30", "learning_rate=1", fmt::format("printed_bound={}", frappe ? 35 : 40),
+        fmt::format("rounds={}", context.pick(1000, 30))}}};
+  for (const char* against : {"published", "server"}) {
+    for (const double epsilon : context.pick<std::vector<double>>({1, 2, 4, 8, 16}, {2, 8}))
+      grid.rows.push_back(
+          {fmt::format("sound, {}, ε = {:g}", against, epsilon),
+           "dp-privrec",
+           {"mode=sound", "optimiser=adam", context.pick("learning_rate=0.003", "learning_rate=0.03"),
+            context.pick("clip=1", "clip=0.1"), cohort, fmt::format("rounds={}", context.pick(200, 20)),
+            fmt::format("epsilon={:g}", epsilon), fmt::format("against={}", against)},
+           "",
+           {},
+           fmt::format("budget of the {}",
+                       std::string(against) == "server" ? "server's view" : "published model"),
+           epsilon});
+  }
+  for (const double epsilon : context.pick<std::vector<double>>({1, 2, 4, 8, 16}, {2, 8})) {
+    grid.rows.push_back(
+        {fmt::format("dp-svd, ε = {:g}", epsilon),
+         "dp-svd",
+         {fmt::format("epsilon={:g}", epsilon), fmt::format("items={}", context.pick(0, 100))},
+         "",
+         {},
+         "two private sums, both views",
+         epsilon});
+    grid.rows.back().own = {"rounds"};  // two releases, whatever a training takes
+  }
+  return grid;
+}
+
+Result<Grid> privrec_gamma_clip(const GridContext& context) {
+  Grid grid;
+  grid.title = "DP-PrivRec: clipping quantile γ and first bound S";
+  grid.about =
+      "The printed mechanism for several γ (share of users left whole) and first clipping bounds S. The "
+      "paper's figure has no printed values. Nothing holds against the server in this mode: it adds the "
+      "noise itself.";
+  grid.paper_data = "MovieLens-1M";
+  grid.shared = interaction_settings(context);
+  grid.columns = interaction_columns();
+  grid.plots = {{"hits10", "Hits@10 by S and γ", "hits10", "first clipping bound S", "Hits@10", 1}};
+  for (const double gamma : context.pick<std::vector<double>>({.1, .4, .7, .9}, {.1, .9})) {
+    for (const int bound : context.pick<std::vector<int>>({20, 25, 30, 35, 40, 45}, {20, 45}))
+      grid.rows.push_back(
+          {fmt::format("S = {}", bound),
+           "dp-privrec",
+           {"mode=paper", "cohort=30", "learning_rate=1", fmt::format("printed_bound={}", bound),
+            fmt::format("printed_quantile={:g}", gamma), fmt::format("rounds={}", context.pick(1000, 30))},
+           fmt::format("γ = {:g}", gamma),
+           {},
+           fmt::format("γ = {:g}", gamma),
+           static_cast<double>(bound)});
+  }
+  return grid;
+}
+
+Result<Grid> privrec_activity(const GridContext& context) {
+  Grid grid;
+  grid.title = "PrivRec: results by activity of the user";
+  grid.about =
+      "The paper says that first-order meta-learning helps inactive users most. Test users in three parts "
+      "of equal size by the number of rows on their device.";
+  grid.paper_data = "MovieLens-1M";
+  grid.shared = interaction_settings(context);
+  grid.columns = {{"by_activity.0.hits10", "Hits@10, least active third", 1, 3},
+                  {"by_activity.1.hits10", "Hits@10, middle third", 1, 3},
+                  {"by_activity.2.hits10", "Hits@10, most active third", 1, 3},
+                  {"hits10", "Hits@10, all", 1, 3},
+                  {"by_activity.0.ndcg10", "nDCG@10, least active third", 1, 3},
+                  {"by_activity.2.ndcg10", "nDCG@10, most active third", 1, 3}};
+  grid.plots = {{"least-active", "The least active third", "by_activity.0.hits10", "", "Hits@10", 1},
+                {"most-active", "The most active third", "by_activity.2.hits10", "", "Hits@10", 1}};
+  grid.rows = {{"PrivRec", "privrec", {}},
+               {"FOFL-SELF", "fofl-self", {}},
+               {"NN-SELF", "nn-self", {}},
+               {"FCF", "fcf", {}},
+               {"PrivRec-CEN", "privrec-cen", {}}};
+  return grid;
+}
+
+Result<Grid> privrec_no_proximal(const GridContext& context) {
+  Grid grid;
+  grid.title = "PrivRec without its proximal term";
+  grid.about =
+      "The paper credits the proximal term, which holds a device's copy to the global model, for a part of "
+      "its gain, and prints no ablation. μ = 0 is without it. Several local epochs: with one step the term "
+      "has no effect, its gradient at the start being zero.";
+  grid.paper_data = "MovieLens-1M";
+  grid.shared = interaction_settings(context);
+  grid.columns = interaction_columns();
+  grid.plots = {{"hits10", "Hits@10 by strength of the proximal term", "hits10", "", "Hits@10", 1}};
+  const auto row = [&](const std::string& label, double mu, const char* norm) {
+    grid.rows.push_back(
+        {label,
+         "privrec",
+         {fmt::format("local_epochs={}", context.pick(10, 3)), "local_steps=0", "local_learning_rate=0.1",
+          "optimiser=sgd", "learning_rate=1", fmt::format("rounds={}", context.pick(500, 20)),
+          fmt::format("proximal={:g}", mu), fmt::format("proximal_norm={}", norm)}});
+  };
+  row("μ = 0", 0, "squared");
+  for (const double mu : {0.01, 0.1, 1.0}) {
+    row(fmt::format("μ = {:g}, squared", mu), mu, "squared");
+    row(fmt::format("μ = {:g}, as printed", mu), mu, "paper");
+  }
+  return grid;
+}
+
+}  // namespace sotto
