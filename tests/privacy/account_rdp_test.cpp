@@ -9,8 +9,7 @@
 
 #include "account_events.h"
 #include "privacy/accounting/rdp_accountant.h"
-#include "privacy/accounting/rdp_mechanisms.h"
-#include "privacy/accounting/rdp_sampling.h"
+#include "privacy/accounting/rdp_curves.h"
 
 namespace sotto {
 namespace {

@@ -11,7 +11,6 @@
 #include "privacy/mechanisms/exponential_mechanism.h"
 #include "privacy/mechanisms/gaussian_calibration.h"
 #include "privacy/mechanisms/gaussian_mechanism.h"
-#include "privacy/mechanisms/joint_clip_bit.h"
 #include "privacy/mechanisms/label_release.h"
 #include "privacy/mechanisms/laplace_mechanism.h"
 #include "privacy/mechanisms/noise_share.h"

@@ -7,7 +7,6 @@
 #include "privacy/mechanisms/adaptive_clip.h"
 #include "privacy/mechanisms/clipped_mean.h"
 #include "privacy/mechanisms/clipping.h"
-#include "privacy/mechanisms/joint_clip_bit.h"
 #include "privacy/mechanisms/noise_share.h"
 #include "privacy/mechanisms/partition_selection.h"
 #include "privacy/noise_statistics.h"

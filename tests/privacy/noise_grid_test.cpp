@@ -7,7 +7,7 @@
 #include "privacy/mechanisms/gaussian_mechanism.h"
 #include "privacy/mechanisms/laplace_mechanism.h"
 #include "privacy/noise/device_random.h"
-#include "privacy/noise/grid_vector.h"
+#include "privacy/noise/grid_noise.h"
 #include "privacy/noise/simulated_noise.h"
 
 namespace sotto {

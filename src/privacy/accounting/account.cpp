@@ -7,8 +7,7 @@
 #include "privacy/accounting/gaussian_exact.h"
 #include "privacy/accounting/log_math.h"
 #include "privacy/accounting/rdp_accountant.h"
-#include "privacy/accounting/rdp_mechanisms.h"
-#include "privacy/accounting/rdp_sampling.h"
+#include "privacy/accounting/rdp_curves.h"
 
 namespace sotto {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "privacy/accounting/account.h"
 #include "privacy/accounting/paper_tables.h"
-#include "privacy/accounting/rdp_sampling.h"
+#include "privacy/accounting/rdp_curves.h"
 #include "privacy/accounting/training_exposure.h"
 
 namespace sotto {

@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include "privacy/accounting/rdp_mechanisms.h"
-#include "privacy/accounting/rdp_sampling.h"
+#include "privacy/accounting/rdp_curves.h"
 
 namespace sotto {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "privacy/accounting/log_math.h"
-#include "privacy/accounting/rdp_sampling.h"
+#include "privacy/accounting/rdp_curves.h"
 
 namespace sotto {
 namespace {

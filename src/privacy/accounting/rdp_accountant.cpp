@@ -5,7 +5,7 @@
 
 #include "privacy/accounting/composition_rules.h"
 #include "privacy/accounting/log_math.h"
-#include "privacy/accounting/rdp_sampling.h"
+#include "privacy/accounting/rdp_curves.h"
 
 namespace sotto {
 namespace {

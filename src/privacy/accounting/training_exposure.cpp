@@ -5,7 +5,7 @@
 
 #include "privacy/accounting/account.h"
 #include "privacy/accounting/log_math.h"
-#include "privacy/accounting/rdp_sampling.h"
+#include "privacy/accounting/rdp_curves.h"
 
 namespace sotto {
 

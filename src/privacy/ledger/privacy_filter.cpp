@@ -5,7 +5,7 @@
 
 #include "privacy/accounting/composition_rules.h"
 #include "privacy/accounting/log_math.h"
-#include "privacy/accounting/rdp_mechanisms.h"
+#include "privacy/accounting/rdp_curves.h"
 
 namespace sotto {
 namespace {

@@ -6,7 +6,7 @@
 #include "privacy/accounting/account.h"
 #include "privacy/accounting/composition_rules.h"
 #include "privacy/accounting/log_math.h"
-#include "privacy/accounting/rdp_mechanisms.h"
+#include "privacy/accounting/rdp_curves.h"
 #include "privacy/ledger/ledger_record.h"
 
 namespace sotto {

@@ -12,7 +12,7 @@
 
 #include "privacy/accounting/event.h"
 #include "privacy/noise/device_random.h"
-#include "privacy/noise/grid_vector.h"
+#include "privacy/noise/grid_noise.h"
 
 namespace sotto {
 

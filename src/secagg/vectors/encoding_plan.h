@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "privacy/mechanisms/joint_clip_bit.h"
+#include "privacy/mechanisms/adaptive_clip.h"
 #include "privacy/mechanisms/noise_share.h"
 #include "secagg/vectors/modulus.h"
 #include "secagg/vectors/random_rotation.h"

@@ -1,12 +1,28 @@
 #pragma once
-// Rényi differential privacy of one use on a random sample: the amplification theorems, each for the sampling
-// and the adjacency it is proved for (validate(PrivacyEvent) refuses the other combinations).
+// Rényi differential privacy of one unsampled use of a mechanism: RDP(α) ≥ D_α between neighbours, both ways.
+// Infinity means "no bound at this order" (the Skellam theorem covers integer orders only).
 
 #include <functional>
 
 #include "privacy/accounting/event.h"
 
 namespace sotto {
+
+// Any α > 1. The mechanism must have passed validate(). The δ of ApproximateDp is charged by the accountant.
+double rdp_unsampled(const Mechanism& mechanism, double alpha);
+
+// Pure ε of one use (the limit α → ∞); infinity when there is none.
+double rdp_at_infinity(const Mechanism& mechanism);
+
+// Orders with a theorem: only integers for Skellam.
+bool covers_fractional_orders(const Mechanism& mechanism);
+
+// τ = 10 Σ_{k<n} exp(−2π²σ²k/(k+1)): how far a sum of n discrete Gaussians is from being one
+// (Kairouz, Liu, Steinke 2021, Theorem 1).
+double discrete_gaussian_sum_slack(double sigma, std::uint64_t summands);
+
+// Rényi differential privacy of one use on a random sample: the amplification theorems, each for the sampling
+// and the adjacency it is proved for (validate(PrivacyEvent) refuses the other combinations).
 
 // Poisson-sampled Gaussian, add_remove, any α > 1: exact binomial sum at integers (Mironov, Talwar, Zhang
 // 2019, §3.3), their two-sided series elsewhere, and never above the chord between the neighbouring integers.
