@@ -66,6 +66,7 @@ class Transport {
 struct DeviceEnvironment {
   std::function<UtcTime()> clock;
   RandomSource* simulated = nullptr;  // reproducible, protects nobody; must outlive the device
+  ServingMechanisms mechanisms = serving_mechanisms();
 };
 
 struct Recommendations {

@@ -1,6 +1,6 @@
 #include "eval/served_evaluator.h"
 
-#include "eval/experiments/serving/serving_mechanism.h"
+#include "eval/experiments/serving/compared_mechanism.h"
 #include "eval/impression_evaluator.h"
 #include "model/news/news_recommender.h"
 
@@ -21,10 +21,8 @@ Result<MeanImpressionMetrics> evaluate_served(RankingModel& model, const Dataset
   SOTTO_TRY(const auto scene,
             private_serving::scene_of(*towers, dataset, impressions, max_history, settings, seed));
   SOTTO_TRY(const auto known, private_serving::PublicKnowledge::of(scene));
-  SOTTO_TRY(
-      const auto mechanism,
-      private_serving::make_mechanism(
-          {private_serving::Family::prototypes_response, query.prototypes, query.epsilon}, known, seed));
+  SOTTO_TRY(const auto mechanism, private_serving::make_mechanism(
+                                      {"prototypes-response", query.prototypes, query.epsilon}, known, seed));
   SOTTO_TRY(const auto served, mechanism->serve(scene.users, known.space.readers(scene.users), seed));
   return evaluate_impressions(dataset, scene.impressions, known.space.items().values, served.values,
                               served.width);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "privacy/mechanisms/softmax.h"
 #include "publish/k_means.h"
 #include "publish/rows.h"
 
@@ -49,14 +50,12 @@ Rows mixtures(const Rows& readers, const Rows& basis, double scale) {
   const double root = std::sqrt(static_cast<double>(basis.width));
   Rows mixed(readers.size(), basis.width);
   for (std::size_t i = 0; i < mixed.size(); ++i) {
-    const double largest = *std::max_element(scores[i].begin(), scores[i].end());
-    double sum = 0;
-    std::vector<double> weights;
-    for (const float score : scores[i])
-      sum += weights.emplace_back(std::exp(scale * (score - largest) / root));
+    std::vector<double> weights(scores[i].begin(), scores[i].end());
+    for (double& weight : weights) weight *= scale / root;
+    weights = softmax(std::move(weights));
     for (std::size_t b = 0; b < weights.size(); ++b) {
       for (std::size_t j = 0; j < basis.width; ++j)
-        mixed[i][j] += static_cast<float>(weights[b] / sum * basis[b][j]);
+        mixed[i][j] += static_cast<float>(weights[b] * basis[b][j]);
     }
   }
   return mixed;

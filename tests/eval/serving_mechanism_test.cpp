@@ -1,12 +1,10 @@
-#include "eval/experiments/serving/serving_mechanism.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
 #include "base/thread_pool.h"
-#include "eval/experiments/serving/mixing.h"
+#include "eval/experiments/serving/compared_mechanism.h"
 #include "eval/serving_fixture.h"
 
 namespace sotto::private_serving {
@@ -14,12 +12,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-class ServingMechanisms : public ::testing::Test {
+class ComparedMechanisms : public ::testing::Test {
  protected:
-  Rows serve(Family family, std::size_t size, double epsilon, std::uint64_t seed = 3) const {
+  Rows serve(const char* family, std::size_t size, double epsilon, std::uint64_t seed = 3) const {
     return make_mechanism({family, size, epsilon}, known, 1).value()->serve(users, readers, seed).value();
   }
-  AnswerPrivacy privacy(Family family, std::size_t size, double epsilon) const {
+  AnswerPrivacy privacy(const char* family, std::size_t size, double epsilon) const {
     return make_mechanism({family, size, epsilon}, known, 1).value()->privacy();
   }
   double mean_cosine(const Rows& served) const {
@@ -49,77 +47,71 @@ double share_of_other_answers(const Rows& noisy, const Rows& exact) {
   return other / static_cast<double>(noisy.size());
 }
 
-TEST_F(ServingMechanisms, ResponsesAreWrongExactlyAsOftenAsEpsilonDemands) {
+TEST_F(ComparedMechanisms, ResponsesAreWrongExactlyAsOftenAsEpsilonDemands) {
   constexpr std::size_t k = 8;
-  const Rows exact = serve(Family::prototypes_response, k, infinity);
+  const Rows exact = serve("prototypes-response", k, infinity);
   for (const double epsilon : {3.0, 5.0}) {
     const double wrong = (k - 1) / (std::exp(epsilon) + k - 1);
     const double error = std::sqrt(wrong * (1 - wrong) / static_cast<double>(users.size()));
-    EXPECT_NEAR(share_of_other_answers(serve(Family::prototypes_response, k, epsilon), exact), wrong,
-                4 * error);
+    EXPECT_NEAR(share_of_other_answers(serve("prototypes-response", k, epsilon), exact), wrong, 4 * error);
   }
 }
 
-TEST_F(ServingMechanisms, MoreBudgetRanksBetter) {
-  for (const Family family :
-       {Family::prototypes_response, Family::prototypes_similarity, Family::prototypes_pack,
-        Family::direction_laplace, Family::direction_gaussian}) {
+TEST_F(ComparedMechanisms, MoreBudgetRanksBetter) {
+  for (const char* family : {"prototypes-response", "prototypes-similarity", "prototypes-pack",
+                             "direction-laplace", "direction-gaussian"}) {
     const double low = mean_cosine(serve(family, 4, 1)), high = mean_cosine(serve(family, 4, 20)),
                  exact = mean_cosine(serve(family, 4, infinity));
-    EXPECT_GT(high, low + 0.02) << name(family);
-    EXPECT_GT(exact, high - 0.02) << name(family);
+    EXPECT_GT(high, low + 0.02) << family;
+    EXPECT_GT(exact, high - 0.02) << family;
   }
 }
 
-TEST_F(ServingMechanisms, WithoutBudgetTheServerRanksLikeTheAverageUser) {
-  for (const Family family :
-       {Family::prototypes_response, Family::prototypes_similarity, Family::prototypes_pack,
-        Family::direction_laplace, Family::direction_gaussian}) {
+TEST_F(ComparedMechanisms, WithoutBudgetTheServerRanksLikeTheAverageUser) {
+  for (const char* family : {"prototypes-response", "prototypes-similarity", "prototypes-pack",
+                             "direction-laplace", "direction-gaussian"}) {
     const Rows served = serve(family, 8, 0.001);
     for (std::size_t i = 0; i < served.size(); ++i)
-      ASSERT_GT(cosine(served[i], known.average), 0.999) << name(family);
+      ASSERT_GT(cosine(served[i], known.average), 0.999) << family;
   }
 }
 
-TEST_F(ServingMechanisms, AnAnswerThatIsMostlyChanceMovesNothing) {
-  const Rows average = serve(Family::average_user, 0, 0);
-  for (const auto& [family, size] :
-       std::vector<std::pair<Family, std::size_t>>{{Family::prototypes_response, 64},
-                                                   {Family::prototypes_pack, 64},
-                                                   {Family::direction_laplace, 8}}) {
+TEST_F(ComparedMechanisms, AnAnswerThatIsMostlyChanceMovesNothing) {
+  const Rows average = serve("average-user", 0, 0);
+  for (const auto& [family, size] : std::vector<std::pair<const char*, std::size_t>>{
+           {"prototypes-response", 64}, {"prototypes-pack", 64}, {"direction-laplace", 8}}) {
     const Rows served = serve(family, size, 0.5);
     for (std::size_t i = 0; i < served.size(); ++i)
-      ASSERT_GT(cosine(served[i], served[0]), 1 - 1e-9) << name(family) << ": the answer shows";
-    EXPECT_NEAR(mean_cosine(served), mean_cosine(average), 0.01) << name(family);
+      ASSERT_GT(cosine(served[i], served[0]), 1 - 1e-9) << family << ": the answer shows";
+    EXPECT_NEAR(mean_cosine(served), mean_cosine(average), 0.01) << family;
   }
 }
 
-TEST_F(ServingMechanisms, SoundOnesHoldWhatWasAskedAndPapersLess) {
-  EXPECT_DOUBLE_EQ(*privacy(Family::prototypes_response, 16, 2).epsilon, 2);
-  EXPECT_DOUBLE_EQ(*privacy(Family::prototypes_similarity, 16, 2).epsilon, 2);
-  EXPECT_DOUBLE_EQ(*privacy(Family::prototypes_pack, 16, 2).epsilon, 2);
-  EXPECT_DOUBLE_EQ(*privacy(Family::coefficients_laplace, 5, 2).epsilon, 2);
-  EXPECT_DOUBLE_EQ(*privacy(Family::direction_laplace, 4, 2).epsilon, 2);
-  const AnswerPrivacy gaussian = privacy(Family::direction_gaussian, 4, 2);
+TEST_F(ComparedMechanisms, SoundOnesHoldWhatWasAskedAndPapersLess) {
+  EXPECT_DOUBLE_EQ(*privacy("prototypes-response", 16, 2).epsilon, 2);
+  EXPECT_DOUBLE_EQ(*privacy("prototypes-similarity", 16, 2).epsilon, 2);
+  EXPECT_DOUBLE_EQ(*privacy("prototypes-pack", 16, 2).epsilon, 2);
+  EXPECT_DOUBLE_EQ(*privacy("coefficients-laplace", 5, 2).epsilon, 2);
+  EXPECT_DOUBLE_EQ(*privacy("direction-laplace", 4, 2).epsilon, 2);
+  const AnswerPrivacy gaussian = privacy("direction-gaussian", 4, 2);
   EXPECT_NEAR(*gaussian.epsilon, 2, 1e-3);
   EXPECT_EQ(gaussian.delta, gaussian_delta);
   // Two attention vectors can be 2 apart in L1, the paper's θ is 1; Laplace noise on an L2 clip costs √d.
-  EXPECT_NEAR(*privacy(Family::coefficients_paper, 5, 2).epsilon, 4, 1e-9);
-  EXPECT_NEAR(*privacy(Family::vdp, 0, 2).epsilon, 2 * std::sqrt(6.0), 1e-9);
-  EXPECT_EQ(privacy(Family::vdp, 0, 2).claimed, 2);
-  EXPECT_FALSE(privacy(Family::exact, 0, infinity).epsilon.has_value());
-  EXPECT_FALSE(privacy(Family::prototypes_response, 16, infinity).epsilon.has_value());
-  EXPECT_EQ(*privacy(Family::average_user, 0, 0).epsilon, 0);
+  EXPECT_NEAR(*privacy("coefficients-paper", 5, 2).epsilon, 4, 1e-9);
+  EXPECT_NEAR(*privacy("vdp-paper", 0, 2).epsilon, 2 * std::sqrt(6.0), 1e-9);
+  EXPECT_EQ(privacy("vdp-paper", 0, 2).claimed, 2);
+  EXPECT_FALSE(privacy("non-private", 0, infinity).epsilon.has_value());
+  EXPECT_FALSE(privacy("prototypes-response", 16, infinity).epsilon.has_value());
+  EXPECT_EQ(*privacy("average-user", 0, 0).epsilon, 0);
 }
 
 // Two readers as far apart as can be: no answer may be e^ε times likelier for one of them.
-TEST_F(ServingMechanisms, AnswersOfOppositeReadersStayWithinTheBudget) {
+TEST_F(ComparedMechanisms, AnswersOfOppositeReadersStayWithinTheBudget) {
   constexpr double epsilon = 3;
   constexpr std::size_t draws = 40000;
   Rows one(1, 6), other(1, 6);
   one[0][5] = 1, other[0][5] = -1;
-  for (const Family family :
-       {Family::prototypes_response, Family::prototypes_similarity, Family::prototypes_pack}) {
+  for (const char* family : {"prototypes-response", "prototypes-similarity", "prototypes-pack"}) {
     const auto mechanism = make_mechanism({family, 4, epsilon}, known, 1).value();
     std::map<std::vector<float>, std::pair<double, double>> counts;
     const Rows many = repeated(one[0], draws), opposite = repeated(other[0], draws);
@@ -132,26 +124,26 @@ TEST_F(ServingMechanisms, AnswersOfOppositeReadersStayWithinTheBudget) {
     double largest = 0;
     for (const auto& [answer, count] : counts)
       largest = std::max(largest, std::abs(std::log(count.first / count.second)));
-    EXPECT_LT(largest, epsilon + 0.08) << name(family);
-    EXPECT_GT(largest, 0.2 * epsilon) << name(family);  // the budget is used
+    EXPECT_LT(largest, epsilon + 0.08) << family;
+    EXPECT_GT(largest, 0.2 * epsilon) << family;  // the budget is used
   }
 }
 
-TEST_F(ServingMechanisms, DrawsDoNotDependOnThreads) {
+TEST_F(ComparedMechanisms, DrawsDoNotDependOnThreads) {
   const int before = thread_count();
   set_thread_count(1);
-  const Rows alone = serve(Family::prototypes_similarity, 16, 2);
+  const Rows alone = serve("prototypes-similarity", 16, 2);
   set_thread_count(3);
-  const Rows together = serve(Family::prototypes_similarity, 16, 2);
+  const Rows together = serve("prototypes-similarity", 16, 2);
   set_thread_count(before);
   EXPECT_EQ(alone.values, together.values);
-  EXPECT_NE(alone.values, serve(Family::prototypes_similarity, 16, 2, 4).values);
+  EXPECT_NE(alone.values, serve("prototypes-similarity", 16, 2, 4).values);
 }
 
-TEST_F(ServingMechanisms, MorePrototypesTellMoreWithoutNoise) {
-  double before = mean_cosine(serve(Family::average_user, 0, 0));
+TEST_F(ComparedMechanisms, MorePrototypesTellMoreWithoutNoise) {
+  double before = mean_cosine(serve("average-user", 0, 0));
   for (const std::size_t size : {4U, 32U, 256U}) {
-    const double now = mean_cosine(serve(Family::prototypes_response, size, infinity));
+    const double now = mean_cosine(serve("prototypes-response", size, infinity));
     EXPECT_GT(now, before);
     before = now;
   }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "eval/experiments/serving/serving_row.h"
+#include "eval/experiments/serving/serving_report.h"
 #include "eval/impression_evaluator.h"
 #include "fl/tiny_news.h"
 
@@ -73,7 +73,7 @@ TEST(ServingQuality, ReadItemsAreNotShownAgain) {
 }
 
 ServingRow some_row(double epsilon) {
-  ServingRow row{{Family::prototypes_response, 16, epsilon}, {epsilon, 0, epsilon}, {}};
+  ServingRow row{{"prototypes-response", 16, epsilon}, {epsilon, 0, epsilon}, {}};
   for (const std::string& measure : measure_names()) row.measures[measure] = {0.5, 0.01};
   row.measures["auc_share"].error = NAN;
   return row;

@@ -1,11 +1,8 @@
 #pragma once
-// The step from a history to what a server may see, and its price. Knows no ledger and no network:
-// PrivateQuery pays before it draws.
-//
-// GetPrivAttn (coefficients): clicks are replaced by the anonymous item with probability p, u = user model,
-// α = softmax(u·bᵀ/√d), clipped, noised, made positive and normalised. Prototypes: one of K, by k-ary
-// randomised response or the exponential mechanism over cosine similarities. A draw fails for reasons that
-// lie in the pack or the settings only, never because of the clicks.
+// The step from a history to what a server may see, and its price: a mechanism of the table
+// (privacy/serving/serving_mechanism.h) over the vectors and the user model of a pack. Knows no ledger and no
+// network: PrivateQuery pays before it draws. A draw fails for reasons that lie in the pack or the settings
+// only, never because of the clicks.
 //
 // Immutable after creation, safe to share between threads.
 
@@ -28,6 +25,8 @@ struct ReadableHistory {
   std::vector<float> vectors;  // rows of the pack's dimension
 };
 
+PublicVectors public_vectors(const DevicePack& pack);
+
 // The newest `count` rows of the clicks chosen (by row), one behind the other.
 std::vector<float> newest_rows(const ReadableHistory& history, std::span<const std::uint64_t> chosen,
                                std::size_t count, std::size_t dimension);
@@ -37,7 +36,8 @@ std::vector<float> user_vector(const UserModel& model, const DevicePack& pack,
 
 class QueryMechanism {
  public:
-  static Result<QueryMechanism> create(const QuerySettings& settings, const DevicePack& pack);
+  static Result<QueryMechanism> create(const QuerySettings& settings, const DevicePack& pack,
+                                       ServingMechanisms table = serving_mechanisms());
 
   // What a draw will cost under a ledger's settings.
   Release release(const LedgerSettings& ledger) const;

@@ -5,7 +5,9 @@
 namespace sotto {
 
 void QuerySettings::bind(SettingsTable& table) {
-  table.add_choice("mechanism", mechanism, {"coefficients", "prototypes"}, "What an answer consists of")
+  std::vector<std::string> mechanisms;
+  for (const ServingMechanismEntry& entry : serving_mechanisms()) mechanisms.emplace_back(entry.name);
+  table.add_choice("mechanism", mechanism, std::move(mechanisms), "What an answer consists of")
       .add_choice("reads", reads, {"everything", "unprotected"},
                   "All clicks, charged; or only those of categories that are not sensitive, for nothing")
       .add("epsilon", epsilon, {0, 1000}, "What one answer may tell about all clicks together")
@@ -17,6 +19,16 @@ void QuerySettings::bind(SettingsTable& table) {
       .add("clip", clip, {1e-6, 1}, "Largest norm of the coefficients before noise")
       .add("padding", padding, {0, 0.99}, "Chance that a click is replaced by the anonymous item")
       .add("wanted", wanted, {1, 100'000}, "Items asked for, to be ranked again on the device");
+}
+
+MechanismSettings QuerySettings::of_mechanism() const {
+  return {.epsilon = reads_everything() ? std::optional(epsilon) : std::nullopt,
+          .delta = delta,
+          .rule = rule == "similarity" ? PrototypeRule::similarity : PrototypeRule::response,
+          .mode = mode == "paper" ? GuaranteeMode::paper : GuaranteeMode::sound,
+          .noise = noise == "gaussian" ? NoiseKind::gaussian : NoiseKind::laplace,
+          .clip = clip,
+          .padding = padding};
 }
 
 }  // namespace sotto

@@ -7,17 +7,14 @@
 
 #include "base/result.h"
 #include "privacy/ledger/answer_cache.h"
-#include "privacy/mechanisms/guarantee_mode.h"
-#include "privacy/mechanisms/noise_kind.h"
-#include "privacy/mechanisms/prototype_selection.h"
+#include "privacy/serving/serving_mechanism.h"
 
 namespace sotto {
 
 class SettingsTable;
 
 struct QuerySettings {
-  // coefficients: noisy weights of the basis vectors (PrivateRec). prototypes: one public prototype.
-  std::string mechanism = "prototypes";
+  std::string mechanism = "prototypes";  // a name of serving_mechanisms()
   // everything: all clicks, protected by noise and charged. unprotected: clicks of categories that the person
   // called not sensitive, exactly and for nothing; no other click is looked at.
   std::string reads = "everything";
@@ -35,13 +32,7 @@ struct QuerySettings {
 
   void bind(SettingsTable& table);
   bool reads_everything() const { return reads == "everything"; }
-  GuaranteeMode guarantee_mode() const {
-    return mode == "paper" ? GuaranteeMode::paper : GuaranteeMode::sound;
-  }
-  NoiseKind noise_kind() const { return noise == "gaussian" ? NoiseKind::gaussian : NoiseKind::laplace; }
-  PrototypeRule prototype_rule() const {
-    return rule == "similarity" ? PrototypeRule::similarity : PrototypeRule::response;
-  }
+  MechanismSettings of_mechanism() const;
 };
 
 }  // namespace sotto

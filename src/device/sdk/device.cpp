@@ -74,7 +74,7 @@ struct Device::State {
   // None: the budget is spent.
   Result<std::optional<PaidQuery>> ask(const ReadableHistory& readable) {
     if (!mechanism) {
-      SOTTO_TRY(mechanism, QueryMechanism::create(settings.query, installed->pack));
+      SOTTO_TRY(mechanism, QueryMechanism::create(settings.query, installed->pack, environment.mechanisms));
     }
     if (!query) {
       const std::chrono::seconds period(std::llround(settings.query.refresh_hours * 3600));

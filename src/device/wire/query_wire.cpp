@@ -44,6 +44,14 @@ Status check_query(const std::vector<std::uint32_t>& prototypes) {
   return {};
 }
 Status check_query(const PopularQuery&) { return {}; }
+Status check_query(const MechanismQuery& own) {
+  if (own.mechanism.empty()) return bad_input("the query does not name its mechanism");
+  SOTTO_CHECK(check_name(own.mechanism, "the mechanism"));
+  if (own.bytes.size() > WireLimits::mechanism_bytes)
+    return bad_input("the query of mechanism {} has {} bytes: at most {} are read", own.mechanism,
+                     own.bytes.size(), WireLimits::mechanism_bytes);
+  return {};
+}
 
 }  // namespace
 
@@ -73,6 +81,12 @@ std::string encode(const RecommendRequest& request) {
   } else if (const auto* prototypes = std::get_if<std::vector<std::uint32_t>>(&request.query)) {
     kind = wire::Query::prototypes;
     query = wire::CreatePrototypeQuery(builder, builder.CreateVector(*prototypes)).Union();
+  } else if (const auto* own = std::get_if<MechanismQuery>(&request.query)) {
+    kind = wire::Query::mechanism;
+    const auto name = builder.CreateString(own->mechanism);
+    const auto bytes =
+        builder.CreateVector(reinterpret_cast<const std::uint8_t*>(own->bytes.data()), own->bytes.size());
+    query = wire::CreateMechanismQuery(builder, name, bytes).Union();
   } else {
     query = wire::CreatePopularQuery(builder).Union();
   }
@@ -102,6 +116,12 @@ Result<RecommendRequest> decode_recommend_request(std::string_view bytes) {
     case wire::Query::popular:
       request.query = PopularQuery{};
       break;
+    case wire::Query::mechanism: {
+      const auto& own = *table.query_as_mechanism();
+      request.query = MechanismQuery{
+          own.mechanism()->str(), {reinterpret_cast<const char*>(own.bytes()->data()), own.bytes()->size()}};
+      break;
+    }
     default:
       return bad_input("the request holds a query of a kind that is not known here");
   }
@@ -147,11 +167,7 @@ RecommendRequest request_of(const DrawnQuery& query, std::uint32_t count) {
   RecommendRequest request;
   request.model = query.model;
   request.count = count;
-  if (const auto* coefficients = std::get_if<std::vector<float>>(&query.answer)) {
-    request.query = *coefficients;
-  } else {
-    request.query = std::vector{std::get<std::uint32_t>(query.answer)};
-  }
+  request.query = query.answer;
   return request;
 }
 

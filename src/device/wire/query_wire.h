@@ -5,22 +5,15 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "device/query/drawn_query.h"
 
 namespace sotto {
 
-// Nothing about the reader.
-struct PopularQuery {
-  bool operator==(const PopularQuery&) const = default;
-};
-
 struct RecommendRequest {
   std::string model;
-  // Basis weights, prototype numbers, or the public list.
-  std::variant<std::vector<float>, std::vector<std::uint32_t>, PopularQuery> query;
+  ServingQuery query;
   std::uint32_t count = 0;
   // What the reader asked for on the page, never derived from the history.
   std::vector<std::string> categories;
@@ -42,6 +35,7 @@ struct WireLimits {
   static constexpr std::uint32_t count = 100'000;  // items in an answer
   static constexpr std::size_t coefficients = 1024;
   static constexpr std::size_t prototypes = 64;
+  static constexpr std::size_t mechanism_bytes = std::size_t{32} << 10;
   static constexpr std::size_t categories = 64;
   static constexpr std::size_t name_bytes = 128;
 };

@@ -4,8 +4,10 @@
 
 namespace sotto {
 
-std::span<const MechanismEntry> audited_mechanisms() {
-  static constexpr std::array kEntries = {
+namespace {
+
+std::vector<MechanismEntry> every_entry() {
+  std::vector<MechanismEntry> entries = {
       MechanismEntry{"laplace", "Laplace noise on a vector", false, &subject::laplace},
       MechanismEntry{"gaussian", "Gaussian noise on a vector", false, &subject::gaussian},
       MechanismEntry{"elementwise-laplace", "FedNewsRec's upload of 2 numbers, at its true epsilon", false,
@@ -54,7 +56,19 @@ std::span<const MechanismEntry> audited_mechanisms() {
       MechanismEntry{"discrete-gaussian-shares",
                      "sum of the devices' discrete Gaussian shares, 3 of 10 missing", false,
                      &subject::discrete_gaussian_shares}};
-  return kEntries;
+  for (const ServingMechanismEntry& entry : serving_mechanisms()) {
+    entries.push_back({fmt::format("serving-{}", entry.name),
+                       fmt::format("what a device sends: {}", entry.summary), false,
+                       [&entry] { return subject::served(entry); }});
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::span<const MechanismEntry> audited_mechanisms() {
+  static const std::vector<MechanismEntry> entries = every_entry();
+  return entries;
 }
 
 }  // namespace sotto

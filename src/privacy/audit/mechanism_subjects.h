@@ -3,6 +3,7 @@
 // one; mechanism_registry.h names them.
 
 #include "privacy/audit/audited_mechanism.h"
+#include "privacy/serving/serving_mechanism.h"
 
 namespace sotto::subject {
 
@@ -33,6 +34,9 @@ Result<AuditedMechanism> prototype_by_response();
 Result<AuditedMechanism> prototype_by_similarity();
 Result<AuditedMechanism> unknown_items_count();
 Result<AuditedMechanism> unknown_items_newcomer();
+
+// What a device sends by a mechanism of the serving table, as it goes over the wire, in its worst case.
+Result<AuditedMechanism> served(const ServingMechanismEntry& entry);
 
 // Noised sums.
 Result<AuditedMechanism> clipped_mean();

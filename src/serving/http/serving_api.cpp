@@ -70,18 +70,6 @@ std::optional<ItemFilter> filter_of(const RecommendRequest& request, const Catal
   return filter;
 }
 
-PoolQuery query_of(RecommendRequest&& request, const ItemFilter& filter) {
-  PoolQuery query;
-  query.count = request.count;
-  query.filter = filter;
-  if (auto* coefficients = std::get_if<std::vector<float>>(&request.query)) {
-    query.coefficients = std::move(*coefficients);
-  } else if (auto* prototypes = std::get_if<std::vector<std::uint32_t>>(&request.query)) {
-    query.prototypes = std::move(*prototypes);
-  }
-  return query;
-}
-
 // Takes as long for a wrong token as for the right one.
 bool same_token(std::string_view given, std::string_view wanted) {
   unsigned difference = given.size() == wanted.size() ? 0 : 1;
@@ -144,7 +132,10 @@ void ServingApi::recommend(HttpRequest&& request, HttpReply reply) {
   const auto filter = filter_of(*decoded, pool_.catalogue());
   if (!filter) return std::move(reply)(answer_in(form, {decoded->model, {}, {}}));
 
-  PoolQuery query = query_of(std::move(*decoded), *filter);
+  auto understood = pool->query_for(decoded->query, decoded->count, *filter);
+  if (!understood)
+    return std::move(reply)(error_response(form, status_of(understood.error()), understood.error().message));
+  PoolQuery query = std::move(*understood);
   (!query.coefficients.empty() ? by_coefficients_
    : query.prototypes.empty()  ? by_popularity_
                                : by_prototypes_)

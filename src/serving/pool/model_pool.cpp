@@ -91,6 +91,19 @@ Status ModelPool::follow(const CatalogueChange& change, std::vector<std::vector<
   return {};
 }
 
+Result<PoolQuery> ModelPool::query_for(const ServingQuery& query, std::uint32_t count,
+                                       const ItemFilter& filter) const {
+  const auto estimate = model_->estimate(query);
+  if (!estimate) return tl::unexpected(estimate.error());
+  PoolQuery asked{.count = count, .filter = filter};
+  if (const auto* weights = std::get_if<BasisWeights>(&*estimate)) {
+    asked.coefficients = *weights;
+  } else if (const auto* numbers = std::get_if<PrototypeNumbers>(&*estimate)) {
+    asked.prototypes = *numbers;
+  }
+  return asked;
+}
+
 Status ModelPool::check_query(const PoolQuery& query) const {
   if (query.count < 1 || query.count > most_answers) {
     return bad_input("{} answers were asked for: ask for 1 to {}", query.count, most_answers);

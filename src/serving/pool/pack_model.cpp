@@ -6,7 +6,8 @@
 namespace sotto::serving {
 
 Result<std::shared_ptr<const ServingModel>> model_of(const DevicePack& pack, double average_share,
-                                                     std::shared_ptr<const ItemEncoder> encoder) {
+                                                     std::shared_ptr<const ItemEncoder> encoder,
+                                                     ServingMechanisms mechanisms) {
   ServingModel::Parts parts;
   parts.version = pack.model;
   parts.dimension = pack.dimension;
@@ -15,6 +16,7 @@ Result<std::shared_ptr<const ServingModel>> model_of(const DevicePack& pack, dou
   parts.average_user = pack.average_user;
   parts.average_share = average_share;
   parts.encoder = std::move(encoder);
+  parts.mechanisms = mechanisms;
   return ServingModel::create(std::move(parts));
 }
 

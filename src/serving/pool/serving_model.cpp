@@ -42,6 +42,7 @@ Result<std::shared_ptr<const ServingModel>> ServingModel::create(Parts parts) {
   SOTTO_CHECK(check_directions("basis vectors", parts.basis, parts.dimension));
   SOTTO_CHECK(check_directions("prototypes", parts.prototypes, parts.dimension));
   SOTTO_CHECK(check_directions("average user", parts.average_user, parts.dimension));
+  PublicVectors vectors{parts.dimension, parts.basis, parts.prototypes, parts.average_user};
   const auto share = static_cast<float>(parts.average_share);
   std::vector<float> lists = std::move(parts.prototypes);
   for (std::size_t i = 0; i < lists.size(); ++i) {
@@ -53,8 +54,9 @@ Result<std::shared_ptr<const ServingModel>> ServingModel::create(Parts parts) {
   if (!parts.basis.empty()) {
     SOTTO_TRY(basis, Projection::create(std::move(parts.basis), parts.dimension));
   }
-  return std::shared_ptr<const ServingModel>(new ServingModel(
-      std::move(parts.version), std::move(basis), std::move(list_directions), std::move(parts.encoder)));
+  return std::shared_ptr<const ServingModel>(
+      new ServingModel(std::move(parts.version), std::move(basis), std::move(list_directions),
+                       std::move(parts.encoder), parts.mechanisms, std::move(vectors)));
 }
 
 }  // namespace sotto::serving

@@ -1,6 +1,7 @@
 #include "eval/experiments/serving/public_knowledge.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "publish/rows.h"
@@ -15,6 +16,10 @@ Rows part_of(const Rows& rows, std::size_t first, std::size_t last) {
               part.values.begin());
   return part;
 }
+
+// Of what the true vector would gain. An answer from which less is expected is not believed: AUC hardly
+// moves, and wrong answers take more from the top of a list than true ones bring.
+constexpr double least_share = 0.05;
 
 }  // namespace
 
@@ -34,6 +39,44 @@ double expected_auc(double correlation) {
   // Clicks tilt the density of scores by exp(strength · score): a clicked item's score is N(strength, 1).
   constexpr double strength = 1.5;
   return 0.5 * std::erfc(-strength * correlation / 2);  // Φ(strength·ρ/√2)
+}
+
+Rows mixed_with_average(Rows answers, std::span<const float> average, double weight) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto row = answers[i];
+    for (std::size_t j = 0; j < row.size(); ++j)
+      row[j] = static_cast<float>(average[j] + weight * (static_cast<double>(row[j]) - average[j]));
+  }
+  return answers;
+}
+
+Result<double> best_weight(const PublicKnowledge& known,
+                           const std::function<Result<Rows>(const Rows& user_vectors, const Rows& readers,
+                                                            std::uint64_t seed)>& answer,
+                           std::uint64_t seed) {
+  SOTTO_TRY(const Rows answers, answer(known.held_out_vectors, known.held_out, seed));
+  constexpr std::array weights = {0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0};
+  std::vector<double> without_answer;
+  double possible = 0;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    without_answer.push_back(expected_auc(cosine(known.average, known.held_out[i])));
+    possible += (expected_auc(1) - without_answer.back()) / static_cast<double>(answers.size());
+  }
+  double best = 0, best_gain = least_share * possible;
+  for (const double weight : weights) {
+    const Rows mixed = mixed_with_average(answers, known.average, weight);
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < mixed.size(); ++i) {
+      const double gain = expected_auc(cosine(mixed[i], known.held_out[i])) - without_answer[i];
+      sum += gain;
+      squares += gain * gain;
+    }
+    const auto count = static_cast<double>(mixed.size());
+    const double gain = sum / count, error = std::sqrt(std::max(0.0, squares / count - gain * gain) / count);
+    // What could be chance is not believed: there the average user is the safe answer.
+    if (gain > best_gain && gain > 2 * error) best = weight, best_gain = gain;
+  }
+  return best;
 }
 
 }  // namespace sotto::private_serving

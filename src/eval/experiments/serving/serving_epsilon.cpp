@@ -7,9 +7,7 @@
 #include "base/progress.h"
 #include "base/settings.h"
 #include "eval/experiments/finished_rows.h"
-#include "eval/experiments/serving/serving_plan.h"
 #include "eval/experiments/serving/serving_report.h"
-#include "eval/experiments/serving/serving_table.h"
 #include "eval/training_run.h"
 #include "model/blas_check.h"
 
@@ -94,7 +92,7 @@ Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
                                   .answer = static_cast<std::size_t>(plan.answer),
                                   .seeds = request.seeds}));
   SOTTO_TRY(auto finished, FinishedRows::open(request.out / "rows.jsonl", fingerprint(request, run, table)));
-  const auto choices = plan.choices(request.quick);
+  const auto choices = plan.choices(compared_mechanisms(), request.quick);
   std::vector<ServingRow> rows;
   ExperimentResult result;
   Progress progress("mechanisms", choices.size(), "rows");

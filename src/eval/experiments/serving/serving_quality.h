@@ -1,5 +1,6 @@
 #pragma once
-// How good a ranking is for test readers: over what an impression showed, and over the whole pool.
+// How good a ranking is for test readers: over what an impression showed, and over the whole pool; means over
+// readers with standard errors, and the share of the personalisation gain that a ranking keeps.
 
 #include "data/dataset.h"
 #include "publish/rows.h"
@@ -33,5 +34,18 @@ ImpressionQuality impression_quality(const Dataset& dataset, std::span<const std
 // catalogue. What the server did not return ranks last: it is not shown.
 PoolAnswers pool_quality(const Dataset& dataset, std::span<const std::uint32_t> impressions,
                          const Rows& items, const Rows& served, const Rows& truth, std::size_t answer);
+
+struct Estimate {
+  double value = 0, error = 0;  // error: one standard error
+};
+
+// One value per query and whose query it was; queries of one reader stand together, and readers are the
+// independent units. Values that are not finite are left out (a query without a click says nothing).
+Estimate mean_by_reader(std::span<const double> values, std::span<const std::uint32_t> reader_of);
+
+// (x − floor)/(ceiling − floor) of the means. The error is that of the ratio, linearised, readers drawn: what
+// a bootstrap over readers tends to. NaN when floor and ceiling coincide.
+Estimate share_of_gain(std::span<const double> values, std::span<const double> floor,
+                       std::span<const double> ceiling, std::span<const std::uint32_t> reader_of);
 
 }  // namespace sotto::private_serving

@@ -1,13 +1,40 @@
 #include "eval/experiments/serving/serving_report.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "eval/report.h"
 
 namespace sotto::private_serving {
 
+using nlohmann::json;
+
 namespace {
+
+// JSON knows no infinity: null stands for it.
+json finite_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+double infinite_if_null(const json& value) {
+  return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+}
+double nan_if_null(const json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+// Throws json::exception on anything unexpected.
+ServingRow read_row(const json& line) {
+  ServingRow row;
+  row.choice = {line.at("mechanism").get<std::string>(), line.at("size").get<std::size_t>(),
+                infinite_if_null(line.at("epsilon_asked"))};
+  row.privacy.claimed = infinite_if_null(line.at("epsilon_claimed"));
+  if (!line.at("epsilon").is_null()) row.privacy.epsilon = line.at("epsilon").get<double>();
+  row.privacy.delta = line.at("delta").get<double>();
+  for (const std::string& measure : measure_names())
+    row.measures[measure] = {nan_if_null(line.at(measure)), nan_if_null(line.at(measure + "_error"))};
+  return row;
+}
 
 TableCell share_cell(const Estimate& estimate) {
   if (!std::isfinite(estimate.value)) return TableCell::words("–");
@@ -25,7 +52,7 @@ ReportTable table_of(const std::vector<ServingRow>& rows) {
   for (const ServingRow& row : rows) {
     const auto value = [&](const char* measure) { return 100 * row.measures.at(measure).value; };
     table.rows.push_back(
-        {TableCell::words(std::string(describe(row.choice.family))),
+        {TableCell::words(description_of(row.choice.mechanism)),
          row.choice.size == 0 ? TableCell::words("")
                               : TableCell::number(static_cast<double>(row.choice.size), 0),
          TableCell::words(epsilon_text(row.choice.epsilon)),
@@ -47,12 +74,88 @@ ReportTable table_of(const std::vector<ServingRow>& rows) {
 
 }  // namespace
 
+std::string epsilon_text(double epsilon) {
+  return std::isfinite(epsilon) ? fmt::format("{:g}", epsilon) : "∞";
+}
+
+json to_json(const ServingRow& row) {
+  json line = {{"event", "row"},
+               {"mechanism", row.choice.mechanism},
+               {"size", row.choice.size},
+               {"epsilon_asked", finite_or_null(row.choice.epsilon)},
+               {"epsilon_claimed", finite_or_null(row.privacy.claimed)},
+               {"epsilon", row.privacy.epsilon ? json(*row.privacy.epsilon) : json(nullptr)},
+               {"delta", row.privacy.delta},
+               {"unit", "whole history, one answer"}};
+  for (const auto& [measure, estimate] : row.measures) {
+    line[measure] = finite_or_null(estimate.value);
+    line[measure + "_error"] = finite_or_null(estimate.error);
+  }
+  return line;
+}
+
+std::string key_of(const MechanismChoice& choice) {
+  return fmt::format("{} {} {}", choice.mechanism, choice.size, choice.epsilon);
+}
+
+Result<ServingRow> row_of(const json& line) {
+  try {
+    return read_row(line);
+  } catch (const json::exception&) {
+    return bad_input("a finished row is not of this experiment: use another --out");
+  }
+}
+
+std::string to_csv(const std::vector<ServingRow>& rows, bool quick) {
+  std::string csv = "mechanism,size,epsilon_asked,epsilon_claimed,epsilon_true,delta,unit,quick";
+  for (const std::string& measure : measure_names()) csv += fmt::format(",{0},{0}_error", measure);
+  csv += '\n';
+  const auto number = [](double value) {
+    return std::isfinite(value) ? fmt::format("{:.6g}", value) : std::isnan(value) ? "" : std::string("inf");
+  };
+  for (const ServingRow& row : rows) {
+    csv += fmt::format("{},{},{},{},{},{:g},whole history,{}", row.choice.mechanism, row.choice.size,
+                       number(row.choice.epsilon), number(row.privacy.claimed),
+                       row.privacy.epsilon ? number(*row.privacy.epsilon) : "none", row.privacy.delta,
+                       quick ? "quick" : "full");
+    for (const std::string& measure : measure_names()) {
+      const Estimate estimate = row.measures.at(measure);
+      csv += fmt::format(",{},{}", number(estimate.value), number(estimate.error));
+    }
+    csv += '\n';
+  }
+  return csv;
+}
+
+std::string to_text(const std::vector<ServingRow>& rows, bool quick) {
+  std::string text =
+      fmt::format("{}{:<36}{:>6}{:>8}{:>11}{:>8}{:>15}{:>15}{:>15}\n", quick ? "QUICK RUN\n" : "",
+                  "mechanism", "size", "ε", "true ε", "AUC", "gain kept", "pool", "re-ranked");
+  const auto share = [](const Estimate& estimate) {
+    return std::isfinite(estimate.value)
+               ? fmt::format("{:.0f} ± {:.0f} %", 100 * estimate.value, 100 * estimate.error)
+               : std::string("–");
+  };
+  for (const ServingRow& row : rows) {
+    text += fmt::format(
+        "{:<36}{:>6}{:>8}{:>11}{:>8.2f}{:>15}{:>15}{:>15}\n", description_of(row.choice.mechanism),
+        row.choice.size == 0 ? "" : std::to_string(row.choice.size), epsilon_text(row.choice.epsilon),
+        row.privacy.epsilon ? fmt::format("{:.4g}", *row.privacy.epsilon) : "none",
+        100 * row.measures.at("auc").value, share(row.measures.at("auc_share")),
+        share(row.measures.at("pool_score10_share")), share(row.measures.at("reranked_score10_share")));
+  }
+  return text;
+}
+
 Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure, const std::string& title) {
-  std::map<Family, std::map<double, Estimate>> best;
+  std::vector<std::pair<std::string, std::map<double, Estimate>>> best;  // in the order of the rows
   for (const ServingRow& row : rows) {
     // The true ε is the axis: a paper's row stands where it really is.
     if (!row.privacy.epsilon || *row.privacy.epsilon <= 0) continue;
-    auto& points = best[row.choice.family];
+    auto found = std::find_if(best.begin(), best.end(),
+                              [&](const auto& series) { return series.first == row.choice.mechanism; });
+    if (found == best.end()) found = best.insert(best.end(), {row.choice.mechanism, {}});
+    auto& points = found->second;
     const Estimate estimate = row.measures.at(measure);
     const auto [point, fresh] = points.try_emplace(*row.privacy.epsilon, estimate);
     if (!fresh && estimate.value > point->second.value) point->second = estimate;
@@ -65,9 +168,9 @@ Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure,
   plot.width = 760;
   plot.height = 420;
   plot.references = {{0, "public average user"}, {100, "true vector"}};
-  for (const auto& [family, points] : best) {
+  for (const auto& [mechanism, points] : best) {
     PlotSeries series;
-    series.label = std::string(describe(family));
+    series.label = description_of(mechanism);
     series.style = SeriesStyle::line_and_points;
     for (const auto& [epsilon, estimate] : points) {
       series.x.push_back(epsilon);

@@ -1,14 +1,25 @@
 #pragma once
-// The figure and the HTML report of the serving table.
+// Rows of the serving table as JSON (one by one, and read back), CSV, text, figure and HTML report.
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "eval/experiments/serving/serving_row.h"
+#include "eval/experiments/serving/serving_table.h"
 #include "eval/plot.h"
 
 namespace sotto::private_serving {
+
+nlohmann::json to_json(const ServingRow& row);
+std::string to_csv(const std::vector<ServingRow>& rows, bool quick);
+std::string to_text(const std::vector<ServingRow>& rows, bool quick);
+// "10", "0.5", "∞"
+std::string epsilon_text(double epsilon);
+
+// The name of a row among finished ones, and a row read back; an error when it was not written by to_json().
+std::string key_of(const MechanismChoice& choice);
+Result<ServingRow> row_of(const nlohmann::json& line);
 
 struct ServingFacts {
   std::string data, run;
@@ -18,7 +29,7 @@ struct ServingFacts {
   bool quick = false;
 };
 
-// Share of the gain kept (a measure ending in _share) against the true ε; of every family the best size.
+// Share of the gain kept (a measure ending in _share) against the true ε; of every mechanism the best size.
 Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure, const std::string& title);
 
 std::string serving_report(const std::vector<ServingRow>& rows, const ServingFacts& facts);

@@ -1,6 +1,7 @@
 #include "eval/experiments/serving/serving_table.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace sotto::private_serving {
 
@@ -22,11 +23,58 @@ void add(std::vector<double>& sums, const std::vector<double>& values, double sh
 
 }  // namespace
 
+const std::vector<std::string>& measure_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const char* measure : {"auc", "ndcg10", "hits10", "pool_hits10", "pool_found10", "pool_score10",
+                                "reranked_hits10", "reranked_found10", "reranked_score10"}) {
+      all.emplace_back(measure);
+      all.push_back(std::string(measure) + "_share");
+    }
+    return all;
+  }();
+  return names;
+}
+
+ServingPlan ServingPlan::quick() {
+  ServingPlan plan;
+  plan.scene.impressions = 1500;
+  plan.scene.readers.readers = 3000;
+  plan.pool_queries = 150;
+  return plan;
+}
+
+void ServingPlan::bind(SettingsTable& table) {
+  table.add("impressions", scene.impressions, {10, 100000000}, "Test impressions to look at")
+      .add("pool_queries", pool_queries, {1, 100000000}, "Of these, how many also rank the whole pool")
+      .add("answer", answer, {10, 1000000}, "Items a server returns for the device to rank again")
+      .add("readers", scene.readers.readers, {100, 10000000}, "Simulated readers")
+      .add("groups", scene.readers.groups, {2, 100000}, "Groups of items that interests are drawn from")
+      .add("demand_epsilon", scene.readers.demand_epsilon, {0.0, 1000.0},
+           "Budget of the one release of the demand per group; 0: none, items count alike");
+}
+
+std::vector<MechanismChoice> ServingPlan::choices(const std::vector<ComparedEntry>& compared,
+                                                  bool quick) const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> epsilons =
+      quick ? std::vector<double>{0.1, 1, 5, 10, infinity}
+            : std::vector<double>{0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, infinity};
+  std::vector<MechanismChoice> choices = {{"average-user", 0, 0}, {"non-private", 0, infinity}};
+  for (const ComparedEntry& entry : compared) {
+    for (const std::size_t size : quick ? entry.quick : entry.full) {
+      for (const double epsilon : epsilons) choices.push_back({entry.name, size, epsilon});
+    }
+  }
+  return choices;
+}
+
 ServingTable::ServingTable(const Dataset& dataset, const ServingScene& scene, PublicKnowledge known,
-                           const TableSettings& settings)
+                           const TableSettings& settings, std::vector<ComparedEntry> compared)
     : dataset_(dataset),
       scene_(scene),
       settings_(settings),
+      compared_(std::move(compared)),
       known_(std::make_shared<const PublicKnowledge>(std::move(known))),
       readers_(known_->space.readers(scene.users)) {
   for (const std::uint32_t index : scene.impressions) reader_of_.push_back(dataset.impression(index).user);
@@ -40,17 +88,24 @@ ServingTable::ServingTable(const Dataset& dataset, const ServingScene& scene, Pu
 }
 
 Result<ServingTable> ServingTable::create(const Dataset& dataset, const ServingScene& scene,
-                                          const TableSettings& settings) {
+                                          const TableSettings& settings,
+                                          std::vector<ComparedEntry> compared) {
   SOTTO_TRY(auto known, PublicKnowledge::of(scene));
-  ServingTable table(dataset, scene, std::move(known), settings);
-  SOTTO_TRY(const auto average, make_mechanism({Family::average_user}, *table.known_, building_seed));
-  SOTTO_TRY(const auto exact, make_mechanism({Family::exact}, *table.known_, building_seed));
+  ServingTable table(dataset, scene, std::move(known), settings, std::move(compared));
+  SOTTO_TRY(const auto average, table.make({"average-user"}));
+  SOTTO_TRY(const auto exact, table.make({"non-private"}));
   SOTTO_TRY(table.floor_, table.look(*average, 1));
   SOTTO_TRY(table.ceiling_, table.look(*exact, 1));
   return table;
 }
 
-Result<ServingTable::Values> ServingTable::look(const ServingMechanism& mechanism, std::int64_t draws) const {
+Result<std::unique_ptr<ComparedMechanism>> ServingTable::make(const MechanismChoice& choice) const {
+  SOTTO_TRY(const auto* entry, find_compared(compared_, choice.mechanism));
+  return entry->make(choice, *known_, building_seed);
+}
+
+Result<ServingTable::Values> ServingTable::look(const ComparedMechanism& mechanism,
+                                                std::int64_t draws) const {
   Values values;
   const double share = 1.0 / static_cast<double>(draws);
   const Rows truth = chosen_rows(readers_, pool_rows_);
@@ -74,9 +129,9 @@ Result<ServingTable::Values> ServingTable::look(const ServingMechanism& mechanis
 }
 
 Result<ServingRow> ServingTable::measure(const MechanismChoice& choice) const {
-  SOTTO_TRY(const auto mechanism, make_mechanism(choice, *known_, building_seed));
-  const bool random = choice.family != Family::average_user && choice.family != Family::exact;
-  SOTTO_TRY(const Values values, look(*mechanism, random ? settings_.seeds : 1));
+  SOTTO_TRY(const auto* entry, find_compared(compared_, choice.mechanism));
+  SOTTO_TRY(const auto mechanism, make(choice));
+  SOTTO_TRY(const Values values, look(*mechanism, entry->is_noisy ? settings_.seeds : 1));
   ServingRow row{choice, mechanism->privacy(), {}};
   for (const auto& [measure, of_queries] : values) {
     const bool reranked = measure.rfind("reranked_", 0) == 0, pool = measure.rfind("pool_", 0) == 0;

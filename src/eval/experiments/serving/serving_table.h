@@ -1,13 +1,38 @@
 #pragma once
-// Measures mechanisms on the same test queries, so that rows can be compared pair by pair.
-//
-// Refers to the data set and the scene, which must outlive it. measure() uses all threads; one call at a
-// time.
+// The serving table: measures mechanisms on the same test queries, so that rows can be compared pair by pair.
 
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/settings.h"
+#include "eval/experiments/serving/compared_mechanism.h"
 #include "eval/experiments/serving/serving_quality.h"
-#include "eval/experiments/serving/serving_row.h"
 
 namespace sotto::private_serving {
+
+// Which mechanisms, sizes and ε the table holds, and how many readers it looks at.
+struct ServingPlan {
+  SceneSettings scene;
+  std::int64_t pool_queries = 1000;
+  std::int64_t answer = 500;
+
+  static ServingPlan full() { return {}; }
+  static ServingPlan quick();
+  void bind(SettingsTable& table);
+  // The average user and the true vector first, then every mechanism by ε.
+  std::vector<MechanismChoice> choices(const std::vector<ComparedEntry>& compared, bool quick) const;
+};
+
+struct ServingRow {
+  MechanismChoice choice;
+  AnswerPrivacy privacy;
+  std::map<std::string, Estimate> measures;  // by the names of measure_names()
+};
+
+// auc, ndcg10, hits10: over impressions. pool_...: over the whole pool, in the server's order; reranked_...:
+// ranked again on the device. ..._share: of the personalisation gain.
+const std::vector<std::string>& measure_names();
 
 struct TableSettings {
   std::size_t pool_queries = 1000;  // queries that also rank the whole pool
@@ -15,10 +40,13 @@ struct TableSettings {
   std::int64_t seeds = 1;           // answers drawn per query, averaged
 };
 
+// Refers to the data set and the scene, which must outlive it. measure() uses all threads; one call at a
+// time.
 class ServingTable {
  public:
   static Result<ServingTable> create(const Dataset& dataset, const ServingScene& scene,
-                                     const TableSettings& settings);
+                                     const TableSettings& settings,
+                                     std::vector<ComparedEntry> compared = compared_mechanisms());
   Result<ServingRow> measure(const MechanismChoice& choice) const;
   std::size_t pool_queries() const { return pool_.size(); }
 
@@ -27,12 +55,14 @@ class ServingTable {
   using Values = std::map<std::string, std::vector<double>>;
 
   ServingTable(const Dataset& dataset, const ServingScene& scene, PublicKnowledge known,
-               const TableSettings& settings);
-  Result<Values> look(const ServingMechanism& mechanism, std::int64_t draws) const;
+               const TableSettings& settings, std::vector<ComparedEntry> compared);
+  Result<std::unique_ptr<ComparedMechanism>> make(const MechanismChoice& choice) const;
+  Result<Values> look(const ComparedMechanism& mechanism, std::int64_t draws) const;
 
   const Dataset& dataset_;
   const ServingScene& scene_;
   TableSettings settings_;
+  std::vector<ComparedEntry> compared_;
   std::shared_ptr<const PublicKnowledge> known_;
   Rows readers_;                            // test readers in the ranking space
   std::vector<std::uint32_t> reader_of_;    // of every query

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eval/experiments/serving/mechanism_parts.h"
-#include "eval/experiments/serving/mixing.h"
+#include "eval/experiments/serving/compared_mechanism.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 #include "publish/rows.h"
 
@@ -38,11 +37,11 @@ Rows principal_directions(const Rows& centred, std::size_t m) {
   return directions;
 }
 
-class DirectionMechanism final : public ServingMechanism {
+class NoisyDirection final : public ComparedMechanism {
  public:
-  static Result<std::unique_ptr<ServingMechanism>> create(const MechanismChoice& choice,
-                                                          const PublicKnowledge& known, std::uint64_t seed) {
-    auto mechanism = std::make_unique<DirectionMechanism>(known);
+  static Result<std::unique_ptr<ComparedMechanism>> create(NoiseKind noise, const MechanismChoice& choice,
+                                                           const PublicKnowledge& known, std::uint64_t seed) {
+    auto mechanism = std::make_unique<NoisyDirection>(known);
     const Rows centred = minus(known.readers, known.average);
     mechanism->directions_ = principal_directions(centred, choice.size);
     const Rows coordinates = products(centred, mechanism->directions_);
@@ -51,15 +50,14 @@ class DirectionMechanism final : public ServingMechanism {
     mechanism->typical_length_ /= static_cast<double>(coordinates.size());
     mechanism->privacy_.claimed = choice.epsilon;
     if (std::isfinite(choice.epsilon)) {
-      const bool gaussian = choice.family == Family::direction_gaussian;
       SOTTO_TRY(mechanism->release_,
                 UserEmbeddingRelease::create({.mode = GuaranteeMode::sound,
-                                              .noise = gaussian ? NoiseKind::gaussian : NoiseKind::laplace,
+                                              .noise = noise,
                                               .dimension = mechanism->directions_.size(),
                                               .clip = 1,
                                               .epsilon = choice.epsilon,
-                                              .delta = gaussian ? gaussian_delta : 0}));
-      SOTTO_TRY(mechanism->privacy_, privacy_of(mechanism->release_->statement()));
+                                              .delta = noise == NoiseKind::gaussian ? gaussian_delta : 0}));
+      SOTTO_TRY(mechanism->privacy_, privacy_of(mechanism->release_->statement().holds, choice.epsilon));
     }
     const auto answer = [&](const Rows&, const Rows& readers, std::uint64_t draw) {
       return mechanism->answers(readers, draw);
@@ -68,7 +66,7 @@ class DirectionMechanism final : public ServingMechanism {
     return mechanism;
   }
 
-  explicit DirectionMechanism(const PublicKnowledge& known) : known_(known) {}
+  explicit NoisyDirection(const PublicKnowledge& known) : known_(known) {}
   AnswerPrivacy privacy() const override { return privacy_; }
   Result<Rows> serve(const Rows&, const Rows& readers, std::uint64_t seed) const override {
     SOTTO_TRY(auto rows, answers(readers, seed));
@@ -105,10 +103,11 @@ class DirectionMechanism final : public ServingMechanism {
 
 }  // namespace
 
-Result<std::unique_ptr<ServingMechanism>> make_direction_mechanism(const MechanismChoice& choice,
-                                                                   const PublicKnowledge& known,
-                                                                   std::uint64_t seed) {
-  return DirectionMechanism::create(choice, known, seed);
+Result<std::unique_ptr<ComparedMechanism>> make_noisy_direction(NoiseKind noise,
+                                                                const MechanismChoice& choice,
+                                                                const PublicKnowledge& known,
+                                                                std::uint64_t seed) {
+  return NoisyDirection::create(noise, choice, known, seed);
 }
 
 }  // namespace sotto::private_serving
