@@ -5,7 +5,6 @@
 #include "data/importers/delimited.h"
 #include "data/importers/field_values.h"
 #include "data/importers/import_job.h"
-#include "data/importers/named_columns.h"
 #include "data/importers/source_folder.h"
 #include "import_fixture.h"
 

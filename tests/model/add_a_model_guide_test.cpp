@@ -1,8 +1,8 @@
 // docs/guides/add-a-model.md, followed: its blocks stand here line for line.
 
 #include "model/flat_parameters.h"
-#include "model/news_models.h"
-#include "model/news_parts.h"
+#include "model/news/news_models.h"
+#include "model/news/news_parts.h"
 #include "model/small_news.h"
 
 namespace sotto {
