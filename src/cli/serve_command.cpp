@@ -185,7 +185,7 @@ void add_serve_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--address", settings.http.address, "Address to listen on");
   command->add_option("--port", settings.http.port, "Port to listen on; 0: any free one")
       ->check(CLI::Range(0, 65'535));
-  command->add_option("--network-threads", settings.http.threads, "Threads that take and answer requests")
+  command->add_option("--network-threads", settings.http.network_threads, "Threads that take and answer requests")
       ->check(CLI::Range(1, 1024));
   command->add_option("--certificate", settings.http.certificate, "Certificate chain (PEM) for TLS");
   command->add_option("--private-key", settings.http.private_key, "Its private key (PEM)");

@@ -5,18 +5,19 @@
 // never written anywhere. IPv6 addresses count by their /64, which is what one subscriber gets. Thread-safe.
 // Time is handed in.
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
+
+#include "net/peer_address.h"
 
 namespace sotto {
 
 class AddressLimits {
  public:
   using Clock = std::chrono::steady_clock;
-  using Address = std::array<unsigned char, 16>;  // IPv4 as ::ffff:a.b.c.d
+  using Address = PeerAddress;
 
   struct Settings {
     std::int64_t connections = 0;      // per address; 0: no limit

@@ -120,20 +120,29 @@ struct HttpClient::State {
     co_return Status{};
   }
 
+  std::chrono::milliseconds time_for(std::size_t bytes) const {
+    return std::chrono::milliseconds(
+        static_cast<std::int64_t>(1000 * static_cast<double>(bytes) / settings.min_bytes_per_second));
+  }
+
   template <class Stream>
   awaitable<Status> exchange(Stream& stream, std::string_view head, std::string_view body, Parser& parser) {
     error_code wrong;
     const auto token = [&wrong] { return asio::redirect_error(asio::use_awaitable, wrong); };
     const std::array<asio::const_buffer, 2> parts{asio::buffer(head.data(), head.size()),
                                                   asio::buffer(body.data(), body.size())};
+    const auto begun = std::chrono::steady_clock::now();
+    std::size_t received = 0;
     connection()->expires_after(settings.timeout);
     co_await asio::async_write(stream, parts, token());
     // A server that refuses early answers and closes without reading on: read the answer all the same.
     const error_code send_error = wrong;
     while (!parser.is_done()) {
       wrong = {};
+      connection()->expires_at(begun + settings.timeout + time_for(received));
       const std::size_t read = co_await stream.async_read_some(buffer.prepare(kReadBytes), token());
       buffer.commit(read);
+      received += read;
       if (wrong == asio::error::eof && parser.got_some()) {
         wrong = {};
         parser.put_eof(wrong);

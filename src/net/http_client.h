@@ -22,7 +22,10 @@ struct HttpClientSettings {
   std::string url;       // http://host:port or https://host:port, and a path that all requests begin with
   fs::path authorities;  // PEM file of certificates to trust; empty: those of the system
   std::chrono::milliseconds connect_timeout{5'000};  // name lookup, connection and TLS
-  std::chrono::milliseconds timeout{30'000};         // then sending and the whole answer
+  // Then for sending and the answer, and the longer the more of it has come: a large one over a slow line is
+  // not cut off as long as it keeps this rate.
+  std::chrono::milliseconds timeout{30'000};
+  double min_bytes_per_second = 4096;
   std::uint64_t max_header_bytes = 16 << 10;
   std::uint64_t max_body_bytes = std::uint64_t{256} << 20;
 };

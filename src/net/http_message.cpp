@@ -41,6 +41,8 @@ std::string_view reason_phrase(int status) {
       return "Accepted";
     case 204:
       return "No Content";
+    case 206:
+      return "Partial Content";
     case 304:
       return "Not Modified";
     case 400:
@@ -67,6 +69,8 @@ std::string_view reason_phrase(int status) {
       return "Payload Too Large";
     case 415:
       return "Unsupported Media Type";
+    case 416:
+      return "Range Not Satisfiable";
     case 422:
       return "Unprocessable Entity";
     case 429:
@@ -87,7 +91,10 @@ std::string_view reason_phrase(int status) {
 }
 
 HttpReply::~HttpReply() {
-  if (slot_) slot_->answer({.status = 500, .content_type = {}, .headers = {}, .body = {}, .shared_body = {}});
+  if (!slot_) return;
+  HttpResponse unanswered;
+  unanswered.status = 500;
+  slot_->answer(std::move(unanswered));
 }
 
 void HttpReply::operator()(HttpResponse response) && {

@@ -40,11 +40,14 @@ struct HttpResponse {
   std::string content_type;  // left out when empty
   HttpFields headers;        // further ones; the server writes lengths and connection fields itself
   std::string body;
-  // Sent instead of `body` when set: large answers that many ask for are kept once.
+  // Sent instead of `body` when set: large answers that many ask for are kept once. Of them this slice.
   std::shared_ptr<const std::string> shared_body;
+  std::size_t slice_begin = 0, slice_size = std::string_view::npos;
 
   std::string_view header(std::string_view name) const { return find_field(headers, name); }
-  const std::string& bytes() const { return shared_body ? *shared_body : body; }
+  std::string_view bytes() const {
+    return shared_body ? std::string_view(*shared_body).substr(slice_begin, slice_size) : body;
+  }
 };
 
 std::string_view reason_phrase(int status);

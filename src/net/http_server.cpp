@@ -8,12 +8,12 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <condition_variable>
 #include <future>
 #include <thread>
 
 #include "base/log.h"
 #include "net/http_session.h"
-#include "net/network_thread.h"
 
 namespace sotto {
 
@@ -40,7 +40,7 @@ void run(asio::io_context& context) {
   own_context = nullptr;
 }
 
-AddressLimits::Address key_of(const tcp::endpoint& endpoint) {
+PeerAddress key_of(const tcp::endpoint& endpoint) {
   const asio::ip::address address = endpoint.address();
   return address.is_v4() ? asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4()).to_bytes()
                          : address.to_v6().to_bytes();
@@ -91,6 +91,7 @@ asio::awaitable<void> accept_connections(tcp::acceptor& acceptor, ServerShared& 
     if (wrong == asio::error::operation_aborted || wrong == asio::error::bad_descriptor) co_return;
     if (wrong) {
       // Out of descriptors, most likely: trying again at once would only burn time.
+      shared.make_room();
       asio::steady_timer pause(acceptor.get_executor(), std::chrono::milliseconds(50));
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, wrong));
       continue;
@@ -116,9 +117,19 @@ bool run_after_ready_requests(std::function<void()> task) {
 }
 
 struct HttpServer::State {
-  State(const HttpServerSettings& settings, Router router, MetricsRegistry& metrics, TlsContext tls)
-      : shared(settings, std::move(router), metrics, std::move(tls)) {
-    for (std::int64_t i = 0; i < settings.threads; ++i) workers.push_back(std::make_unique<Worker>());
+  State(const HttpServerSettings& settings, Router router, MetricsRegistry& metrics, TlsContext tls,
+        TrustedProxies proxies)
+      : shared(settings, std::move(router), metrics, std::move(tls), std::move(proxies)) {
+    for (std::int64_t i = 0; i < settings.network_threads; ++i) workers.push_back(std::make_unique<Worker>());
+  }
+
+  // What no request should wait for.
+  void keep_house() {
+    std::unique_lock lock(mutex);
+    while (!ended.wait_for(lock, std::chrono::seconds(1), [this] { return stopped; })) {
+      shared.metrics.buffered_bytes.set(shared.budget->held());
+      shared.budget->release_free_pages();
+    }
   }
 
   template <class Act>
@@ -137,7 +148,10 @@ struct HttpServer::State {
   std::vector<std::unique_ptr<Worker>> workers;
   std::optional<tcp::acceptor> acceptor;
   std::uint16_t port = 0;
+  std::mutex mutex;
+  std::condition_variable ended;
   bool stopped = false;
+  std::thread housekeeping;
 };
 
 Result<HttpServer> HttpServer::start(const HttpServerSettings& settings, Router router,
@@ -149,7 +163,9 @@ Result<HttpServer> HttpServer::start(const HttpServerSettings& settings, Router 
   if (!settings.certificate.empty()) {
     SOTTO_TRY(tls, make_server_tls(settings.certificate, settings.private_key));
   }
-  auto state = std::make_unique<State>(settings, std::move(router), metrics, std::move(tls));
+  SOTTO_TRY(TrustedProxies proxies, TrustedProxies::parse(settings.trusted_proxies));
+  auto state =
+      std::make_unique<State>(settings, std::move(router), metrics, std::move(tls), std::move(proxies));
   SOTTO_TRY(auto acceptor, listen(state->workers.front()->context, settings));
   state->acceptor.emplace(std::move(acceptor));
   error_code wrong;
@@ -159,13 +175,20 @@ Result<HttpServer> HttpServer::start(const HttpServerSettings& settings, Router 
   for (auto& worker : state->workers) {
     worker->thread = std::thread([&context = worker->context] { run(context); });
   }
+  state->housekeeping = std::thread([raw = state.get()] { raw->keep_house(); });
   return HttpServer(std::move(state));
 }
 
-void HttpServer::stop(std::chrono::milliseconds grace) {
-  if (!state_ || state_->stopped) return;
-  state_->stopped = true;
-  state_->shared.draining = true;
+HttpServer::StopReport HttpServer::stop(std::chrono::milliseconds grace) {
+  if (!state_ || state_->stopped) return {};
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopped = true;
+  }
+  state_->ended.notify_all();
+  state_->housekeeping.join();
+  ServerShared& shared = state_->shared;
+  shared.draining = true;
   std::promise<void> port_is_free;
   asio::post(state_->workers.front()->context, [&] {
     error_code ignored;
@@ -174,12 +197,18 @@ void HttpServer::stop(std::chrono::milliseconds grace) {
   });
   port_is_free.get_future().wait();
   state_->for_each_session([](HttpSession& session) { session.drain(); });
-  if (!state_->shared.wait_until_closed(grace)) {
+  if (!shared.wait_until_closed(grace)) {
     state_->for_each_session([](HttpSession& session) { session.cut(); });
-    state_->shared.wait_until_closed(default_grace);
+    shared.wait_until_closed(default_grace);
   }
   for (auto& worker : state_->workers) worker->work.reset();
   for (auto& worker : state_->workers) worker->thread.join();
+  const StopReport report{shared.answered_while_stopping, shared.refused_while_stopping,
+                          shared.cut_while_stopping};
+  if (report.answered + report.refused + report.cut == 0) return report;
+  info("stopped: {} requests that had arrived were answered, {} that had not were refused, {} were cut off",
+       report.answered, report.refused, report.cut);
+  return report;
 }
 
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}

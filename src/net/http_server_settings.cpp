@@ -5,23 +5,38 @@
 namespace sotto {
 
 void HttpServerSettings::bind(SettingsTable& table) {
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
   table.add("address", address, "Address to listen on; anything but loopback should have a certificate")
       .add("port", port, {0, 65535}, "Port to listen on; 0 takes any free one")
-      .add("threads", threads, {1, 256}, "Network threads")
+      .add("network-threads", network_threads, {1, 256}, "Threads that take and answer requests")
       .add("certificate", certificate, "Certificate chain (PEM); with private-key this turns TLS on")
-      .add("private-key", private_key, "Private key of the certificate (PEM)")
+      .add("private-key", private_key, "Private key of the certificate (PEM), readable by its owner alone")
       .add("max-header-bytes", max_header_bytes, {256, 1 << 20}, "Largest request head")
       .add("max-body-bytes", max_body_bytes, {0, std::int64_t{1} << 32}, "Largest request body")
-      .add("max-connections", max_connections, {1, 1'000'000}, "Open connections in all")
+      .add("max-anonymous-body-bytes", max_anonymous_body_bytes, {0, std::int64_t{1} << 32},
+           "Largest request body where no credential is asked for")
+      .add("max-connection-bytes", max_connection_bytes, {64 << 10, most_bytes},
+           "What one connection may make the server hold: head, body and answer")
+      .add("max-buffered-bytes", max_buffered_bytes, {1 << 20, most_bytes},
+           "What all connections together may make the server hold; then 503")
+      .add("max-connections", max_connections, {0, 1'000'000},
+           "Open connections in all; 0 for as many as the system has descriptors")
       .add("max-connections-per-address", max_connections_per_address, {0, 1'000'000},
            "Open connections of one address; 0 for no limit")
       .add("requests-per-second", requests_per_second, {0, 1e9}, "Requests of one address; 0 for no limit")
       .add("request-burst", request_burst, {1, 1e9}, "Requests of one address at once, after a pause")
-      .add("idle-seconds", idle_seconds, {0.01, 86400}, "How long a connection may wait between requests")
-      .add("read-seconds", read_seconds, {0.01, 86400},
-           "How long a request head, or body, may take to arrive")
-      .add("handler-seconds", handler_seconds, {0.01, 86400}, "How long an answer may take to compute")
-      .add("write-seconds", write_seconds, {0.01, 86400}, "How long a response may take to be taken");
+      .add("idle-seconds", idle_seconds, {0, 86400},
+           "How long a connection may wait between requests; 0 for no limit")
+      .add("read-seconds", read_seconds, {0, 86400},
+           "How long a request head may take, and a body at less than the least rate; 0 for no limit")
+      .add("handler-seconds", handler_seconds, {0, 86400},
+           "How long an answer may take to compute; 0 for no limit")
+      .add("write-seconds", write_seconds, {0, 86400},
+           "How long a response may be taken at less than the least rate; 0 for no limit")
+      .add("min-bytes-per-second", min_bytes_per_second, {0, 1'000'000'000},
+           "Least rate of a body or response; 0: only a standstill counts")
+      .add("trusted-proxies", trusted_proxies,
+           "Proxies whose X-Forwarded-For is believed: addresses or networks, separated by commas");
 }
 
 void add_operator_routes(Router& router, MetricsRegistry& metrics, std::function<Status()> health) {

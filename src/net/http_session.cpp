@@ -9,13 +9,12 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <type_traits>
 
 #include "base/log.h"
-#include "net/incoming_request.h"
-#include "net/waiting_reply.h"
+#include "net/http_text.h"
+#include "net/negotiation.h"
 
 namespace sotto {
 
@@ -23,34 +22,76 @@ namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-namespace http = beast::http;
 using asio::awaitable;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 using asio::ip::tcp;
 using TlsStream = asio::ssl::stream<tcp::socket>;
+using Step = RequestReader::Step;
 
-constexpr std::size_t kFirstReadBytes = 2 << 10;  // what an idle connection holds
-constexpr std::size_t kReadBytes = 16 << 10;
-constexpr std::size_t kJoinedBytes = 16 << 10;  // smaller bodies travel in one write with their head
-constexpr std::size_t kLingerBytes = 4 << 20;
-constexpr double kLingerSeconds = 2;
+constexpr std::size_t idle_read_bytes = 2 << 10;  // what an idle connection holds
+constexpr std::size_t read_bytes = 16 << 10;
+constexpr std::size_t joined_bytes = 16 << 10;  // smaller bodies travel in one write with their head
+// One write at most: then it is another connection's turn, and what was taken counts as progress.
+constexpr std::size_t write_bytes = 64 << 10;
+constexpr std::size_t linger_bytes = 4 << 20;
+constexpr double linger_seconds = 2;
+constexpr double last_read_seconds = 0.5;  // for bytes that are at hand when the server stops
 
 Clock::duration seconds(double value) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
 }
 
+// A reply that a handler holds while its session waits for it, and what the request holds. The handler
+// answers from any thread. `wake` is called at most once, and never after take(): a late answer reaches
+// neither the session nor anything that died with it.
+class WaitingReply final : public HttpReply::Slot {
+ public:
+  WaitingReply(std::function<void()> wake, HeldBytes request)
+      : request_(std::move(request)), wake_(std::move(wake)) {}
+
+  void answer(HttpResponse response) override {
+    const std::lock_guard lock(mutex_);
+    if (!wake_ || response_) return;
+    response_ = std::move(response);
+    if (waiting_) wake_();
+  }
+  // True when there is nothing to wait for.
+  bool answered_or_wait() {
+    const std::lock_guard lock(mutex_);
+    waiting_ = true;
+    return response_.has_value();
+  }
+  // The answer, if there is one; later ones are dropped, and the session is no longer referred to.
+  std::optional<HttpResponse> take() {
+    std::function<void()> dropped;
+    const std::lock_guard lock(mutex_);
+    dropped.swap(wake_);
+    return std::exchange(response_, std::nullopt);
+  }
+
+ private:
+  const HeldBytes request_;  // until the handler lets go, however long the session waits
+  std::mutex mutex_;
+  std::function<void()> wake_;
+  std::optional<HttpResponse> response_;
+  bool waiting_ = false;
+};
+
 template <class Stream>
 class Session final : public HttpSession, public std::enable_shared_from_this<Session<Stream>> {
  public:
   template <class... Args>
-  Session(ServerShared& shared, SessionSet& sessions, const AddressLimits::Address& address, Args&&... stream)
+  Session(ServerShared& shared, SessionSet& sessions, const PeerAddress& address, Args&&... stream)
       : shared_(shared),
         sessions_(sessions),
         address_(address),
         stream_(std::forward<Args>(stream)...),
         watchdog_(stream_.get_executor()),
-        answer_timer_(stream_.get_executor()) {}
+        answer_timer_(stream_.get_executor()),
+        budget_(std::make_shared<ConnectionBudget>(shared.budget, shared.settings.max_connection_bytes)),
+        buffer_(shared.request_limits.head_bytes + read_bytes),
+        buffer_held_(budget_) {}
   ~Session() override { shared_.close(address_); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -61,6 +102,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     const Running running(*self);
     allow(shared_.settings.read_seconds);
     watch();
+    set_waiting(true);
     if (co_await handshake()) {
       bool more = true;
       while (more) more = co_await one_request();
@@ -69,24 +111,37 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   }
 
   void drain() override {
-    if (idle_) cancel();
+    if (reading_) cancel();
   }
   void cut() override {
+    if (busy_) ++shared_.cut_while_stopping;
     cut_ = true;
     error_code ignored;
     socket().close(ignored);
     answer_timer_.cancel();
   }
+  void shed() override {
+    asio::post(executor(), [weak = this->weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self || !self->waiting_) return;
+      self->cut_ = true;
+      self->cancel();
+    });
+  }
 
  private:
   static constexpr bool is_tls = std::is_same_v<Stream, TlsStream>;
 
-  // In the set of sessions as long as the coroutine runs, however it ends.
+  // Known to the server as long as the coroutine runs, however it ends.
   struct Running {
-    explicit Running(Session& session) : running(session) { running.sessions_.insert(&running); }
+    explicit Running(Session& session) : running(session) {
+      running.sessions_.insert(&running);
+      running.place_ = running.shared_.enter(running);
+    }
     ~Running() {
       running.ended_ = true;
       running.watchdog_.cancel();
+      running.shared_.leave(running.place_);
       running.sessions_.erase(&running);
     }
     Running(const Running&) = delete;
@@ -105,12 +160,26 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     error_code ignored;
     socket().cancel(ignored);
   }
+  void set_waiting(bool waiting) {
+    if (waiting_ == waiting) return;
+    waiting_ = waiting;
+    shared_.set_waiting(place_, waiting);
+  }
 
-  // What is waited for from now on may take this long; then it is cancelled, and the connection still works.
+  // What is waited for from now on may take this long (0: for ever); then it is cancelled, and the connection
+  // still works.
   void allow(double time) {
     timed_out_ = false;
-    deadline_ = Clock::now() + seconds(time);
+    deadline_ = time > 0 ? Clock::now() + seconds(time) : Clock::time_point::max();
     if (deadline_ < watching_until_) watchdog_.cancel();
+  }
+  // A transfer that began then and has moved so many bytes: whoever keeps up the least rate is not cut off,
+  // however large the transfer is. Without a least rate only a standstill counts.
+  void allow_progress(double time, Clock::time_point begun, std::size_t moved) {
+    const auto rate = static_cast<double>(shared_.settings.min_bytes_per_second);
+    if (time == 0 || rate == 0) return allow(time);
+    const double passed = std::chrono::duration<double>(Clock::now() - begun).count();
+    allow(std::max(1e-3, time + static_cast<double>(moved) / rate - passed));
   }
   // One timer for all waits of a connection. It is set again only when it runs out, or when an earlier end
   // comes: not for every operation.
@@ -131,89 +200,136 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   awaitable<bool> handshake() {
     if constexpr (is_tls) {
       error_code wrong;
+      reading_ = true;
       co_await stream_.async_handshake(asio::ssl::stream_base::server,
                                        asio::redirect_error(asio::use_awaitable, wrong));
+      reading_ = false;
       co_return !wrong;
     }
     co_return true;
   }
 
-  // Reads once. False at the end of the stream, after a timeout or when cut.
-  awaitable<bool> read_more(error_code& wrong, std::size_t most = kReadBytes) {
-    const std::size_t read = co_await stream_.async_read_some(
-        buffer_.prepare(most), asio::redirect_error(asio::use_awaitable, wrong));
-    buffer_.commit(read);
-    shared_.metrics.bytes_in.add(read);
-    co_return !wrong;
+  bool bytes_at_hand() {
+    error_code wrong;
+    const std::size_t available = socket().available(wrong);
+    return !wrong && available > 0;
+  }
+
+  enum class Read { some, ended, timed_out, stopping, no_room, broken };
+  // Reads once. When the server stops, what has already arrived is still taken.
+  awaitable<Read> read_more(std::size_t most) {
+    const std::size_t needed = std::max(buffer_.capacity(), buffer_.size() + most);
+    if (!buffer_held_.hold(static_cast<std::int64_t>(needed))) co_return Read::no_room;
+    while (true) {
+      if (shared_.draining) {
+        if (!bytes_at_hand()) co_return Read::stopping;
+        allow(last_read_seconds);
+      }
+      error_code wrong;
+      reading_ = true;
+      const std::size_t read = co_await stream_.async_read_some(
+          buffer_.prepare(most), asio::redirect_error(asio::use_awaitable, wrong));
+      reading_ = false;
+      buffer_.commit(read);
+      shared_.metrics.bytes_in.add(read);
+      if (!wrong) co_return Read::some;
+      if (timed_out_) co_return shared_.draining ? Read::stopping : Read::timed_out;
+      if (wrong == asio::error::eof) co_return Read::ended;
+      // Cancelled, to look whether anything is at hand.
+      if (wrong != asio::error::operation_aborted || !shared_.draining || cut_) co_return Read::broken;
+    }
   }
 
   // Waits for the first byte of a request. Closing here is no loss to anybody.
   awaitable<bool> wait_for_request() {
+    set_waiting(true);
     if (buffer_.size() > 0) co_return true;
-    if (shared_.draining) co_return false;
     allow(shared_.settings.idle_seconds);
-    if (buffer_.capacity() > kReadBytes) buffer_.shrink_to_fit();
-    error_code wrong;
-    idle_ = true;
-    const bool come = co_await read_more(wrong, kFirstReadBytes);
-    idle_ = false;
-    co_return come;
+    if (buffer_.capacity() > idle_read_bytes) {
+      buffer_.shrink_to_fit();
+      buffer_held_.hold(0);
+    }
+    const Read outcome = co_await read_more(idle_read_bytes);
+    co_return outcome == Read::some;
   }
 
-  // Feeds the parser until `done()`.
-  template <class Done>
-  awaitable<bool> parse_until(IncomingRequest& incoming, Done done) {
+  Step take_from_buffer(RequestReader& reader) {
+    std::string_view bytes(static_cast<const char*>(buffer_.data().data()), buffer_.size());
+    const Step step = reader.take(bytes);
+    buffer_.consume(buffer_.size() - bytes.size());
+    return step;
+  }
+
+  // Until the head (then the body) is there, or refused. Nobody may be there any more: then cut_ is set.
+  awaitable<Step> read_until(RequestReader& reader) {
+    const auto begun = Clock::now();
+    std::size_t body = 0;
     allow(shared_.settings.read_seconds);
-    while (!done()) {
-      error_code wrong;
-      if (buffer_.size() > 0) {
-        buffer_.consume(incoming.parser.put(buffer_.data(), wrong));
-        if (done()) break;
+    Step step = take_from_buffer(reader);
+    while (step == Step::more) {
+      // A head is short: it has its time. A body may take longer the more of it has come.
+      if (reader.body_received() > body) {
+        body = reader.body_received();
+        allow_progress(shared_.settings.read_seconds, begun, body);
       }
-      if (wrong && wrong != http::error::need_more) {
-        co_return incoming.refuse_malformed(wrong);
-      }
-      wrong = {};
-      if (co_await read_more(wrong)) continue;
-      if (timed_out_) {
-        incoming.refuse(408, "the request did not arrive in time");
-      } else if (wrong == asio::error::eof) {
-        incoming.refuse(400, "the request ends too early");
-      } else {
-        cut_ = true;
-      }
-      co_return false;
+      const Read outcome = co_await read_more(read_bytes);
+      cut_ = cut_ || outcome == Read::broken;
+      step = outcome == Read::some ? take_from_buffer(reader) : refuse(reader, outcome);
     }
-    co_return true;
+    co_return step;
   }
 
-  // False: incoming.refusal says why, or nobody is there any more.
-  awaitable<bool> read_request(IncomingRequest& incoming) {
-    incoming.parser.eager(false);
-    if (!co_await parse_until(incoming, [&] { return incoming.parser.is_header_done(); })) co_return false;
-    if (!incoming.admit(shared_, address_)) co_return false;
-    if (equal_ignoring_case(incoming.request.header("Expect"), "100-continue")) {
-      if (!co_await write("HTTP/1.1 100 Continue\r\n\r\n", {})) co_return false;
+  static Step refuse(RequestReader& reader, Read outcome) {
+    switch (outcome) {
+      case Read::timed_out:
+        return reader.refuse(408, "the request did not arrive in time");
+      case Read::stopping:
+        return reader.refuse(503, "the server is stopping, and nothing of this request was done");
+      case Read::no_room:
+        return reader.refuse(503, "the server holds as much as it can: try again later");
+      default:
+        return reader.refuse(400, "the request ends too early");
     }
-    incoming.parser.eager(true);
-    if (!co_await parse_until(incoming, [&] { return incoming.parser.is_done(); })) co_return false;
-    incoming.request.body = std::move(incoming.parser.get().body());
-    co_return true;
   }
 
-  awaitable<HttpResponse> call_handler(IncomingRequest& incoming) {
-    const Router::Route& route = shared_.router.routes()[*incoming.route];
-    const BodyForm form = wanted_form(incoming.request);
-    auto slot = std::make_shared<WaitingReply>([self = this->shared_from_this()] {
-      asio::post(self->executor(), [self] { self->answer_timer_.cancel(); });
-    });
+  Step admit(RequestReader& reader) {
+    const PeerAddress client = shared_.proxies.client_of(address_, reader.request.header("X-Forwarded-For"));
+    if (!shared_.addresses.request(client, AddressLimits::Clock::now())) {
+      return reader.refuse(429, "too many requests from this address: wait a moment");
+    }
+    return reader.admit();
+  }
+
+  // Complete or refused.
+  awaitable<Step> read_request(RequestReader& reader) {
+    Step step = co_await read_until(reader);
+    set_waiting(false);
+    if (step == Step::head) step = admit(reader);
+    if (step == Step::refused) co_return step;
+    if (equal_ignoring_case(reader.request.header("Expect"), "100-continue")) {
+      const bool written = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {});
+      cut_ = cut_ || !written;
+    }
+    step = co_await read_until(reader);
+    co_return step;
+  }
+
+  awaitable<HttpResponse> call_handler(RequestReader& reader) {
+    const Router::Route& route = shared_.router.routes()[*reader.route];
+    const BodyForm form = wanted_form(reader.request);
+    auto slot = std::make_shared<WaitingReply>(
+        [self = this->shared_from_this()] {
+          asio::post(self->executor(), [self] { self->answer_timer_.cancel(); });
+        },
+        reader.take_held());
     try {
-      route.handler(std::move(incoming.request), HttpReply(slot));
+      route.handler(std::move(reader.request), HttpReply(slot));
     } catch (...) {
       // What it says may hold parts of the request.
       error("a handler of {} {} threw an exception", name(route.method), route.pattern);
     }
-    const auto deadline = Clock::now() + seconds(shared_.settings.handler_seconds);
+    const double allowed = shared_.settings.handler_seconds;
+    const auto deadline = allowed > 0 ? Clock::now() + seconds(allowed) : Clock::time_point::max();
     deadline_ = Clock::time_point::max();
     while (!slot->answered_or_wait() && !cut_ && Clock::now() < deadline) {
       answer_timer_.expires_at(deadline);
@@ -229,45 +345,74 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     co_return error_response(form, 503, "the answer took too long: try again later");
   }
 
+  // Piece by piece: other connections have their turn between the pieces.
   awaitable<bool> write(std::string_view head, std::string_view body) {
-    allow(shared_.settings.write_seconds);
-    error_code wrong;
-    const std::array<asio::const_buffer, 2> parts{asio::buffer(head.data(), head.size()),
-                                                  asio::buffer(body.data(), body.size())};
-    const std::size_t written =
-        co_await asio::async_write(stream_, parts, asio::redirect_error(asio::use_awaitable, wrong));
-    shared_.metrics.bytes_out.add(written);
-    co_return !wrong;
+    const auto begun = Clock::now();
+    std::size_t written = 0;
+    while (!head.empty() || !body.empty()) {
+      allow_progress(shared_.settings.write_seconds, begun, written);
+      const std::string_view first = head.substr(0, write_bytes);
+      const std::string_view second =
+          first.size() < head.size() ? std::string_view{} : body.substr(0, write_bytes - first.size());
+      const std::array<asio::const_buffer, 2> parts{asio::buffer(first.data(), first.size()),
+                                                    asio::buffer(second.data(), second.size())};
+      error_code wrong;
+      const std::size_t taken =
+          co_await stream_.async_write_some(parts, asio::redirect_error(asio::use_awaitable, wrong));
+      shared_.metrics.bytes_out.add(taken);
+      if (wrong) co_return false;
+      written += taken;
+      body.remove_prefix(taken - std::min(taken, head.size()));
+      head.remove_prefix(std::min(taken, head.size()));
+    }
+    co_return true;
+  }
+
+  // The answer's own bytes are charged; those that many share are not this connection's.
+  HeldBytes charge(HttpResponse& response, const HttpRequest& request) {
+    HeldBytes held(budget_);
+    if (!held.hold(static_cast<std::int64_t>(response.body.capacity()))) {
+      response = error_response(request, 503, "the server holds as much as it can: try again later");
+      response.headers.emplace_back("Retry-After", "1");
+    }
+    return held;
   }
 
   // One request and its answer. False: the connection ends.
   awaitable<bool> one_request() {
     if (!co_await wait_for_request()) co_return false;
-    IncomingRequest incoming(shared_.settings);
-    const bool complete = co_await read_request(incoming);
-    if (!complete && (incoming.refusal == 0 || cut_)) co_return false;
+    RequestReader reader(shared_.router, shared_.request_limits, budget_);
+    const Step step = co_await read_request(reader);
+    if (cut_) co_return false;
+    busy_ = true;
     const auto begun = Clock::now();
-    const bool is_head = incoming.request.method == HttpMethod::head;
-    bool keep_alive = complete && incoming.parser.get().keep_alive();
+    const bool is_head = reader.request.method == HttpMethod::head;
+    const bool complete = step == Step::complete;
+    bool keep_alive = complete && reader.keep_alive();
 
     HttpResponse response;
-    if (complete && incoming.route) {
-      response = co_await call_handler(incoming);
+    if (complete && reader.route) {
+      response = co_await call_handler(reader);
     } else {
-      response = incoming.answer_without_handler();
+      response = reader.answer_without_handler();
     }
-    shared_.metrics.answered(incoming.route.value_or(shared_.metrics.no_route()), response.status,
+    const HeldBytes held = charge(response, reader.request);
+    shared_.metrics.answered(reader.route.value_or(shared_.metrics.no_route()), response.status,
                              std::chrono::duration<double>(Clock::now() - begun).count());
-    keep_alive = keep_alive && !shared_.draining;
+    // While stopping, requests that lie complete behind this one are answered too.
+    keep_alive = keep_alive && (!shared_.draining || buffer_.size() > 0);
     std::string head = render_head(response, keep_alive);
     bool has_body = !is_head && response.status != 204 && response.status != 304;
-    if (has_body && response.bytes().size() <= kJoinedBytes) {
+    if (has_body && response.bytes().size() <= joined_bytes) {
       head += response.bytes();
       has_body = false;
     }
     answered_last_ = !keep_alive;
-    const bool written =
-        co_await write(head, has_body ? std::string_view(response.bytes()) : std::string_view{});
+    const bool written = co_await write(head, has_body ? response.bytes() : std::string_view{});
+    busy_ = false;
+    if (shared_.draining && written) {
+      ++(complete ? shared_.answered_while_stopping : shared_.refused_while_stopping);
+    }
     co_return written&& keep_alive;
   }
 
@@ -276,17 +421,22 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   awaitable<void> finish() {
     error_code ignored;
     if (cut_ || !socket().is_open()) co_return;
-    allow(kLingerSeconds);
+    allow(linger_seconds);
     if constexpr (is_tls) {
       co_await stream_.async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
       ignored = {};
     }
     socket().shutdown(tcp::socket::shutdown_send, ignored);
-    std::size_t left = answered_last_ ? kLingerBytes : 0;
-    while (!ignored && left > 0 && !cut_) {
+    std::size_t left = answered_last_ ? linger_bytes : 0;
+    if (left > 0) {
       buffer_.clear();
+      buffer_.shrink_to_fit();
+      buffer_held_.hold(0);
+    }
+    std::array<char, idle_read_bytes> unread{};
+    while (!ignored && left > 0 && !cut_) {
       const std::size_t read = co_await socket().async_read_some(
-          buffer_.prepare(kReadBytes), asio::redirect_error(asio::use_awaitable, ignored));
+          asio::buffer(unread), asio::redirect_error(asio::use_awaitable, ignored));
       left -= std::min(left, read);
     }
     socket().close(ignored);
@@ -294,15 +444,20 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
 
   ServerShared& shared_;
   SessionSet& sessions_;
-  const AddressLimits::Address address_;
+  const PeerAddress address_;
   Stream stream_;
   asio::steady_timer watchdog_;
   asio::steady_timer answer_timer_;
+  const std::shared_ptr<ConnectionBudget> budget_;
   beast::flat_buffer buffer_;
+  HeldBytes buffer_held_;
+  ServerShared::PlaceOf place_;
   Clock::time_point deadline_ = Clock::time_point::max();
   Clock::time_point watching_until_ = Clock::time_point::max();
   bool timed_out_ = false;
-  bool idle_ = false;           // between requests
+  bool reading_ = false;        // waits for bytes of the client
+  bool waiting_ = false;        // no request's head is complete
+  bool busy_ = false;           // a request is complete or refused, and not yet answered
   bool answered_last_ = false;  // the answer said that the connection ends
   bool cut_ = false;            // nobody is there any more
   bool ended_ = false;          // the watchdog may rest
@@ -318,7 +473,7 @@ void spawn(std::shared_ptr<S> session) {
 }  // namespace
 
 void start_session(ServerShared& shared, SessionSet& sessions, asio::ip::tcp::socket socket,
-                   const AddressLimits::Address& address) {
+                   const PeerAddress& address) {
   if (shared.tls) {
     spawn(std::make_shared<Session<TlsStream>>(shared, sessions, address, std::move(socket), *shared.tls));
   } else {

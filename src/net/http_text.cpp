@@ -65,6 +65,16 @@ std::string_view trim_spaces(std::string_view text) {
   return text;
 }
 
+std::vector<std::string_view> list_elements(std::string_view list) {
+  std::vector<std::string_view> elements;
+  while (!list.empty()) {
+    const std::string_view element = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), element.size() + 1));
+    if (const std::string_view trimmed = trim_spaces(element); !trimmed.empty()) elements.push_back(trimmed);
+  }
+  return elements;
+}
+
 std::optional<std::string> percent_decode(std::string_view text) {
   std::string decoded;
   decoded.reserve(text.size());

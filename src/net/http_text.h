@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "net/http_message.h"
@@ -13,6 +14,8 @@ namespace sotto {
 
 bool equal_ignoring_case(std::string_view a, std::string_view b);  // ASCII
 std::string_view trim_spaces(std::string_view text);               // spaces and tabs
+std::vector<std::string_view> list_elements(
+    std::string_view list);  // of "a, b", trimmed, empty ones left out
 
 // Nothing for a broken escape or an encoded NUL. '+' stays '+'.
 std::optional<std::string> percent_decode(std::string_view text);

@@ -13,16 +13,6 @@ namespace {
 
 constexpr const char* kServingIdentifier = "SOSV";  // file_identifier of proto/serving.fbs
 
-// Calls visit(element) for the trimmed elements of a comma-separated header.
-template <class Visit>
-void for_each_element(std::string_view list, Visit visit) {
-  while (!list.empty()) {
-    const std::string_view element = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), element.size() + 1));
-    if (const std::string_view trimmed = trim_spaces(element); !trimmed.empty()) visit(trimmed);
-  }
-}
-
 std::string_view media_type(std::string_view value) { return trim_spaces(value.substr(0, value.find(';'))); }
 
 // "text/html;q=0.8" → 0.8; 1 when there is no q, 0 when it is not a number.
@@ -41,14 +31,18 @@ double quality(std::string_view element) {
 
 }  // namespace
 
+double accepted_quality(std::string_view list, std::string_view name) {
+  double most = 0;
+  for (const std::string_view element : list_elements(list)) {
+    if (equal_ignoring_case(media_type(element), name)) most = std::max(most, quality(element));
+  }
+  return most;
+}
+
 BodyForm wanted_form(const HttpRequest& request) {
-  double json = 0;
-  double flatbuffers = 0;
-  for_each_element(request.header("Accept"), [&](std::string_view element) {
-    const std::string_view type = media_type(element);
-    if (equal_ignoring_case(type, kJsonType)) json = std::max(json, quality(element));
-    if (equal_ignoring_case(type, kFlatBuffersType)) flatbuffers = std::max(flatbuffers, quality(element));
-  });
+  const std::string_view accepted = request.header("Accept");
+  const double json = accepted_quality(accepted, kJsonType);
+  const double flatbuffers = accepted_quality(accepted, kFlatBuffersType);
   if (json == 0 && flatbuffers == 0) return sent_form(request).value_or(BodyForm::json);
   return flatbuffers > json ? BodyForm::flatbuffers : BodyForm::json;
 }
@@ -84,7 +78,7 @@ HttpResponse error_response(BodyForm form, int status, std::string_view message)
 std::string error_text(const HttpResponse& response) {
   std::string text;
   if (equal_ignoring_case(media_type(response.content_type), kFlatBuffersType)) {
-    const std::string& body = response.bytes();
+    const std::string_view body = response.bytes();
     flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(body.data()), body.size());
     if (verifier.VerifyBuffer<wire::ServingError>(kServingIdentifier)) {
       text = flatbuffers::GetRoot<wire::ServingError>(body.data())->message()->str();
@@ -104,30 +98,6 @@ HttpResponse json_response(std::string body, int status) {
   response.status = status;
   response.content_type = kJsonType;
   response.body = std::move(body);
-  return response;
-}
-
-std::string quote_etag(std::string_view tag) { return '"' + std::string(tag) + '"'; }
-
-bool client_has(const HttpRequest& request, std::string_view tag) {
-  bool has = false;
-  for_each_element(request.header("If-None-Match"), [&](std::string_view element) {
-    if (element.starts_with("W/")) element.remove_prefix(2);
-    has = has || element == "*" || element == quote_etag(tag);
-  });
-  return has;
-}
-
-HttpResponse tagged_response(const HttpRequest& request, std::string_view tag, std::string_view content_type,
-                             std::shared_ptr<const std::string> body) {
-  HttpResponse response;
-  response.headers.emplace_back("ETag", quote_etag(tag));
-  if (client_has(request, tag)) {
-    response.status = 304;
-  } else {
-    response.content_type = content_type;
-    response.shared_body = std::move(body);
-  }
   return response;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Bodies come as JSON for people and as FlatBuffers for devices; errors answer in the form that was asked
-// for. Entity tags let a device fetch again only what changed.
+// for.
 
 #include <string>
 #include <string_view>
@@ -30,12 +30,8 @@ inline HttpResponse error_response(const HttpRequest& request, int status, std::
 std::string error_text(const HttpResponse& response);
 HttpResponse json_response(std::string body, int status = 200);
 
-// "\"tag\"": the strong form. The tag must hold neither quotes nor control characters.
-std::string quote_etag(std::string_view tag);
-// Does If-None-Match name this (unquoted) tag, weakly or not, or *?
-bool client_has(const HttpRequest& request, std::string_view tag);
-// 304 when the client has it, else the body; both carry the tag.
-HttpResponse tagged_response(const HttpRequest& request, std::string_view tag, std::string_view content_type,
-                             std::shared_ptr<const std::string> body);
+// The q value that a list like Accept or Accept-Encoding gives to this name: 1 when it is named without one,
+// 0 when it is not named.
+double accepted_quality(std::string_view list, std::string_view name);
 
 }  // namespace sotto

@@ -73,8 +73,10 @@ bool take_parameters(const std::vector<std::string>& segments, std::string_view 
 
 }  // namespace
 
-void Router::add(HttpMethod method, std::string_view pattern, HttpHandler handler, std::uint64_t body_limit) {
-  Route route{method, std::string(pattern), split(pattern), std::move(handler), body_limit};
+void Router::add(HttpMethod method, std::string_view pattern, HttpHandler handler, std::uint64_t body_limit,
+                 Credential credential) {
+  Route route{method,     std::string(pattern), split(pattern), std::move(handler),
+              body_limit, std::move(credential)};
   for (const Route& other : routes_) {
     if (other.method == method && same_paths(other.segments, route.segments)) {
       throw std::logic_error(
@@ -88,11 +90,12 @@ void Router::add(HttpMethod method, std::string_view pattern, HttpHandler handle
 }
 
 void Router::add(HttpMethod method, std::string_view pattern,
-                 std::function<HttpResponse(const HttpRequest&)> handler, std::uint64_t body_limit) {
+                 std::function<HttpResponse(const HttpRequest&)> handler, std::uint64_t body_limit,
+                 Credential credential) {
   add(method, pattern, HttpHandler([handler = std::move(handler)](HttpRequest&& request, HttpReply reply) {
         std::move(reply)(handler(request));
       }),
-      body_limit);
+      body_limit, std::move(credential));
 }
 
 Router::Match Router::match(HttpMethod method, std::string_view path) const {

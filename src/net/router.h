@@ -19,14 +19,17 @@ namespace sotto {
 class Router {
  public:
   static constexpr std::uint64_t default_body_limit = std::uint64_t{64} << 10;
+  // Looks at a request whose body is still unread: an answer refuses it, and the body never comes.
+  using Credential = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
 
-  // body_limit: bytes of a request body; the server's own limit holds as well.
+  // body_limit: bytes of a request body; the server's own limits hold as well, and a route without a
+  // credential takes no more than anonymous bodies may have.
   void add(HttpMethod method, std::string_view pattern, HttpHandler handler,
-           std::uint64_t body_limit = default_body_limit);
+           std::uint64_t body_limit = default_body_limit, Credential credential = {});
   // For handlers that answer at once.
   void add(HttpMethod method, std::string_view pattern,
            std::function<HttpResponse(const HttpRequest&)> handler,
-           std::uint64_t body_limit = default_body_limit);
+           std::uint64_t body_limit = default_body_limit, Credential credential = {});
 
   struct Route {
     HttpMethod method = HttpMethod::get;
@@ -34,6 +37,7 @@ class Router {
     std::vector<std::string> segments;
     HttpHandler handler;
     std::uint64_t body_limit = default_body_limit;
+    Credential credential;
   };
   const std::vector<Route>& routes() const { return routes_; }
 

@@ -1,20 +1,118 @@
 #include "net/server_shared.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/log.h"
+
 namespace sotto {
 
+namespace {
+
+constexpr std::string_view requests_help = "Requests answered, by route and status";
+constexpr std::int64_t kept_descriptors = 64;  // for files, and for connections on their way in or out
+constexpr std::chrono::seconds between_lines{10};
+
+std::int64_t descriptors_in_use() {
+  std::error_code problem;
+  const std::filesystem::directory_iterator open("/proc/self/fd", problem);
+  return problem ? 0 : std::distance(begin(open), end(open));
+}
+
+// How many connections there may be. Asks the system for the descriptors they need; what it does not give
+// cannot be promised.
+std::int64_t allowed_connections(std::int64_t wanted) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  constexpr std::int64_t no_limit = 1'000'000;
+  const std::int64_t others = descriptors_in_use() + kept_descriptors;
+  const auto needed = static_cast<rlim_t>((wanted == 0 ? no_limit : wanted) + others);
+  if (limit.rlim_cur < needed) {
+    rlimit more = limit;
+    more.rlim_cur = std::min(needed, limit.rlim_max);
+    if (setrlimit(RLIMIT_NOFILE, &more) == 0) limit = more;
+  }
+  const std::int64_t possible =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(limit.rlim_cur, needed)) - others);
+  if (possible < wanted) {
+    warn(
+        "{} connections at once instead of {}: the system gives this process {} descriptors; raise 'ulimit "
+        "-n'",
+        possible, wanted, limit.rlim_cur);
+  }
+  return possible;
+}
+
+}  // namespace
+
+ServerMetrics::ServerMetrics(MetricsRegistry& registry, const Router& router)
+    : connections(registry.gauge("sotto_http_connections", "Open connections")),
+      connection_limit(registry.gauge("sotto_http_connection_limit",
+                                      "Connections there may be, by setting and by descriptors")),
+      buffered_bytes(registry.gauge("sotto_http_buffered_bytes", "Bytes held for connections")),
+      refused_connections(
+          registry.counter("sotto_http_refused_connections_total", "Connections refused by a limit")),
+      shed_connections(registry.counter("sotto_http_shed_connections_total",
+                                        "Connections closed to make room, the longest idle first")),
+      failed_accepts(registry.counter("sotto_http_failed_accepts_total",
+                                      "Connections that the system could not hand over")),
+      bytes_in(registry.counter("sotto_http_received_bytes_total", "Bytes of requests, decrypted")),
+      bytes_out(registry.counter("sotto_http_sent_bytes_total", "Bytes of responses, before encryption")),
+      registry_(registry) {
+  const auto add = [&](std::string_view method, const std::string& pattern) {
+    auto route = std::make_unique<PerRoute>();
+    route->method = method;
+    route->pattern = pattern;
+    route->seconds =
+        &registry.histogram("sotto_http_request_seconds", "Time from the last byte in to the answer",
+                            latency_bounds(), {{"method", route->method}, {"route", pattern}});
+    routes_.push_back(std::move(route));
+  };
+  for (const Router::Route& route : router.routes()) add(name(route.method), route.pattern);
+  add("any", "none");
+}
+
+void ServerMetrics::answered(std::size_t route, int status, double seconds) {
+  PerRoute& counted = *routes_[route];
+  counted.seconds->observe(seconds);
+  const int code = std::clamp(status, 100, 599);
+  std::atomic<Counter*>& slot = counted.by_status[static_cast<std::size_t>(code - 100)];
+  Counter* counter = slot.load(std::memory_order_acquire);
+  if (counter == nullptr) {
+    counter = &registry_.counter(
+        "sotto_http_requests_total", requests_help,
+        {{"method", counted.method}, {"route", counted.pattern}, {"status", std::to_string(code)}});
+    slot.store(counter, std::memory_order_release);
+  }
+  counter->add();
+}
+
 ServerShared::ServerShared(const HttpServerSettings& given, Router routes, MetricsRegistry& registry,
-                           TlsContext tls_context)
+                           TlsContext tls_context, TrustedProxies trusted)
     : settings(given),
       router(std::move(routes)),
+      request_limits{static_cast<std::size_t>(given.max_header_bytes),
+                     static_cast<std::size_t>(given.max_body_bytes),
+                     static_cast<std::size_t>(given.max_anonymous_body_bytes)},
+      proxies(std::move(trusted)),
+      budget(std::make_shared<ProcessBudget>(given.max_buffered_bytes)),
       metrics(registry, router),
       addresses({.connections = given.max_connections_per_address,
                  .requests_per_second = given.requests_per_second,
                  .burst = given.request_burst}),
-      tls(std::move(tls_context)) {}
+      tls(std::move(tls_context)),
+      connection_limit_(allowed_connections(given.max_connections)) {
+  metrics.connection_limit.set(connection_limit_);
+}
 
-bool ServerShared::open(const AddressLimits::Address& address) {
+bool ServerShared::open(const PeerAddress& address) {
+  const bool counted = !proxies.contain(address);
+  const bool admitted = !counted || addresses.connect(address, AddressLimits::Clock::now());
   const std::lock_guard lock(mutex_);
-  if (connections_ >= settings.max_connections || !addresses.connect(address, AddressLimits::Clock::now())) {
+  if (!admitted || !has_room()) {
+    if (admitted && counted) addresses.disconnect(address);
     metrics.refused_connections.add();
     return false;
   }
@@ -22,8 +120,37 @@ bool ServerShared::open(const AddressLimits::Address& address) {
   return true;
 }
 
-void ServerShared::close(const AddressLimits::Address& address) {
-  addresses.disconnect(address);
+bool ServerShared::has_room() {
+  if (connections_ < connection_limit_) return true;
+  say_full();
+  // A connection that is shed needs a moment to close: it may be one too many until then, within the
+  // descriptors that are kept.
+  return connections_ < connection_limit_ + kept_descriptors / 2 && shed_idlest();
+}
+
+bool ServerShared::shed_idlest() {
+  if (waiting_.empty()) return false;
+  const PlaceOf idlest = waiting_.begin();
+  idlest->waiting = false;
+  busy_.splice(busy_.end(), waiting_, idlest);
+  idlest->session->shed();
+  metrics.shed_connections.add();
+  return true;
+}
+
+void ServerShared::say_full() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < said_full_ + between_lines) return;
+  said_full_ = now;
+  warn(
+      "all {} connections are taken ({} were closed for others and {} refused so far): raise "
+      "--max-connections or "
+      "'ulimit -n', or lower --max-connections-per-address",
+      connection_limit_, metrics.shed_connections.value(), metrics.refused_connections.value());
+}
+
+void ServerShared::close(const PeerAddress& address) {
+  if (!proxies.contain(address)) addresses.disconnect(address);
   const std::lock_guard lock(mutex_);
   metrics.connections.set(--connections_);
   if (connections_ == 0) all_closed_.notify_all();
@@ -32,6 +159,34 @@ void ServerShared::close(const AddressLimits::Address& address) {
 bool ServerShared::wait_until_closed(std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
   return all_closed_.wait_for(lock, limit, [&] { return connections_ == 0; });
+}
+
+void ServerShared::make_room() {
+  const std::lock_guard lock(mutex_);
+  metrics.failed_accepts.add();
+  say_full();
+  shed_idlest();
+}
+
+ServerShared::PlaceOf ServerShared::enter(HttpSession& session) {
+  const std::lock_guard lock(mutex_);
+  return busy_.insert(busy_.end(), {&session, false});
+}
+
+void ServerShared::set_waiting(PlaceOf place, bool waiting) {
+  const std::lock_guard lock(mutex_);
+  if (place->waiting == waiting) return;  // or it was chosen to make room
+  place->waiting = waiting;
+  if (waiting) {
+    waiting_.splice(waiting_.end(), busy_, place);
+  } else {
+    busy_.splice(busy_.end(), waiting_, place);
+  }
+}
+
+void ServerShared::leave(PlaceOf place) {
+  const std::lock_guard lock(mutex_);
+  (place->waiting ? waiting_ : busy_).erase(place);
 }
 
 }  // namespace sotto

@@ -1,38 +1,111 @@
 #pragma once
 // What all sessions of one server share: settings, routes, limits, counts. Outlives them. Thread-safe.
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <list>
+#include <memory>
 #include <mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
 
 #include "net/address_limits.h"
 #include "net/http_server.h"
-#include "net/server_metrics.h"
+#include "net/memory_budget.h"
+#include "net/request_reader.h"
 #include "net/tls_context.h"
 
 namespace sotto {
 
+// A connection as the server sees it. drain() and cut() are called in the session's own thread.
+class HttpSession {
+ public:
+  virtual ~HttpSession() = default;
+  virtual void drain() = 0;  // close as soon as no complete request is at hand
+  virtual void cut() = 0;    // close now
+  virtual void shed() = 0;   // make room, unless a request has come meanwhile; from any thread
+};
+// The sessions of one network thread, touched by that thread alone.
+using SessionSet = std::unordered_set<HttpSession*>;
+
+// What the server counts. Looking up a counter that was used before takes no lock.
+class ServerMetrics {
+ public:
+  ServerMetrics(MetricsRegistry& registry, const Router& router);
+
+  // route: position in the router, or no_route() for requests that none takes.
+  std::size_t no_route() const { return routes_.size() - 1; }
+  void answered(std::size_t route, int status, double seconds);
+
+  Gauge& connections;
+  Gauge& connection_limit;
+  Gauge& buffered_bytes;
+  Counter& refused_connections;
+  Counter& shed_connections;
+  Counter& failed_accepts;
+  Counter& bytes_in;
+  Counter& bytes_out;
+
+ private:
+  struct PerRoute {
+    std::string method, pattern;
+    Histogram* seconds = nullptr;
+    std::array<std::atomic<Counter*>, 500> by_status{};  // 100 to 599, made when first needed
+  };
+  MetricsRegistry& registry_;
+  std::vector<std::unique_ptr<PerRoute>> routes_;
+};
+
 struct ServerShared {
   ServerShared(const HttpServerSettings& given, Router routes, MetricsRegistry& registry,
-               TlsContext tls_context);
+               TlsContext tls_context, TrustedProxies trusted);
 
   const HttpServerSettings settings;
   const Router router;
+  const RequestLimits request_limits;
+  const TrustedProxies proxies;
+  const std::shared_ptr<ProcessBudget> budget;
   ServerMetrics metrics;
   AddressLimits addresses;
   TlsContext tls;  // none: plain HTTP
-  std::atomic<bool> draining{false};
 
-  // Open connections, counted so that stop() can wait for the last.
-  bool open(const AddressLimits::Address& address);
-  void close(const AddressLimits::Address& address);
+  // While stopping: what became of the requests at hand.
+  std::atomic<bool> draining{false};
+  std::atomic<std::uint64_t> answered_while_stopping{0}, refused_while_stopping{0}, cut_while_stopping{0};
+
+  // Open connections, counted so that stop() can wait for the last. When all are taken, the one that has gone
+  // longest without a complete request makes room.
+  bool open(const PeerAddress& address);
+  void close(const PeerAddress& address);
   bool wait_until_closed(std::chrono::milliseconds limit);
+  // No descriptor was left for a connection that waits to be accepted.
+  void make_room();
+
+  // A session waits for a request from the answer before it until the head is complete.
+  struct Place {
+    HttpSession* session = nullptr;
+    bool waiting = false;
+  };
+  using PlaceOf = std::list<Place>::iterator;
+  PlaceOf enter(HttpSession& session);
+  void set_waiting(PlaceOf place, bool waiting);
+  void leave(PlaceOf place);
 
  private:
+  // With mutex_ held.
+  bool has_room();
+  bool shed_idlest();
+  void say_full();
+
+  const std::int64_t connection_limit_;
   std::mutex mutex_;
   std::condition_variable all_closed_;
   std::int64_t connections_ = 0;
+  std::list<Place> waiting_, busy_;  // those that wait: longest first
+  std::chrono::steady_clock::time_point said_full_{};
 };
 
 }  // namespace sotto

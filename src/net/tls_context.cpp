@@ -5,6 +5,8 @@
 
 #include <boost/asio/ssl/context.hpp>
 
+#include "net/secret_file.h"
+
 namespace sotto {
 
 namespace {
@@ -38,6 +40,7 @@ Result<TlsContext> make_server_tls(const std::filesystem::path& certificate,
     return bad_input("cannot read the certificate {} ({}): give a PEM file with the chain, server first",
                      certificate.string(), wrong.message());
   }
+  SOTTO_CHECK(check_secret_file(private_key));
   context->use_private_key_file(private_key.string(), ssl::context::pem, wrong);
   if (wrong) {
     return bad_input("cannot use the private key {} ({}): give the unencrypted PEM key of the certificate",

@@ -4,7 +4,6 @@
 
 #include <thread>
 
-#include "net/network_thread.h"
 #include "raw_socket.h"
 #include "test_server.h"
 
@@ -100,13 +99,13 @@ TEST(HttpServer, RefusesWhatIsNotHttp) {
       std::string("\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03", 11) + std::string(200, '\x7f') + "\r\n\r\n",
       std::string(100, '\0') + "\r\n\r\n",
       "GET\r\n\r\n",
-      "GET / HTTP/1.1\r\nBroken Header: x\r\n\r\n",
-      "POST /echo HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-      "POST /echo HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: x\r\nBroken Header: x\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n",
       // Two framings of one body: the classical way to smuggle a second request past a proxy.
-      "POST /echo HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-      "POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
-      "GET /%zz HTTP/1.1\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+      "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
   };
   for (const std::string& request : requests) {
     RawSocket socket(test.port());
@@ -125,13 +124,14 @@ TEST(HttpServer, TakesChunkedBodiesAndExpectations) {
   TestServer test;
   RawSocket chunked(test.port());
   chunked.send(
-      "POST /echo HTTP/1.1\r\nConnection: close\r\nTransfer-Encoding: "
+      "POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: "
       "chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
   EXPECT_THAT(chunked.read_all(), testing::EndsWith("\r\n\r\nabcde"));
 
   RawSocket expecting(test.port());
   expecting.send(
-      "POST /echo HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+      "POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\nExpect: "
+      "100-continue\r\n\r\n");
   EXPECT_EQ(expecting.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   expecting.send("ok");
   EXPECT_THAT(expecting.read_all(), testing::EndsWith("\r\n\r\nok"));
@@ -150,7 +150,7 @@ TEST(HttpServer, NamesTheMethodsOfAPath) {
   EXPECT_EQ(head->header("Content-Length"), "7");
   EXPECT_EQ(head->body, "");
   RawSocket unknown(test.port());
-  unknown.send("BREW /hello HTTP/1.1\r\n\r\n");
+  unknown.send("BREW /hello HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_THAT(unknown.read_all(), StartsWith("HTTP/1.1 501 "));
 }
 

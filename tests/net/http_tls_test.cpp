@@ -72,9 +72,24 @@ TEST(HttpTls, TheServerExplainsBadFiles) {
   EXPECT_THAT(start(one.certificate, two.key), HasSubstr("key"));
   EXPECT_THAT(start(folder / "missing", one.key), HasSubstr("cannot read the certificate"));
   EXPECT_THAT(start(one.key, one.key), HasSubstr("cannot read the certificate"));
+  fs::permissions(one.certificate, fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_THAT(start(one.certificate, one.certificate), HasSubstr("cannot use the private key"));
   EXPECT_THAT(start(one.certificate, {}), HasSubstr("needs both"));
   EXPECT_EQ(start(one.certificate, one.key), "started");
+}
+
+TEST(HttpTls, AKeyThatOthersCanReadIsRefused) {
+  const TempFolder folder;
+  const TestCertificate one(folder.path(), "one", "IP:127.0.0.1");
+  for (const auto more : {fs::perms::group_read, fs::perms::others_read}) {
+    fs::permissions(one.key, fs::perms::owner_read | fs::perms::owner_write | more);
+    MetricsRegistry metrics;
+    const auto server = HttpServer::start(with(one), {}, metrics);
+    ASSERT_FALSE(server);
+    EXPECT_THAT(server.error().message, HasSubstr(one.key.string()));
+    EXPECT_THAT(server.error().message, HasSubstr(more == fs::perms::group_read ? "mode 0640" : "mode 0604"));
+    EXPECT_THAT(server.error().message, HasSubstr("chmod 600"));
+  }
 }
 
 TEST(HttpTls, PlainHttpAndOldProtocolsGetNowhere) {
@@ -82,7 +97,7 @@ TEST(HttpTls, PlainHttpAndOldProtocolsGetNowhere) {
   const TestCertificate good(folder.path(), "good", "IP:127.0.0.1");
   TestServer test(with(good));
   RawSocket plain(test.port());
-  plain.send("GET /hello HTTP/1.1\r\n\r\n");
+  plain.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_THAT(plain.read_all(), testing::Not(HasSubstr("HTTP/1.1")));
 
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),

@@ -6,6 +6,7 @@
 #include "net/http_text.h"
 #include "net/metrics.h"
 #include "net/negotiation.h"
+#include "net/peer_address.h"
 #include "net/router.h"
 #include "proto/serving_generated.h"
 
@@ -145,21 +146,6 @@ TEST(Negotiation, ReadsErrorsOfBothForms) {
   }
 }
 
-TEST(Negotiation, SaysNotModifiedToWhoeverHasTheTag) {
-  const auto body = std::make_shared<const std::string>("pack");
-  for (const std::string_view has : {"\"v1\"", "W/\"v1\"", "*", "\"v0\", \"v1\""}) {
-    const auto answer =
-        tagged_response(request_with({{"If-None-Match", std::string(has)}}), "v1", "x/y", body);
-    EXPECT_EQ(answer.status, 304) << has;
-    EXPECT_EQ(answer.header("ETag"), "\"v1\"");
-    EXPECT_EQ(answer.bytes(), "");
-  }
-  for (const std::string_view has : {"", "\"v2\"", "v1", "\"v1"}) {
-    EXPECT_EQ(tagged_response(request_with({{"If-None-Match", std::string(has)}}), "v1", "x/y", body).bytes(),
-              "pack");
-  }
-}
-
 TEST(Metrics, AreWrittenInPrometheusForm) {
   MetricsRegistry registry;
   registry.counter("requests_total", "Requests", {{"route", "/a\"b\\c\n"}}).add(3);
@@ -178,6 +164,30 @@ TEST(Metrics, AreWrittenInPrometheusForm) {
             "5.5\nseconds_count{route=\"/\"} 4\n");
   EXPECT_THROW(registry.gauge("requests_total", ""), std::logic_error);
   EXPECT_THROW(registry.gauge("1x", ""), std::logic_error);
+}
+
+TEST(TrustedProxies, AreNamedByAddressOrNetwork) {
+  const TrustedProxies proxies = TrustedProxies::parse("10.0.0.7, 192.0.2.0/25,2001:db8::/33").value();
+  const auto trusted = [&](std::string_view text) { return proxies.contain(*parse_address(text)); };
+  EXPECT_TRUE(trusted("10.0.0.7"));
+  EXPECT_FALSE(trusted("10.0.0.6"));
+  EXPECT_TRUE(trusted("192.0.2.127"));
+  EXPECT_FALSE(trusted("192.0.2.128"));
+  EXPECT_TRUE(trusted("2001:db8:7fff::1"));
+  EXPECT_FALSE(trusted("2001:db8:8000::1"));
+  EXPECT_FALSE(TrustedProxies::parse("").value().contain(*parse_address("10.0.0.7")));
+  for (const char* wrong :
+       {"proxy", "10.0.0.7/33", "10.0.0.7/", "10.0.0.7/-1", "::1/129", "::1/2147483647"}) {
+    EXPECT_THAT(TrustedProxies::parse(wrong).error().message, HasSubstr(wrong));
+  }
+  const PeerAddress proxy = *parse_address("10.0.0.7");
+  const auto client = [&](std::string_view field) { return proxies.client_of(proxy, field); };
+  EXPECT_EQ(client("203.0.113.5"), *parse_address("203.0.113.5"));
+  EXPECT_EQ(client("198.51.100.1, 203.0.113.5, 192.0.2.1"), *parse_address("203.0.113.5")) << "two proxies";
+  EXPECT_EQ(client("unknown"), proxy);
+  EXPECT_EQ(client(""), proxy);
+  const PeerAddress stranger = *parse_address("198.51.100.9");
+  EXPECT_EQ(proxies.client_of(stranger, "203.0.113.5"), stranger);
 }
 
 TEST(HttpText, ParsesUrlsStrictly) {

@@ -7,16 +7,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace sotto {
 
 class RawSocket {
  public:
-  explicit RawSocket(std::uint16_t port) : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  // receive_bytes: what the system may take before it is read; 0: as it likes.
+  explicit RawSocket(std::uint16_t port, int receive_bytes = 0)
+      : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (receive_bytes > 0) {
+      setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+    }
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
@@ -44,6 +51,17 @@ class RawSocket {
   std::string read_all() {
     std::string all;
     while (read_some(all)) {
+    }
+    return all;
+  }
+  // The same, resting after every so many bytes.
+  std::string read_slowly(std::size_t bytes, std::chrono::milliseconds rest) {
+    std::string all;
+    std::size_t next = bytes;
+    while (read_some(all)) {
+      if (all.size() < next) continue;
+      next += bytes;
+      std::this_thread::sleep_for(rest);
     }
     return all;
   }

@@ -38,6 +38,8 @@ struct TestCertificate {
     write(key, [&](FILE* file) {
       return PEM_write_PrivateKey(file, pair.get(), nullptr, nullptr, 0, nullptr, nullptr);
     });
+    using std::filesystem::perms;
+    std::filesystem::permissions(key, perms::owner_read | perms::owner_write);
   }
 
  private:

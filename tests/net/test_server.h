@@ -20,7 +20,7 @@ inline Router echo_routes() {
         response.body = request.body;
         return response;
       },
-      std::uint64_t{1} << 20);
+      std::uint64_t{1} << 20, [](const HttpRequest&) { return std::nullopt; });  // everybody is known
   router.add(HttpMethod::get, "/items/{id}",
              [](const HttpRequest& request) { return json_response(std::string(request.parameter("id"))); });
   return router;

@@ -9,17 +9,18 @@
 #include <string>
 
 #include "device/pack/device_pack.h"
+#include "net/published_body.h"
 #include "serving/index/published.h"
 
 namespace sotto::serving {
 
 class PackPublisher {
  public:
-  using Bytes = std::shared_ptr<const std::string>;
+  using Body = std::shared_ptr<const PublishedBody>;
   struct Edition {
     std::string version;  // hash of the bytes; empty: nothing is published yet
-    Bytes bytes;
-    std::map<std::string, Bytes> deltas;  // from those versions to this one
+    Body pack;
+    std::map<std::string, Body> deltas;  // from those versions to this one
   };
 
   PackPublisher();
@@ -28,7 +29,7 @@ class PackPublisher {
   std::shared_ptr<const Edition> latest() const { return latest_.take(); }
 
  private:
-  std::vector<std::pair<std::string, Bytes>> earlier_;  // oldest first
+  std::vector<std::shared_ptr<const Edition>> earlier_;  // oldest first, without their deltas
   Published<Edition> latest_;
 };
 

@@ -1,12 +1,12 @@
 #include "serving/http/serving_api.h"
 
+#include <xxhash.h>
+
 #include <array>
 #include <charconv>
 #include <limits>
 
 #include "net/http_text.h"
-#include "net/negotiation.h"
-#include "net/network_thread.h"
 #include "serving/http/items_json.h"
 #include "serving/http/open_api.h"
 #include "serving/http/recommend_json.h"
@@ -15,7 +15,10 @@ namespace sotto::serving {
 
 namespace {
 
-constexpr std::size_t waiting_changes = 64;
+constexpr std::size_t waiting_changes = 64, waiting_large_answers = 256;
+constexpr std::uint32_t large_answer_items = 500;  // about half a millisecond to find and to write
+constexpr std::size_t most_cached_bytes = std::size_t{32} << 20;
+constexpr int list_effort = 3;  // of compressing what is made while somebody waits
 constexpr std::uint64_t most_change_bytes = std::uint64_t{16} << 20;
 constexpr std::array batch_bounds = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0};
 
@@ -96,7 +99,9 @@ ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, MetricsRegist
       items_(metrics.gauge("sotto_pool_items", "Live items")),
       coalescer_(&run_after_ready_requests,
                  [this](std::size_t queries) { batch_sizes_.observe(static_cast<double>(queries)); }),
-      changes_(waiting_changes) {
+      public_lists_(most_cached_bytes),
+      changes_(waiting_changes),
+      large_answers_(waiting_large_answers) {
   observe_pool();
 }
 
@@ -104,20 +109,38 @@ void ServingApi::add_routes(Router& router) {
   router.add(HttpMethod::post, "/v1/recommend", [this](HttpRequest&& request, HttpReply reply) {
     recommend(std::move(request), std::move(reply));
   });
-  router.add(HttpMethod::get, "/v1/popular", [this](const HttpRequest& request) { return popular(request); });
+  router.add(HttpMethod::get, "/v1/popular", [this](HttpRequest&& request, HttpReply reply) {
+    popular(std::move(request), std::move(reply));
+  });
   router.add(HttpMethod::get, "/v1/pack", [this](const HttpRequest& request) { return pack(request); });
+  const auto operator_only = [this](const HttpRequest& head) { return refuse_stranger(head); };
   router.add(
       HttpMethod::put, "/v1/items",
       [this](HttpRequest&& request, HttpReply reply) {
         change(std::move(request), std::move(reply), [this](const HttpRequest& r) { return put_items(r); });
       },
-      most_change_bytes);
-  router.add(HttpMethod::remove, "/v1/items/{id}", [this](HttpRequest&& request, HttpReply reply) {
-    change(std::move(request), std::move(reply), [this](const HttpRequest& r) { return remove_item(r); });
-  });
+      most_change_bytes, operator_only);
+  router.add(
+      HttpMethod::remove, "/v1/items/{id}",
+      [this](HttpRequest&& request, HttpReply reply) {
+        change(std::move(request), std::move(reply), [this](const HttpRequest& r) { return remove_item(r); });
+      },
+      Router::default_body_limit, operator_only);
+  const auto document = std::make_shared<const PublishedBody>(std::string(open_api_document()), "openapi-1",
+                                                              kJsonType, list_effort);
   router.add(HttpMethod::get, "/openapi.json",
-             [](const HttpRequest&) { return json_response(std::string(open_api_document())); });
-  add_operator_routes(router, metrics_);
+             [document](const HttpRequest& request) { return document->respond(request); });
+  add_operator_routes(router, metrics_, settings_.health);
+}
+
+void ServingApi::answer(std::uint32_t count, BodyForm form, HttpReply reply,
+                        std::function<HttpResponse()> compute) {
+  if (count <= large_answer_items) return std::move(reply)(compute());
+  const auto later = std::make_shared<HttpReply>(std::move(reply));
+  if (large_answers_.submit([later, compute = std::move(compute)] { std::move (*later)(compute()); })) return;
+  HttpResponse refused = error_response(form, 503, "too many long lists are waiting: ask again later");
+  refused.headers.emplace_back("Retry-After", "1");
+  std::move (*later)(std::move(refused));
 }
 
 void ServingApi::recommend(HttpRequest&& request, HttpReply reply) {
@@ -144,8 +167,11 @@ void ServingApi::recommend(HttpRequest&& request, HttpReply reply) {
     if (!found) return error_response(form, status_of(found.error()), found.error().message);
     return answer_in(form, with_ids(pool_, pool->model().version(), *found));
   };
-  if (query.coefficients.empty() || !query.filter.is_empty())
-    return std::move(reply)(finish(pool->search(query)));
+  const bool together = !query.coefficients.empty() && query.filter.is_empty();
+  if (!together || query.count > large_answer_items) {
+    return answer(query.count, form, std::move(reply),
+                  [finish, pool, query = std::move(query)] { return finish(pool->search(query)); });
+  }
   // Together with others: a mistake in one must not spoil the rest.
   if (auto good = pool->check_query(query); !good)
     return std::move(reply)(finish(tl::unexpected(good.error())));
@@ -156,7 +182,7 @@ void ServingApi::recommend(HttpRequest&& request, HttpReply reply) {
                      }});
 }
 
-HttpResponse ServingApi::popular(const HttpRequest& request) const {
+void ServingApi::popular(HttpRequest&& request, HttpReply reply) {
   const BodyForm form = wanted_form(request);
   RecommendRequest asked;
   asked.query = PopularQuery{};
@@ -168,52 +194,68 @@ HttpResponse ServingApi::popular(const HttpRequest& request) const {
   if (const auto count = query_value(request.query, "count")) {
     const auto [end, wrong] = std::from_chars(count->data(), count->data() + count->size(), asked.count);
     if (wrong != std::errc() || end != count->data() + count->size()) {
-      return error_response(form, 400, "count must be a whole number");
+      return std::move(reply)(error_response(form, 400, "count must be a whole number"));
     }
   }
   const auto pool = pool_.of_version(asked.model);
-  if (!pool) return unknown_model(form, pool_.current()->model().version());
+  if (!pool) return std::move(reply)(unknown_model(form, pool_.current()->model().version()));
   const auto filter = filter_of(asked, pool_.catalogue());
-  if (!filter) return answer_in(form, {asked.model, {}, {}});
+  if (!filter) return std::move(reply)(answer_in(form, {asked.model, {}, {}}));
   by_popularity_.add();
+  // The names were found in the catalogue, so the number of questions is bounded by what the operator put there.
+  const std::string question =
+      fmt::format("{} {} {}\n{}\n{}", form == BodyForm::json ? 'j' : 'f', asked.count, asked.language,
+                  fmt::join(asked.categories, ","), asked.model);
+  const std::uint64_t state = pool_.changes();
+  if (const auto known = public_lists_.find(question, state)) {
+    return std::move(reply)(known->respond(request));
+  }
   PoolQuery query;
   query.count = asked.count;
   query.filter = *filter;
-  const auto found = pool->search(query);
-  if (!found) return problem(request, found.error());
-  return answer_in(form, with_ids(pool_, asked.model, *found));
+  answer(asked.count, form, std::move(reply),
+         [this, form, pool, state, question, query = std::move(query), model = asked.model,
+          request = std::move(request)]() -> HttpResponse {
+           const auto found = pool->search(query);
+           if (!found) return problem(request, found.error());
+           HttpResponse response = answer_in(form, with_ids(pool_, model, *found));
+           const std::string tag = fmt::format("{:016x}", XXH3_64bits(response.body.data(), response.body.size()));
+           const auto list = std::make_shared<const PublishedBody>(std::move(response.body), tag,
+                                                                   response.content_type, list_effort);
+           public_lists_.keep(question, state, list);
+           return list->respond(request);
+         });
 }
 
 HttpResponse ServingApi::pack(const HttpRequest& request) const {
   const auto edition = packs_.latest();
-  if (!edition->bytes) return error_response(request, 503, "the first pack is being made: ask again shortly");
-  if (client_has(request, edition->version)) {
-    return tagged_response(request, edition->version, kFlatBuffersType, edition->bytes);
+  if (!edition->pack) return error_response(request, 503, "the first pack is being made: ask again shortly");
+  const auto from = query_value(request.query, "from");
+  const auto delta = from ? edition->deltas.find(*from) : edition->deltas.end();
+  if (delta == edition->deltas.end() || edition->pack->client_has(request)) {
+    return edition->pack->respond(request);
   }
-  if (const auto from = query_value(request.query, "from")) {
-    if (const auto delta = edition->deltas.find(*from); delta != edition->deltas.end()) {
-      HttpResponse response;
-      response.content_type = kFlatBuffersType;
-      response.headers = {{"Sotto-Delta-From", *from}, {"Sotto-Pack", edition->version}};
-      response.shared_body = delta->second;
-      return response;
-    }
+  HttpResponse response = delta->second->respond(request);
+  response.headers.emplace_back("Sotto-Delta-From", *from);
+  response.headers.emplace_back("Sotto-Pack", edition->version);
+  return response;
+}
+
+std::optional<HttpResponse> ServingApi::refuse_stranger(const HttpRequest& head) const {
+  constexpr std::string_view scheme = "Bearer ";
+  const std::string_view given = head.header("Authorization");
+  if (settings_.operator_token.empty()) {
+    return error_response(head, 403, "this server takes no changes: start it with an operator token");
   }
-  return tagged_response(request, edition->version, kFlatBuffersType, edition->bytes);
+  if (!given.starts_with(scheme) || !same_token(given.substr(scheme.size()), settings_.operator_token)) {
+    return error_response(head, 401, "changes need the operator's token");
+  }
+  return std::nullopt;
 }
 
 void ServingApi::change(HttpRequest&& request, HttpReply reply,
                         std::function<HttpResponse(const HttpRequest&)> apply) {
-  constexpr std::string_view scheme = "Bearer ";
   const BodyForm form = wanted_form(request);
-  const std::string_view given = request.header("Authorization");
-  if (settings_.operator_token.empty()) {
-    return std::move(reply)(
-        error_response(form, 403, "this server takes no changes: start it with an operator token"));
-  }
-  if (!given.starts_with(scheme) || !same_token(given.substr(scheme.size()), settings_.operator_token)) {
-    return std::move(reply)(error_response(form, 401, "changes need the operator's token"));
-  }
   const auto asked = std::make_shared<HttpRequest>(std::move(request));
   const auto later = std::make_shared<HttpReply>(std::move(reply));
   const bool taken = changes_.submit([this, asked, later, apply = std::move(apply)] {
@@ -221,8 +263,10 @@ void ServingApi::change(HttpRequest&& request, HttpReply reply,
     observe_pool();
     std::move (*later)(std::move(response));
   });
-  if (!taken)
-    std::move (*later)(error_response(form, 503, "too many changes are waiting: send them again later"));
+  if (taken) return;
+  HttpResponse refused = error_response(form, 503, "too many changes are waiting: send them again later");
+  refused.headers.emplace_back("Retry-After", "1");
+  std::move (*later)(std::move(refused));
 }
 
 HttpResponse ServingApi::put_items(const HttpRequest& request) {

@@ -3,7 +3,7 @@
 //
 //   POST   /v1/recommend     what a device may safely ask, in JSON or FlatBuffers
 //   GET    /v1/popular       the public list (?count= &category= &language= &model=)
-//   GET    /v1/pack          the device pack, with ETag; ?from=VERSION for the difference
+//   GET    /v1/pack          the device pack, with ETag, Range and compression; ?from=VERSION for the difference
 //   PUT    /v1/items         articles, by the operator
 //   DELETE /v1/items/{id}    the same
 //   GET    /openapi.json, /healthz, /metrics
@@ -12,7 +12,9 @@
 // outlive the object, and the object the server that has its routes. Thread-safe.
 
 #include "net/http_server.h"
-#include "serving/http/change_worker.h"
+#include "net/negotiation.h"
+#include "serving/http/answer_cache.h"
+#include "serving/http/background_worker.h"
 #include "serving/http/pack_publisher.h"
 #include "serving/http/query_coalescer.h"
 #include "serving/pool/live_pool.h"
@@ -20,7 +22,8 @@
 namespace sotto::serving {
 
 struct ServingApiSettings {
-  std::string operator_token;  // "Authorization: Bearer TOKEN" for changes; empty: changes are refused
+  std::string operator_token;      // "Authorization: Bearer TOKEN" for changes; empty: changes are refused
+  std::function<Status()> health;  // asked by /healthz on a network thread: must not block
 };
 
 class ServingApi {
@@ -34,8 +37,11 @@ class ServingApi {
 
  private:
   void recommend(HttpRequest&& request, HttpReply reply);
-  HttpResponse popular(const HttpRequest& request) const;
+  void popular(HttpRequest&& request, HttpReply reply);
   HttpResponse pack(const HttpRequest& request) const;
+  // Here and now, or for thousands of items on a thread of its own: other connections do not wait for them.
+  void answer(std::uint32_t count, BodyForm form, HttpReply reply, std::function<HttpResponse()> compute);
+  std::optional<HttpResponse> refuse_stranger(const HttpRequest& head) const;
   void change(HttpRequest&& request, HttpReply reply, std::function<HttpResponse(const HttpRequest&)> apply);
   HttpResponse put_items(const HttpRequest& request);
   HttpResponse remove_item(const HttpRequest& request);
@@ -50,7 +56,8 @@ class ServingApi {
   Histogram& batch_sizes_;
   Gauge& items_;
   QueryCoalescer coalescer_;
-  ChangeWorker changes_;  // last: its tasks use the rest
+  AnswerCache public_lists_;
+  BackgroundWorker changes_, large_answers_;  // last: their tasks use the rest
 };
 
 }  // namespace sotto::serving

@@ -1,13 +1,13 @@
-#include "serving/http/change_worker.h"
+#include "serving/http/background_worker.h"
 
 #include "base/thread_pool.h"
 
 namespace sotto::serving {
 
-ChangeWorker::ChangeWorker(std::size_t most_waiting)
+BackgroundWorker::BackgroundWorker(std::size_t most_waiting)
     : most_waiting_(most_waiting), thread_([this] { work(); }) {}
 
-ChangeWorker::~ChangeWorker() {
+BackgroundWorker::~BackgroundWorker() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -16,7 +16,7 @@ ChangeWorker::~ChangeWorker() {
   thread_.join();
 }
 
-bool ChangeWorker::submit(std::function<void()> task) {
+bool BackgroundWorker::submit(std::function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
     if (tasks_.size() >= most_waiting_) return false;
@@ -26,7 +26,7 @@ bool ChangeWorker::submit(std::function<void()> task) {
   return true;
 }
 
-void ChangeWorker::work() {
+void BackgroundWorker::work() {
   yield_to_other_threads();  // queries are waited for by somebody
   std::unique_lock lock(mutex_);
   while (true) {

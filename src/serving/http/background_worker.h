@@ -1,5 +1,6 @@
 #pragma once
-// One thread for work that network threads must not wait for: durable writes, encoding.
+// One thread for work that network threads must not wait for: durable writes, encoding, answers of thousands of
+// items.
 //
 // Thread-safe. Tasks run in the order in which they came. Destruction finishes what is queued.
 
@@ -11,12 +12,12 @@
 
 namespace sotto::serving {
 
-class ChangeWorker {
+class BackgroundWorker {
  public:
-  explicit ChangeWorker(std::size_t most_waiting);
-  ~ChangeWorker();
-  ChangeWorker(const ChangeWorker&) = delete;
-  ChangeWorker& operator=(const ChangeWorker&) = delete;
+  explicit BackgroundWorker(std::size_t most_waiting);
+  ~BackgroundWorker();
+  BackgroundWorker(const BackgroundWorker&) = delete;
+  BackgroundWorker& operator=(const BackgroundWorker&) = delete;
 
   // False: too much is waiting already; the task is dropped.
   bool submit(std::function<void()> task);

@@ -1,0 +1,73 @@
+#include "net/memory_budget.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstddef>
+
+// jemalloc's, where the program is linked with it.
+extern "C" __attribute__((weak)) int mallctl(const char* name, void* old_value, std::size_t* old_size,
+                                             void* new_value, std::size_t new_size);
+
+namespace sotto {
+
+namespace {
+
+constexpr std::int64_t worth_releasing = 8 << 20;
+
+}  // namespace
+
+bool ProcessBudget::take(std::int64_t bytes, bool small) {
+  const std::int64_t limit = small ? limit_ : limit_ / 4 * 3;
+  std::int64_t before = held_;
+  do {
+    if (bytes > limit - before) return false;
+  } while (!held_.compare_exchange_weak(before, before + bytes));
+  std::int64_t peak = peak_;
+  while (peak < before + bytes && !peak_.compare_exchange_weak(peak, before + bytes)) {
+  }
+  return true;
+}
+
+void ProcessBudget::release_free_pages() {
+  const std::int64_t now = held_;
+  if (peak_ - now < worth_releasing) return;
+  peak_ = now;
+  if (mallctl != nullptr) {
+    mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // 4096: all arenas
+  } else {
+    malloc_trim(0);
+  }
+}
+
+bool ConnectionBudget::take(std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > limit_ - held_) return false;
+  if (!process_->take(bytes, held_ + bytes <= small_bytes)) return false;
+  held_ += bytes;
+  return true;
+}
+
+void ConnectionBudget::give_back(std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  held_ -= bytes;
+  process_->give_back(bytes);
+}
+
+HeldBytes& HeldBytes::operator=(HeldBytes&& other) noexcept {
+  if (this != &other) {
+    hold(0);
+    budget_ = std::move(other.budget_);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+bool HeldBytes::hold(std::int64_t bytes) {
+  if (bytes > bytes_ && !budget_->take(bytes - bytes_)) return false;
+  if (bytes < bytes_) budget_->give_back(bytes_ - bytes);
+  bytes_ = bytes;
+  return true;
+}
+
+}  // namespace sotto
