@@ -2,14 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "device/small_pack.h"
 #include "device/wire/pack_codec.h"
+#include "net/content_coding.h"
 #include "net/http_client.h"
 #include "net/negotiation.h"
+#include "net/raw_socket.h"
 #include "pool_fixture.h"
 #include "serving/http/items_json.h"
 #include "serving/http/recommend_json.h"
@@ -156,6 +160,59 @@ TEST_F(HttpServing, IngestsForTheOperatorOnly) {
   EXPECT_THAT(wrong.body, HasSubstr("item 0: the id contains a space"));
 }
 
+TEST_F(HttpServing, AsksForTheTokenBeforeTheBody) {
+  for (const std::string_view method : {"PUT /v1/items", "DELETE /v1/items/1"}) {
+    RawSocket stranger(server_->port());
+    stranger.send(
+        fmt::format("{} HTTP/1.1\r\nHost: x\r\nContent-Length: 16000\r\n\r\n", method));  // and no body
+    EXPECT_THAT(stranger.read_all(), ::testing::StartsWith("HTTP/1.1 401 "));
+  }
+}
+
+TEST_F(HttpServing, KeepsPublicListsAsLongAsThePoolStaysTheSame) {
+  const auto first = client().get("/v1/popular?count=60").value();
+  const std::string tag(first.header("ETag"));
+  EXPECT_EQ(client().get("/v1/popular?count=60").value().body, first.body);
+  EXPECT_EQ(client().get("/v1/popular?count=60", {{"If-None-Match", tag}}).value().status, 304);
+  const auto coded = client().get("/v1/popular?count=60", {{"Accept-Encoding", "zstd"}}).value();
+  EXPECT_EQ(decompress_zstd(coded.body, 1 << 20).value(), first.body);
+  EXPECT_NE(client().get("/v1/popular?count=61").value().body, first.body);
+  EXPECT_NE(client().get("/v1/popular?count=60&category=sports").value().body, first.body);
+  EXPECT_NE(client().get("/v1/popular?count=60", {{"Accept", "application/x-flatbuffers"}}).value().body,
+            first.body);
+  const std::string removed = json::parse(first.body)["items"][0]["id"];
+  ASSERT_TRUE(pool_->remove({&removed, 1}));
+  const auto second = client().get("/v1/popular?count=60", {{"If-None-Match", tag}}).value();
+  EXPECT_EQ(second.status, 200);
+  EXPECT_NE(json::parse(second.body)["items"][0]["id"], removed);
+}
+
+TEST_F(HttpServing, LongListsAreTheSameAsShortOnesAndMore) {
+  ASSERT_TRUE(pool_->put(articles(100, 1000)));
+  for (const json& query : {json{{"coefficients", {0.25, 0.25, 0.5}}}, json{{"popular", true}}}) {
+    json body{{"model", "v1"}, {"count", 20}};
+    body.update(query);
+    const json few = json::parse(post(body).body)["items"];
+    body["count"] = 900;
+    const json many = json::parse(post(body).body)["items"];
+    ASSERT_EQ(many.size(), 900U);
+    for (std::size_t i = 0; i < few.size(); ++i) EXPECT_EQ(few[i], many[i]);
+  }
+  const auto popular = client().get("/v1/popular?count=900").value();
+  EXPECT_EQ(json::parse(popular.body)["items"].size(), 900U);
+}
+
+TEST_F(HttpServing, HandsOutPartsOfAPack) {
+  ASSERT_TRUE(packs_.publish(sotto::testing::small_pack(50)));
+  const auto whole = client().get("/v1/pack").value();
+  const auto rest =
+      client()
+          .get("/v1/pack", {{"Range", "bytes=100-"}, {"If-Range", std::string(whole.header("ETag"))}})
+          .value();
+  EXPECT_EQ(rest.status, 206);
+  EXPECT_EQ(whole.body.substr(0, 100) + rest.body, whole.body);
+}
+
 TEST_F(HttpServing, HandsOutPacksAndWhatChanged) {
   EXPECT_EQ(client().get("/v1/pack").value().status, 503);
   DevicePack pack = sotto::testing::small_pack(5);
@@ -267,6 +324,41 @@ TEST(ServingServer, TakesOverANewPackFileAndPublishesPacks) {
   EXPECT_EQ(client.get("/v1/popular").value().status, 200);
   ASSERT_TRUE(server->tick(now + 200'000));
   EXPECT_EQ(server->pool().catalogue().size(), 0U) << "expired";
+}
+
+TEST(ServingServer, SaysWhenTheDiskTakesNoMore) {
+  const TempFolder folder;
+  ASSERT_TRUE(write_file_atomically(folder / "pack", encode_pack(synthetic_pack().value()).value()));
+  ServeSettings settings;
+  settings.model = folder / "pack";
+  settings.catalogue = folder / "c";
+  settings.pack_seconds = 0;
+  const auto server = ServingServer::start(settings, [](const DevicePack&) {
+                        return Result<std::shared_ptr<const ItemEncoder>>(nullptr);
+                      }).value();
+  auto client = HttpClient::create({.url = server->url()}).value();
+  std::int64_t now = 1'700'000'000;
+  EXPECT_TRUE(server->tick(++now));
+  EXPECT_EQ(client.get("/healthz")->status, 200);
+
+  // No file may grow: what a full disk looks like to posix_fallocate.
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit nothing{1000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &nothing);
+  const Status full_disk = server->tick(++now);
+  EXPECT_TRUE(server->tick(++now)) << "it is said once";
+  setrlimit(RLIMIT_FSIZE, &before);
+  const auto full = client.get("/healthz").value();
+  EXPECT_EQ(full.status, 503);
+  EXPECT_THAT(full.body, HasSubstr("cannot be stored"));
+  ASSERT_FALSE(full_disk);
+  EXPECT_THAT(full_disk.error().message, HasSubstr((folder / "c").string()));
+  EXPECT_EQ(client.get("/v1/popular")->status, 200) << "it serves all the same";
+  EXPECT_TRUE(server->tick(++now));
+  EXPECT_EQ(client.get("/healthz")->status, 200) << "and recovers by itself";
+  EXPECT_FALSE(fs::exists(folder / "c" / ".room"));
 }
 
 class QueryCoalescing : public ::testing::Test {

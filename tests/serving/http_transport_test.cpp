@@ -11,6 +11,7 @@
 #include "net/http_server.h"
 #include "net/http_text.h"
 #include "net/negotiation.h"
+#include "net/published_body.h"
 #include "test_paths.h"
 
 namespace sotto::serving {
@@ -32,7 +33,7 @@ class HttpTransportTest : public ::testing::Test {
         response.body = *encode_delta(before_, *now_);
         return response;
       }
-      return tagged_response(request, *pack_version(*now_), kFlatBuffersType, now_);
+      return PublishedBody(*now_, *pack_version(*now_), kFlatBuffersType, 3).respond(request);
     });
     router.add(HttpMethod::post, "/v1/recommend", [this](const HttpRequest& request) {
       header_names_.clear();

@@ -1,6 +1,6 @@
 #pragma once
-// Answers that everybody gets alike (the public lists), encoded and compressed once for as long as the pool stays
-// the same.
+// Answers that everybody gets alike (the public lists), encoded and compressed once for as long as the pool
+// stays the same.
 //
 // Thread-safe. Holds a bounded number of bytes: what was asked for first leaves first.
 

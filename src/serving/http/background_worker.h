@@ -1,6 +1,6 @@
 #pragma once
-// One thread for work that network threads must not wait for: durable writes, encoding, answers of thousands of
-// items.
+// One thread for work that network threads must not wait for: durable writes, encoding, answers of thousands
+// of items.
 //
 // Thread-safe. Tasks run in the order in which they came. Destruction finishes what is queued.
 

@@ -1,7 +1,10 @@
 #include "serving/http/http_transport.h"
 
+#include "device/wire/pack_codec.h"
+#include "net/content_coding.h"
 #include "net/http_text.h"
 #include "net/negotiation.h"
+#include "net/published_body.h"
 
 namespace sotto::serving {
 
@@ -22,6 +25,7 @@ Result<HttpTransport> HttpTransport::create(const HttpClientSettings& settings) 
 
 Result<Transport::Pack> HttpTransport::fetch_pack(std::string_view installed) {
   HttpFields headers = wants_flatbuffers();
+  headers.emplace_back("Accept-Encoding", "zstd");
   std::string path = "/v1/pack";
   if (!installed.empty()) {
     headers.emplace_back("If-None-Match", quote_etag(installed));
@@ -30,6 +34,9 @@ Result<Transport::Pack> HttpTransport::fetch_pack(std::string_view installed) {
   SOTTO_TRY(HttpResponse response, client_.get(path, std::move(headers)));
   if (response.status == 304) return Pack{Pack::Form::unchanged, {}};
   if (response.status != 200) return refused(response);
+  if (response.header("Content-Encoding") == "zstd") {
+    SOTTO_TRY(response.body, decompress_zstd(response.body, kMaxPackBytes));
+  }
   const bool is_delta = !response.header("Sotto-Delta-From").empty();
   return Pack{is_delta ? Pack::Form::delta : Pack::Form::whole, std::move(response.body)};
 }

@@ -202,7 +202,8 @@ void ServingApi::popular(HttpRequest&& request, HttpReply reply) {
   const auto filter = filter_of(asked, pool_.catalogue());
   if (!filter) return std::move(reply)(answer_in(form, {asked.model, {}, {}}));
   by_popularity_.add();
-  // The names were found in the catalogue, so the number of questions is bounded by what the operator put there.
+  // The names were found in the catalogue, so the number of questions is bounded by what the operator put
+  // there.
   const std::string question =
       fmt::format("{} {} {}\n{}\n{}", form == BodyForm::json ? 'j' : 'f', asked.count, asked.language,
                   fmt::join(asked.categories, ","), asked.model);
@@ -219,7 +220,8 @@ void ServingApi::popular(HttpRequest&& request, HttpReply reply) {
            const auto found = pool->search(query);
            if (!found) return problem(request, found.error());
            HttpResponse response = answer_in(form, with_ids(pool_, model, *found));
-           const std::string tag = fmt::format("{:016x}", XXH3_64bits(response.body.data(), response.body.size()));
+           const std::string tag =
+               fmt::format("{:016x}", XXH3_64bits(response.body.data(), response.body.size()));
            const auto list = std::make_shared<const PublishedBody>(std::move(response.body), tag,
                                                                    response.content_type, list_effort);
            public_lists_.keep(question, state, list);

@@ -3,10 +3,9 @@
 //
 //   POST   /v1/recommend     what a device may safely ask, in JSON or FlatBuffers
 //   GET    /v1/popular       the public list (?count= &category= &language= &model=)
-//   GET    /v1/pack          the device pack, with ETag, Range and compression; ?from=VERSION for the difference
-//   PUT    /v1/items         articles, by the operator
-//   DELETE /v1/items/{id}    the same
-//   GET    /openapi.json, /healthz, /metrics
+//   GET    /v1/pack          the device pack, with ETag, Range and compression; ?from=VERSION for the
+//   difference PUT    /v1/items         articles, by the operator DELETE /v1/items/{id}    the same GET
+//   /openapi.json, /healthz, /metrics
 //
 // Nothing that a query says is logged, counted by value or kept. The pool, the publisher and the metrics must
 // outlive the object, and the object the server that has its routes. Thread-safe.

@@ -1,6 +1,10 @@
 #include "serving/http/serving_server.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/files.h"
+#include "base/system_error.h"
 #include "device/wire/pack_codec.h"
 #include "serving/pool/pack_model.h"
 
@@ -9,6 +13,20 @@ namespace sotto::serving {
 namespace {
 
 constexpr std::int64_t maintenance_seconds = 10;
+
+// Can the folder still be written? Asked by reserving a little room in it: only that tells of a full disk, a
+// quota or a file system that has become read-only. Leaves nothing behind.
+Status probe_folder(const fs::path& folder) {
+  constexpr off_t room = 64 << 10;
+  const fs::path file = folder / ".room";
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0) return system_failure("write in", folder);
+  const int problem = ::posix_fallocate(descriptor, 0, room);
+  ::close(descriptor);
+  ::unlink(file.c_str());
+  if (problem != 0) return system_failure("write in", folder, problem);
+  return {};
+}
 
 }  // namespace
 
@@ -34,8 +52,9 @@ Result<std::unique_ptr<ServingServer>> ServingServer::start(const ServeSettings&
   pool_settings.catalogue.durability = settings.durability;
   pool_settings.max_age_seconds = settings.max_age_seconds;
   SOTTO_TRY(serving->pool_, LivePool::open(settings.catalogue, std::move(model), pool_settings));
-  serving->api_ = std::make_unique<ServingApi>(*serving->pool_, serving->packs_, serving->metrics_,
-                                               ServingApiSettings{settings.operator_token});
+  serving->api_ = std::make_unique<ServingApi>(
+      *serving->pool_, serving->packs_, serving->metrics_,
+      ServingApiSettings{settings.operator_token, [raw = serving.get()] { return *raw->health_.take(); }});
   Router router;
   serving->api_->add_routes(router);
   SOTTO_TRY(auto server, HttpServer::start(settings.http, std::move(router), serving->metrics_));
@@ -72,14 +91,27 @@ Status ServingServer::publish_if_due(std::int64_t now) {
   return {};
 }
 
-Status ServingServer::tick(std::int64_t now) {
-  SOTTO_CHECK(reload_if_changed());
+// An error when the disk has just ceased to take changes: the rest is told by /healthz.
+Status ServingServer::check_disk(std::int64_t now) {
   if (now >= maintained_ + maintenance_seconds) {
     maintained_ = now;
-    SOTTO_CHECK(pool_->maintain(now));
+    maintenance_ = pool_->maintain(now);
     api_->observe_pool();
   }
-  return publish_if_due(now);
+  Status health = probe_folder(settings_.catalogue);
+  if (health) health = maintenance_;
+  const bool was_well = health_.take()->has_value();
+  // Anybody may ask /healthz: it says what, and the log says where.
+  const Status told = health ? Status{} : failed("changes cannot be stored now: the server's log says why");
+  health_.replace(std::make_shared<const Status>(told));
+  return was_well ? health : Status{};
+}
+
+Status ServingServer::tick(std::int64_t now) {
+  const Status disk = check_disk(now);
+  SOTTO_CHECK(reload_if_changed());
+  SOTTO_CHECK(publish_if_due(now));
+  return disk;
 }
 
 }  // namespace sotto::serving

@@ -3,8 +3,9 @@
 // now and then.
 //
 // start() returns when the port is open. tick() is called every second or so by the owner's loop: it takes
-// over a new pack file, lets old items go, compacts the files, and publishes the device pack. stop() (or the
-// destructor) lets requests that have begun finish. One owner.
+// over a new pack file, lets old items go, compacts the files, publishes the device pack, and looks whether
+// the catalogue's folder can still be written: /healthz answers 503 when it cannot, until it can again.
+// stop() (or the destructor) answers the requests that have arrived. One owner.
 
 #include <functional>
 #include <optional>
@@ -48,12 +49,15 @@ class ServingServer {
   Result<std::shared_ptr<const ServingModel>> load_model();
   Status reload_if_changed();
   Status publish_if_due(std::int64_t now);
+  Status check_disk(std::int64_t now);
 
   const ServeSettings settings_;
   const EncoderFor encoder_for_;
   DevicePack pack_;  // of the current model
   fs::file_time_type pack_time_{};
   std::int64_t maintained_ = 0, published_ = 0;
+  Status maintenance_;                                          // what the last one came to
+  Published<Status> health_{std::make_shared<const Status>()};  // of the disk, as the last tick saw it
   std::uint64_t published_changes_ = 0;
   MetricsRegistry metrics_;
   PackPublisher packs_;

@@ -1,0 +1,99 @@
+#pragma once
+// A request read from bytes that come in pieces, and what must hold whatever they are.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/http_text.h"
+#include "net/request_reader.h"
+
+namespace sotto {
+
+struct FuzzedRequest {
+  static constexpr std::int64_t budget = 1 << 20;
+  static constexpr std::size_t body_limit = 64 << 10;
+
+  FuzzedRequest(const Router& router, std::string_view bytes, std::size_t piece)
+      : process(std::make_shared<ProcessBudget>(budget)),
+        reader(router, {4096, body_limit, body_limit}, std::make_shared<ConnectionBudget>(process, budget)) {
+    std::string buffer;
+    while (true) {
+      std::string_view unread = buffer;
+      step = reader.take(unread);
+      buffer.erase(0, buffer.size() - unread.size());
+      if (step == RequestReader::Step::head) {
+        check_head();
+        step = reader.admit();
+        if (step == RequestReader::Step::more) continue;
+      }
+      // What is kept until more comes is bounded.
+      if (step == RequestReader::Step::more && buffer.size() > 4096) std::abort();
+      if (step != RequestReader::Step::more || bytes.empty()) break;
+      buffer += bytes.substr(0, piece);
+      bytes.remove_prefix(std::min(piece, bytes.size()));
+    }
+    if (process->held() > budget || reader.request.body.size() > body_limit) std::abort();
+    unused = buffer.size() + bytes.size();
+    if (step == RequestReader::Step::refused) {
+      const int status = reader.answer_without_handler().status;
+      if (status < 400 || status > 599) std::abort();
+    }
+  }
+
+  bool same_as(const FuzzedRequest& other) const {
+    const HttpRequest& a = reader.request;
+    const HttpRequest& b = other.reader.request;
+    return step == other.step && (step != RequestReader::Step::complete ||
+                                  (unused == other.unused && a.method == b.method && a.path == b.path &&
+                                   a.query == b.query && a.headers == b.headers && a.body == b.body &&
+                                   a.parameters == b.parameters && reader.route == other.reader.route));
+  }
+
+  std::shared_ptr<ProcessBudget> process;
+  RequestReader reader;
+  RequestReader::Step step = RequestReader::Step::more;
+  std::size_t unused = 0;
+
+ private:
+  // One reading only: nothing in it that another reader of the same bytes could frame differently.
+  void check_head() const {
+    std::size_t hosts = 0;
+    std::size_t lengths = 0;
+    std::size_t codings = 0;
+    for (const auto& [name, value] : reader.request.headers) {
+      if (!is_header_name(name) || value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)
+        std::abort();
+      hosts += equal_ignoring_case(name, "Host") ? 1 : 0;
+      lengths += equal_ignoring_case(name, "Content-Length") ? 1 : 0;
+      if (!equal_ignoring_case(name, "Transfer-Encoding")) continue;
+      ++codings;
+      if (!equal_ignoring_case(value, "chunked")) std::abort();
+    }
+    if (hosts > 1 || lengths + codings > 1 || reader.request.headers.size() > RequestReader::most_fields)
+      std::abort();
+    if (!percent_decode(reader.request.path)) std::abort();
+  }
+};
+
+inline Router fuzzed_routes() {
+  const auto echo = [](const HttpRequest&) { return HttpResponse{}; };
+  Router router;
+  router.add(HttpMethod::get, "/v1/popular", echo);
+  router.add(HttpMethod::get, "/v1/items/{id}", echo);
+  router.add(HttpMethod::get, "/v1/{kind}/all", echo);
+  router.add(HttpMethod::post, "/v1/recommend", echo);
+  router.add(HttpMethod::put, "/v1/items", echo, FuzzedRequest::body_limit,
+             [](const HttpRequest& head) -> std::optional<HttpResponse> {
+               if (head.header("Authorization") == "Bearer secret") return std::nullopt;
+               HttpResponse refused;
+               refused.status = 401;
+               return refused;
+             });
+  return router;
+}
+
+}  // namespace sotto
