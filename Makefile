@@ -1,7 +1,7 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test docs lint analyze fuzz asan tsan coverage clean
+.PHONY: help setup build demo test docs lint analyze fuzz chaos asan tsan coverage clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -34,6 +34,10 @@ analyze: ## clang's static analyser over the modules without torch (slow)
 fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n)
 	@tools/install_packages.sh build lint
 	@tools/fuzz.sh
+
+chaos: setup ## slow, broken, hostile and normal clients against one server (SEED=n SECONDS_IN_ALL=n)
+	@tools/build.sh release chaos_http
+	@build/release/tests/chaos_http $${SEED:-20240229} $${SECONDS_IN_ALL:-60}
 
 asan: setup ## every test under AddressSanitizer and UBSan
 	@tools/build.sh asan

@@ -18,7 +18,7 @@ finish() {
   rm -rf "$folder"
 }
 trap finish EXIT
-echo "a-token-for-load-tests" >"$folder/token"
+(umask 077 && echo "a-token-for-load-tests" >"$folder/token")
 : >"$folder/log"
 "$sotto" serve --synthetic "$items" --catalogue "$folder/catalogue" --pack-seconds 0 --survive-process-only \
   --network-threads "$threads" --operator-token-file "$folder/token" --json >"$folder/log" &

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "device/wire/pack_codec.h"
 #include "model/blas_check.h"
+#include "net/secret_file.h"
 #include "publish/packs/run_source.h"
 #include "serving/http/serving_server.h"
 #include "serving/mechanism_choice.h"
@@ -23,7 +24,7 @@ constexpr std::int64_t week_seconds = 7 * 86'400;
 
 struct ServeArguments {
   serving::ServeSettings serve;
-  std::string token_file;
+  std::string token_file, settings_file;
   std::int64_t max_age_hours = 0;
   std::size_t synthetic = 0;
   fs::path run, data;
@@ -38,6 +39,7 @@ std::int64_t unix_now() {
 }
 
 Result<std::string> read_token(const fs::path& path) {
+  SOTTO_CHECK(check_secret_file(path));
   SOTTO_TRY(std::string token, read_file(path, 4096));
   while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
   if (token.size() < 16)
@@ -182,17 +184,17 @@ void add_serve_command(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(0, 86'400));
   command->add_flag("--survive-process-only", arguments->fast_disk_writes,
                     "Do not wait for the disk: changes outlive a kill, not a power failure");
-  command->add_option("--address", settings.http.address, "Address to listen on");
-  command->add_option("--port", settings.http.port, "Port to listen on; 0: any free one")
-      ->check(CLI::Range(0, 65'535));
-  command->add_option("--network-threads", settings.http.network_threads, "Threads that take and answer requests")
-      ->check(CLI::Range(1, 1024));
-  command->add_option("--certificate", settings.http.certificate, "Certificate chain (PEM) for TLS");
-  command->add_option("--private-key", settings.http.private_key, "Its private key (PEM)");
-  command->add_option("--requests-per-second", settings.http.requests_per_second,
-                      "Requests of one address; 0: no limit");
-  command->callback([arguments, &invocation] {
-    invocation.action = [arguments, &invocation] { return serve(*arguments, invocation.output); };
+  command->add_option("--settings", arguments->settings_file,
+                      "File (TOML) with the settings of the network, named as the flags below; flags win");
+  const auto table = std::make_shared<SettingsTable>();
+  settings.http.bind(*table);
+  const auto flags = std::make_shared<SettingsFlags>(*command, *table);
+  command->callback([arguments, table, flags, &invocation] {
+    invocation.action = [arguments, table, flags, &invocation]() -> Status {
+      if (!arguments->settings_file.empty()) SOTTO_CHECK(table->load_toml(arguments->settings_file));
+      SOTTO_CHECK(flags->apply());
+      return serve(*arguments, invocation.output);
+    };
   });
 }
 
