@@ -1,5 +1,7 @@
 // docs/guides/add-a-model.md, followed: its blocks stand here line for line.
 
+#include <gtest/gtest.h>
+
 #include "model/flat_parameters.h"
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
