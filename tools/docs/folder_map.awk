@@ -29,9 +29,9 @@ END {
   }
   step = 22; left = 366; top = 84
   width = 700; height = top + folders * step + 44
-  print "title The folders of src/ and which of them each may include from."
+  print "title The folders of the source and which of them each may include from."
   print "size " width " " height
-  print "line 24 30 start head | Folders of src/"
+  print "line 24 30 start head | Folders of the source"
   print "line 24 50 start note | A dot: the row may include from the column."
   column = (width - 20 - left) / folders
   for (i = 1; i <= folders; ++i) {
