@@ -7,7 +7,7 @@
 #   dot X Y KIND                         a filled circle
 #   band X Y WIDTH HEIGHT                a stripe behind a row
 #   tilt X Y | WORDS                     the heading of a narrow column
-#   arrow KIND X Y X Y [X Y ...] | WORDS | X Y ANCHOR   the words stand where X Y says
+#   arrow X Y X Y [X Y ...] | WORDS | X Y ANCHOR   the words stand where X Y says
 # KIND is a class of the style below: device, server, public or plain. Nothing is measured, so the same words make the
 # same bytes on every machine; the card behind the picture keeps it readable on any page.
 
@@ -56,9 +56,9 @@ word[1] == "dot" { printf "<circle cx=\"%s\" cy=\"%s\" r=\"5\" class=\"dot %s\"/
 word[1] == "band" { printf "<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" class=\"band\"/>\n", word[2], word[3], word[4], word[5]; next }
 word[1] == "tilt" { printf "<text transform=\"translate(%s %s) rotate(-50)\" class=\"small\">%s</text>\n", word[2], word[3], escape(part[2]); next }
 word[1] == "arrow" {
-  path = "M" word[3] " " word[4]
-  for (i = 5; i < words; i += 2) path = path "L" word[i] " " word[i + 1]
-  printf "<path d=\"%s\" class=\"arrow %s\" marker-end=\"url(#tip)\"/>\n", path, word[2]
+  path = "M" word[2] " " word[3]
+  for (i = 4; i < words; i += 2) path = path "L" word[i] " " word[i + 1]
+  printf "<path d=\"%s\" class=\"arrow\" marker-end=\"url(#tip)\"/>\n", path
   if (parts == 3) { split(part[3], at, " "); put(at[1], at[2], at[3], "note", part[2]) }
   next
 }

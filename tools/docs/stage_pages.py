@@ -80,6 +80,8 @@ def stage(document: str) -> None:
             follows_text = lines and lines[-1] and not re.match(r"(\||[-*] |\d+\. | )", lines[-1])
             if starts_block and follows_text:
                 lines.append("")
+            if line.startswith("|"):  # "-37 %", "72.4 ± 0.1" and "ε = 8" stay in one piece in a narrow cell
+                line = re.sub(r"(?<=\d) (?=[%±])|(?<=±) (?=[\d.])|(?<=ε) (?==)|(?<=ε =) ", "\u00a0", line)
             line = re.sub(r"(!?)\[((?:[^\]`]|`[^`]*`)*)\]\(([^) ]+)\)", lambda m: link(document, m), line)
         lines.append(line)
     place = pages / place_of(document)
