@@ -147,6 +147,15 @@ Status check_target(const fs::path& path, bool replace) {
   return {};
 }
 
+// What a rename can put at `path`: the folder itself, or the topmost of those that are missing above it.
+fs::path topmost_missing(const fs::path& path) {
+  std::error_code unknown;
+  fs::path topmost = path;
+  while (topmost.has_relative_path() && !fs::exists(topmost.parent_path(), unknown) && !unknown)
+    topmost = topmost.parent_path();
+  return topmost;
+}
+
 }  // namespace
 
 AtomicDirectory::AtomicDirectory(fs::path target, fs::path temporary, bool replace)
@@ -186,7 +195,7 @@ Result<AtomicDirectory> AtomicDirectory::create(const fs::path& path, bool repla
   SOTTO_CHECK(check_target(target, replace));
   fs::path temporary;
   do {
-    temporary = temporary_sibling(target);
+    temporary = temporary_sibling(topmost_missing(target));
     // False without an error: a folder of that name exists already.
   } while (!fs::create_directory(temporary, error) && !error);
   if (error) return system_failure("create", path, error.value());
@@ -198,17 +207,21 @@ Status AtomicDirectory::commit() {
   SOTTO_CHECK(check_target(target_, replace_));
   sync_parent(temporary_ / "entry");
 
+  std::error_code error;
+  fs::create_directories(target_.parent_path(), error);
+  if (error) return system_failure("create", target_.parent_path(), error.value());
+
   // rename(2) replaces an empty folder by itself; a full one steps aside first and comes back on failure.
   const fs::path old = temporary_sibling(target_);
   std::error_code ignored;
   const bool has_old = replace_ && fs::exists(target_, ignored);
   if (has_old && std::rename(target_.c_str(), old.c_str()) != 0) return system_failure("replace", target_);
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
-    const int error = errno;
+    const int reason = errno;
     if (has_old && std::rename(old.c_str(), target_.c_str()) != 0) {
       return failed("cannot replace {}; its old content is kept in {}", target_.string(), old.string());
     }
-    return system_failure("create", target_, error);
+    return system_failure("create", target_, reason);
   }
   temporary_.clear();
   sync_parent(target_);

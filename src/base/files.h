@@ -85,9 +85,9 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
-// A new directory that appears at `path` only on commit() (a temporary sibling until then), so that a failed
-// import leaves nothing behind. Refuses an existing non-empty `path` unless `replace`; with `replace` the old
-// content stays until commit.
+// A new directory that appears at `path`, with the folders above it that are missing, only on commit(), so
+// that a failed import leaves nothing behind; a temporary sibling until then. Refuses an existing non-empty
+// `path` unless `replace`; with `replace` the old content stays until commit.
 class AtomicDirectory {
  public:
   static Result<AtomicDirectory> create(const fs::path& path, bool replace = false);

@@ -96,10 +96,25 @@ TEST(AtomicDirectory, AFailedRenamePutsTheOldContentBack) {
   EXPECT_THAT(names_in(folder.path()), ElementsAre("out"));
 }
 
-TEST(AtomicDirectory, RefusesAFileOfThatNameAndMissingParents) {
+TEST(AtomicDirectory, MakesTheFoldersAboveAndRemovesThemWithoutCommit) {
+  const TempFolder folder;
+  {
+    auto given_up = AtomicDirectory::create(folder / "deep/er/out").value();
+    put(given_up.path() / "a", "1");
+  }
+  EXPECT_THAT(names_in(folder.path()), IsEmpty());
+  auto directory = AtomicDirectory::create(folder / "deep/er/out").value();
+  { auto beside = AtomicDirectory::create(folder / "deep/other/out").value(); }
+  put(directory.path() / "a", "1");
+  ASSERT_TRUE(directory.commit());
+  EXPECT_EQ(get(folder / "deep/er/out/a"), "1");
+  EXPECT_THAT(names_in(folder / "deep"), ElementsAre("er"));
+}
+
+TEST(AtomicDirectory, RefusesAFileOfThatNameOrAboveIt) {
   const TempFolder folder;
   put(folder / "file", "");
-  for (const auto& path : {folder / "file", folder / "missing/out", fs::path("/")}) {
+  for (const auto& path : {folder / "file", folder / "file/out", fs::path("/")}) {
     for (const bool replace : {false, true}) EXPECT_FALSE(AtomicDirectory::create(path, replace)) << path;
   }
   EXPECT_THAT(names_in(folder.path()), ElementsAre("file"));
