@@ -21,11 +21,12 @@ allowed() {
     recipes) echo "base metrics data text privacy secagg model fl" ;;
     publish) echo "base metrics data text privacy secagg device serving model fl recipes" ;;
     eval) echo "base metrics data text privacy secagg model fl recipes publish bench" ;;
-    cli) echo "base metrics data text privacy secagg device net serving model fl recipes publish eval bench" ;;
+    cli) echo "base metrics data text privacy secagg device net serving" ;;
+    trainer) echo "base metrics data text privacy secagg device net serving model fl recipes publish eval bench cli" ;;
     *) return 1 ;;
   esac
 }
-torch_folders=" model fl recipes publish eval cli bench "
+torch_folders=" model fl recipes publish eval bench trainer "
 
 wrong=0
 for path in src/*/ bench/; do

@@ -2,6 +2,9 @@
 // How a subcommand plugs in: it adds its flags to the parser and leaves an action that runs after parsing.
 // stdout carries results only: with --json one JSON object per line, else text; everything for people about
 // the progress of the work goes to stderr.
+//
+// Two programs share this: the command itself, which never loads libtorch, and the trainer behind it
+// (cli/hand_over.h), which does what needs it.
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -45,19 +48,20 @@ class SettingsFlags {
   std::map<std::string, std::string> given_;
 };
 
-void add_demo_command(CLI::App& app, Invocation& invocation);
-void add_recipes_command(CLI::App& app, Invocation& invocation);
 void add_data_command(CLI::App& app, Invocation& invocation);
-void add_train_command(CLI::App& app, Invocation& invocation);
-void add_eval_command(CLI::App& app, Invocation& invocation);
 void add_privacy_command(CLI::App& app, Invocation& invocation);
-void add_bench_command(CLI::App& app, Invocation& invocation);
-void add_experiment_command(CLI::App& app, Invocation& invocation);
-#ifdef SOTTO_HAVE_NET
-void add_serve_command(CLI::App& app, Invocation& invocation);
-#endif
+void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
 
-// The whole program: parses, runs, prints errors; returns the exit code 0, 1 (failed) or 2 (wrong use).
-int run(int argc, char** argv);
+// All commands in the order of --help. Those of the trainer are only named: whoever names one is handed over.
+void add_commands(CLI::App& app, Invocation& invocation);
+
+// A whole program: parses, runs, prints errors; returns the exit code 0, 1 (failed) or 2 (wrong use).
+int run(int argc, char** argv, void (*add_commands)(CLI::App&, Invocation&));
+
+// The command that is named behind the flags that all commands share; empty: none, or those flags are wrong.
+std::string command_word(int argc, char** argv);
+
+// Says what went wrong on stderr and returns the exit code that belongs to it.
+int report_failure(const Error& error);
 
 }  // namespace sotto::cli

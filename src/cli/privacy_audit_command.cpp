@@ -10,8 +10,6 @@
 
 namespace sotto::cli {
 
-void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
-
 namespace {
 
 struct AuditArguments {

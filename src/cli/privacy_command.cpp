@@ -1,16 +1,15 @@
+#include <chrono>
 #include <cmath>
 #include <memory>
 
 #include "cli/command.h"
-#include "eval/training_run.h"
 #include "privacy/accounting/claims.h"
 #include "privacy/accounting/paper_tables.h"
 #include "privacy/accounting/plan.h"
+#include "privacy/ledger/ledger.h"
+#include "privacy/ledger/ledger_statement.h"
 
 namespace sotto::cli {
-
-void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
-void add_privacy_ledger_command(CLI::App& privacy, Invocation& invocation);
 
 namespace {
 
@@ -43,14 +42,24 @@ std::string to_text(const Guarantee& guarantee) {
   return text;
 }
 
-// A run that has no plan: its recipe says what holds.
+// A run that has no plan: it says itself what its recipe guarantees.
 Status account_without_plan(const fs::path& run, const Output& output) {
-  SOTTO_TRY(const RecipeEntry* const recipe, recipe_of_run(run));
-  if (recipe->differentially_private)
-    return bad_input("{} has lost its privacy.toml: nothing can be said about its epsilon", run.string());
-  output.event({{"epsilon", nullptr}, {"recipe", recipe->name}, {"guarantee", recipe->guarantee}});
-  output.text(
-      fmt::format("epsilon none: {} gives no differential privacy\n  {}", recipe->name, recipe->guarantee));
+  const fs::path file = run / "run.json";
+  if (!fs::exists(file))
+    return bad_input("{} holds neither a plan (privacy.toml) nor a run (run.json)", run.string());
+  SOTTO_TRY(const std::string text, read_file(file, 1 << 20));
+  std::string recipe, guarantee;
+  try {
+    const auto description = nlohmann::json::parse(text);
+    recipe = description.at("recipe");
+    guarantee = description.at("guarantee");
+    if (description.at("differentially_private"))
+      return bad_input("{} has lost its privacy.toml: nothing can be said about its epsilon", run.string());
+  } catch (const nlohmann::json::exception&) {
+    return bad_input("{} does not say what its recipe guarantees: 'sotto recipes' does", file.string());
+  }
+  output.event({{"epsilon", nullptr}, {"recipe", recipe}, {"guarantee", guarantee}});
+  output.text(fmt::format("epsilon none: {} gives no differential privacy\n  {}", recipe, guarantee));
   return {};
 }
 
@@ -82,6 +91,31 @@ void add_account(CLI::App& privacy, Invocation& invocation) {
       invocation.output.event(event);
       invocation.output.text(to_text(answer.published));
       if (answer.server) invocation.output.text(to_text(*answer.server));
+      return {};
+    };
+  });
+}
+
+void add_ledger(CLI::App& privacy, Invocation& invocation) {
+  struct Arguments {
+    std::string ledger, anchor;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = privacy.add_subcommand("ledger", "What a device has told, and what is left");
+  command->add_option("ledger", arguments->ledger, "a ledger file, or a device's folder that holds one")
+      ->required();
+  command->add_option("--anchor", arguments->anchor, "also check that the ledger continues this anchor");
+  command->callback([arguments, &invocation] {
+    invocation.action = [arguments, &invocation]() -> Status {
+      fs::path file(arguments->ledger);
+      std::error_code ignored;
+      if (fs::is_directory(file, ignored)) file /= kLedgerFileName;
+      const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+      std::optional<fs::path> anchor;
+      if (!arguments->anchor.empty()) anchor = arguments->anchor;
+      SOTTO_TRY(const LedgerStatement statement, read_statement(file, now, anchor));
+      if (invocation.output.json) invocation.output.event(nlohmann::json::parse(to_json(statement)));
+      invocation.output.text(to_text(statement));
       return {};
     };
   });
@@ -148,7 +182,7 @@ void add_privacy_command(CLI::App& app, Invocation& invocation) {
   privacy->require_subcommand(1);
   add_account(*privacy, invocation);
   add_privacy_audit_command(*privacy, invocation);
-  add_privacy_ledger_command(*privacy, invocation);
+  add_ledger(*privacy, invocation);
   privacy->add_subcommand("tables", "Tables 3 and 4 of DP-PrivRec, reproduced and corrected")
       ->callback(
           [&invocation] { invocation.action = [&invocation] { return print_tables(invocation.output); }; });

@@ -1,4 +1,3 @@
-
 #include <algorithm>
 #include <cstdio>
 
@@ -7,6 +6,7 @@
 #include "base/progress.h"
 #include "base/thread_pool.h"
 #include "cli/command.h"
+#include "cli/hand_over.h"
 
 namespace sotto::cli {
 
@@ -43,72 +43,104 @@ Status SettingsFlags::apply() {
   return {};
 }
 
-namespace {
-
-int fail(const Error& error) {
+int report_failure(const Error& error) {
   std::fprintf(stderr, "sotto: %s\n", error.message.c_str());
   return error.kind == ErrorKind::bad_input ? 2 : 1;
 }
 
+namespace {
+
+// What every command takes, before or after its name.
+struct CommonFlags {
+  bool json = false, quiet = false;
+  int threads = 0;
+  std::string level = "info";
+
+  void add_to(CLI::App& app) {
+    app.add_flag("--json", json, "One JSON object per line on stdout, nothing else");
+    app.add_flag("--quiet", quiet, "No progress on stderr");
+    app.add_option("--threads", threads, "Threads to use; 0: all cores")->check(CLI::Range(0, 4096));
+    app.add_option("--log-level", level, "trace, debug, info, warn, error or off");
+  }
+};
+
 // CLI11 reports an unknown word as an extra argument; name the nearest subcommand instead.
-std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+std::string explain(const CLI::App& app, const CLI::ParseError& error, const std::string& word) {
   std::vector<std::string> names;
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
-  const auto word =
-      std::find_if(argv + 1, argv + argc, [](const char* argument) { return argument[0] != '-'; });
-  if (word != argv + argc && std::find(names.begin(), names.end(), *word) == names.end()) {
-    const auto near = nearest(*word, names);
-    return near ? fmt::format("unknown command '{}'; did you mean '{}'?", *word, *near)
-                : fmt::format("unknown command '{}'; 'sotto --help' lists them", *word);
+  if (!word.empty() && std::find(names.begin(), names.end(), word) == names.end()) {
+    const auto near = nearest(word, names);
+    return near ? fmt::format("unknown command '{}'; did you mean '{}'?", word, *near)
+                : fmt::format("unknown command '{}'; 'sotto --help' lists them", word);
   }
   return fmt::format("{} (add --help for the flags of a command)", error.what());
 }
 
 }  // namespace
 
-int run(int argc, char** argv) {
+std::string command_word(int argc, char** argv) {
+  CLI::App app;
+  CommonFlags ignored;
+  ignored.add_to(app);
+  app.set_help_flag();
+  app.prefix_command();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError&) {
+    return {};
+  }
+  for (const std::string& word : app.remaining())
+    if (!word.starts_with('-')) return word;
+  return {};
+}
+
+void add_commands(CLI::App& app, Invocation& invocation) {
+  const auto name_only = [&app](const char* name) {
+    app.add_subcommand(name, find_trainer_command(name)->help);
+  };
+  name_only("demo");
+  name_only("recipes");
+  add_data_command(app, invocation);
+  name_only("train");
+  name_only("eval");
+  add_privacy_command(app, invocation);
+  name_only("bench");
+  name_only("experiment");
+#ifdef SOTTO_HAVE_NET
+  name_only("serve");
+#endif
+}
+
+int run(int argc, char** argv, void (*add_commands)(CLI::App&, Invocation&)) {
   CLI::App app{"Sotto: recommendation that never collects what people read", "sotto"};
   app.require_subcommand(1);
   app.fallthrough();
+  CommonFlags flags;
+  flags.add_to(app);
+  app.set_version_flag("--version", std::string("sotto " SOTTO_VERSION));
   Invocation invocation;
-  int threads = 0;
-  bool quiet = false;
-  std::string level = "info";
-  app.add_flag("--json", invocation.output.json, "One JSON object per line on stdout, nothing else");
-  app.add_flag("--quiet", quiet, "No progress on stderr");
-  app.add_option("--threads", threads, "Threads to use; 0: all cores")->check(CLI::Range(0, 4096));
-  app.add_option("--log-level", level, "trace, debug, info, warn, error or off");
-  app.set_version_flag("--version", std::string("sotto 0.1.0"));
-  add_demo_command(app, invocation);
-  add_recipes_command(app, invocation);
-  add_data_command(app, invocation);
-  add_train_command(app, invocation);
-  add_eval_command(app, invocation);
-  add_privacy_command(app, invocation);
-  add_bench_command(app, invocation);
-  add_experiment_command(app, invocation);
-#ifdef SOTTO_HAVE_NET
-  add_serve_command(app, invocation);
-#endif
+  add_commands(app, invocation);
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
     return app.exit(done);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    return fail({ErrorKind::bad_input, explain(app, error, argc, argv)});
+    return report_failure({ErrorKind::bad_input, explain(app, error, command_word(argc, argv))});
   }
-  if (auto status = set_log_level(level); !status) return fail(status.error());
-  if (quiet) set_progress_style(ProgressStyle::silent);
-  if (threads > 0) set_thread_count(threads);
+  invocation.output.json = flags.json;
+  if (auto status = set_log_level(flags.level); !status) return report_failure(status.error());
+  if (flags.quiet) set_progress_style(ProgressStyle::silent);
+  if (flags.threads > 0) set_thread_count(flags.threads);
   install_interrupt_handler();
   try {
-    if (auto status = invocation.action(); !status) return fail(status.error());
+    if (auto status = invocation.action(); !status) return report_failure(status.error());
   } catch (const std::bad_alloc&) {
-    return fail({ErrorKind::failed, "out of memory: use less data, a smaller cohort or a smaller model"});
+    return report_failure(
+        {ErrorKind::failed, "out of memory: use less data, a smaller cohort or a smaller model"});
   } catch (const std::exception& error) {
-    return fail({ErrorKind::failed, fmt::format("internal error: {}", error.what())});
+    return report_failure({ErrorKind::failed, fmt::format("internal error: {}", error.what())});
   }
   return interrupted() ? 1 : 0;
 }

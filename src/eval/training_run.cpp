@@ -66,6 +66,8 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
   fs::create_directories(job.out, error);
   if (error) return failed("cannot create {}: {}", job.out.string(), error.message());
   const json description = {{"recipe", prepared.entry->name},
+                            {"guarantee", prepared.entry->guarantee},
+                            {"differentially_private", prepared.entry->differentially_private},
                             {"seed", prepared.seed},
                             {"device", prepared.device},
                             {"data", job.data.string()},

@@ -2,7 +2,7 @@
 // A training run from request to result: settings, run folder, training, test metrics. The command line, the
 // demo and the experiments all train through this.
 //
-// RUN/run.json       recipe, seed, device, data set
+// RUN/run.json       recipe and what it guarantees, seed, device, data set
 // RUN/settings.toml  all settings of the recipe
 // RUN/vocabulary.sotto, codes.txt, last.sotto, best.sotto, log.jsonl   by the recipe and the round engine
 // RUN/privacy.toml   the plan, for 'sotto privacy account RUN'; privacy.txt, privacy.json: the datasheet

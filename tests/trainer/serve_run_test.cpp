@@ -8,8 +8,8 @@
 #include <chrono>
 #include <thread>
 
-#include "cli/run_server.h"
 #include "fl/tiny_news.h"
+#include "trainer/run_server.h"
 
 namespace sotto::publish {
 namespace {

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "base/interrupt.h"
-#include "cli/command.h"
 #include "device/wire/pack_codec.h"
 #include "model/blas_check.h"
 #include "net/secret_file.h"
@@ -13,8 +12,9 @@
 #include "serving/http/serving_server.h"
 #include "serving/mechanism_choice.h"
 #include "serving/pool/synthetic_pool.h"
+#include "trainer/commands.h"
 
-namespace sotto::cli {
+namespace sotto::trainer {
 
 namespace {
 
@@ -148,7 +148,7 @@ Status serve(ServeArguments arguments, const Output& output) {
 void add_serve_command(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<ServeArguments>();
   serving::ServeSettings& settings = arguments->serve;
-  CLI::App* command = app.add_subcommand("serve", "Private online recommendation");
+  CLI::App* command = add_command(app, "serve");
   command->add_option("--run", arguments->run,
                       "Trained run to serve; trained on or replaced while serving, it is taken over");
   command->add_option("--data", arguments->data, "Data of the run, where it is not where it was trained");
@@ -198,6 +198,6 @@ void add_serve_command(CLI::App& app, Invocation& invocation) {
   });
 }
 
-}  // namespace sotto::cli
+}  // namespace sotto::trainer
 
 #endif

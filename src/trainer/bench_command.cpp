@@ -1,7 +1,7 @@
 #include "bench/benchmarks.h"
-#include "cli/command.h"
+#include "trainer/commands.h"
 
-namespace sotto::cli {
+namespace sotto::trainer {
 
 namespace {
 
@@ -51,7 +51,7 @@ Status run_bench(const BenchChoice& choice, const Output& output) {
 
 void add_bench_command(CLI::App& app, Invocation& invocation) {
   auto choice = std::make_shared<BenchChoice>();
-  CLI::App* command = app.add_subcommand("bench", "Measured ratios, baseline in the same run");
+  CLI::App* command = add_command(app, "bench");
   command->add_option("name", choice->name, "Which one");
   command->add_flag("--list", choice->list, "Name them all");
   command->add_option("--items", choice->arguments.items, "Items in the pool (serving; default 1000000)");
@@ -60,4 +60,4 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
   });
 }
 
-}  // namespace sotto::cli
+}  // namespace sotto::trainer

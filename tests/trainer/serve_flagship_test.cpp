@@ -3,8 +3,8 @@
 
 #ifdef SOTTO_HAVE_NET
 
-#include "cli/run_server.h"
 #include "eval/small_newsroom.h"
+#include "trainer/run_server.h"
 
 namespace sotto::publish {
 namespace {

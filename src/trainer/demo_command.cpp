@@ -1,11 +1,11 @@
 #include <cmath>
 
-#include "cli/command.h"
 #include "eval/demo.h"
 #include "eval/training_run.h"
 #include "model/blas_check.h"
+#include "trainer/commands.h"
 
-namespace sotto::cli {
+namespace sotto::trainer {
 
 void add_demo_command(CLI::App& app, Invocation& invocation) {
   struct Arguments {
@@ -13,9 +13,7 @@ void add_demo_command(CLI::App& app, Invocation& invocation) {
     std::uint64_t seed = 1;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "demo",
-      "Generate data, train central, federated and private side by side, print one table, write report.html");
+  CLI::App* command = add_command(app, "demo");
   command->add_option("--out", arguments->out, "Folder for the data, the runs and the report")
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "Seed of the newsroom and of training")
@@ -44,4 +42,4 @@ void add_demo_command(CLI::App& app, Invocation& invocation) {
   });
 }
 
-}  // namespace sotto::cli
+}  // namespace sotto::trainer

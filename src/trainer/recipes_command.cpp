@@ -1,7 +1,7 @@
-#include "cli/command.h"
 #include "recipes/recipe.h"
+#include "trainer/commands.h"
 
-namespace sotto::cli {
+namespace sotto::trainer {
 
 namespace {
 
@@ -46,8 +46,7 @@ void add_recipes_command(CLI::App& app, Invocation& invocation) {
     bool sample = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("recipes", "List recipes; what one does, its settings, its guarantee");
+  CLI::App* command = add_command(app, "recipes");
   command->add_option("name", arguments->name, "Recipe to show");
   command->add_flag("--sample-config", arguments->sample, "Print a commented TOML file with the defaults");
   command->callback([arguments, &invocation] {
@@ -58,4 +57,4 @@ void add_recipes_command(CLI::App& app, Invocation& invocation) {
   });
 }
 
-}  // namespace sotto::cli
+}  // namespace sotto::trainer

@@ -1,7 +1,7 @@
-#include "cli/command.h"
 #include "eval/experiments/experiment.h"
+#include "trainer/commands.h"
 
-namespace sotto::cli {
+namespace sotto::trainer {
 
 namespace {
 
@@ -59,7 +59,7 @@ Status run_named_experiment(ExperimentArguments& arguments, const Output& output
 
 void add_experiment_command(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<ExperimentArguments>();
-  CLI::App* command = app.add_subcommand("experiment", "Regenerate a table or a figure");
+  CLI::App* command = add_command(app, "experiment");
   command->add_option("name", arguments->name, "Which one");
   command->add_flag("--list", arguments->list, "Name them all");
   command->add_option("--data", arguments->data,
@@ -82,4 +82,4 @@ void add_experiment_command(CLI::App& app, Invocation& invocation) {
   });
 }
 
-}  // namespace sotto::cli
+}  // namespace sotto::trainer

@@ -1,12 +1,13 @@
-// The command line as a user meets it: results on stdout, reasons on stderr, exit codes 0, 1, 2.
+// The command line as a user meets it: results on stdout, reasons on stderr, exit codes 0, 1, 2. Both
+// programs behind it run here in one process; tests/cli/front_test.sh goes through the real ones.
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/command.h"
 #include "fl/tiny_news.h"
+#include "trainer/commands.h"
 
 namespace sotto {
 namespace {
@@ -28,7 +29,9 @@ Reply sotto(std::vector<std::string> words) {
   for (auto& word : words) argv.push_back(word.data());
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
-  const int code = cli::run(static_cast<int>(argv.size()), argv.data());
+  const int argc = static_cast<int>(argv.size());
+  const bool trainer = cli::find_trainer_command(cli::command_word(argc, argv.data())) != nullptr;
+  const int code = cli::run(argc, argv.data(), trainer ? trainer::add_commands : cli::add_commands);
   return {code, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
 }
 

@@ -1,10 +1,10 @@
 #include "base/progress.h"
-#include "cli/command.h"
 #include "eval/impression_evaluator.h"
 #include "eval/training_run.h"
 #include "model/blas_check.h"
+#include "trainer/commands.h"
 
-namespace sotto::cli {
+namespace sotto::trainer {
 
 namespace {
 
@@ -114,7 +114,7 @@ Status show_baselines(const Dataset& dataset, const Output& output) {
 
 void add_train_command(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<TrainArguments>();
-  CLI::App* command = app.add_subcommand("train", "Train a recipe on a data set");
+  CLI::App* command = add_command(app, "train");
   command->add_option("recipe", arguments->job.recipe, "Which one ('sotto recipes' lists them)")->required();
   command->add_option("--data", arguments->data, "Data set folder")->required();
   command->add_option("--out", arguments->out, "Run folder to create (or to continue with --resume)")
@@ -143,8 +143,7 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
     bool baselines = false;
   };
   auto arguments = std::make_shared<EvalArguments>();
-  CLI::App* command =
-      app.add_subcommand("eval", "Test metrics of a trained run, or of the trivial rankings it must beat");
+  CLI::App* command = add_command(app, "eval");
   command->add_option("run", arguments->run, "Run folder");
   command->add_flag("--baselines", arguments->baselines, "Popularity and random order instead of a run");
   command->add_option("--data", arguments->data, "Data set folder")->required();
@@ -175,4 +174,4 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
   });
 }
 
-}  // namespace sotto::cli
+}  // namespace sotto::trainer

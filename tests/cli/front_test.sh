@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# The command as installed: what needs no libtorch does not load it, and what the trainer does looks like one command.
+#   front_test.sh SOTTO [no-trainer]
+set -euo pipefail
+sotto=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "front_test: $1" >&2; exit 1; }
+
+# Code, stdout and stderr of a command line.
+run() {
+  code=0
+  "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+}
+expect() { # CODE WORDS...: the exit code, and the words on stdout (0) or stderr
+  [ "$code" -eq "$1" ] || fail "exit code $code instead of $1: $(cat "$work/err")"
+  grep -qF -- "$2" "$work/$([ "$1" -eq 0 ] && echo out || echo err)" || fail "'$2' is missing in: $(cat "$work/out" "$work/err")"
+}
+
+libraries=$(ldd "$sotto")
+if heavy=$(grep -E 'libtorch|libc10|blas|libgomp|lapack|gfortran|faiss|libprotobuf' <<<"$libraries"); then
+  fail "the front loads $heavy"
+fi
+[ "$(wc -l <<<"$libraries")" -le 24 ] || fail "the front loads $(wc -l <<<"$libraries") libraries: $libraries"
+
+run "$sotto" --version
+expect 0 'sotto 0.'
+run "$sotto" --help
+expect 0 'Train a recipe on a data set'
+run "$sotto" privacy --help
+expect 0 'account'
+
+# Without the trainer the front says where it looked.
+cp "$sotto" "$work/alone"
+run "$work/alone" train fedrec
+expect 1 "$work/libexec/sotto-trainer"
+[ "${2:-}" = no-trainer ] && exit 0
+
+# By a link, as in PATH; with the flags of all commands before and after the name.
+ln -s "$(realpath "$sotto")" "$work/sotto"
+run "$work/sotto" --quiet train --help
+expect 0 '--resume'
+run "$work/sotto" --json recipes
+expect 0 '{"dp":'
+run "$work/sotto" recipes --json
+expect 0 '{"dp":'
+run "$work/sotto" train
+expect 2 'recipe is required'
+run "$work/sotto" --threads many recipes
+expect 2 'threads'
+run "$work/sotto" recipes fedrek
+expect 2 "did you mean 'fedrec'"
+run "$work/sotto" bench --list
+expect 0 'masks'
+
+# Ctrl-C ends training between rounds; what was finished is there to go on with.
+run "$sotto" --quiet data generate newsroom --users 40 --news 60 --days 3 --out "$work/deep/data"
+[ "$code" -eq 0 ] || fail "--out must make the folders above it: $(cat "$work/err")"
+mkfifo "$work/rounds"
+"$sotto" --json train fedrec --data "$work/deep/data" --out "$work/deeper/runs/a" --rounds 100000 --set cohort=4 \
+  --set word_size=8 --set heads=2 --set head_size=4 --set pooling_size=4 >"$work/rounds" 2>"$work/err" &
+training=$!
+exec 3<"$work/rounds"
+read -r first <&3 || fail "no round was trained: $(cat "$work/err")"
+grep -q '"event":"round"' <<<"$first" || fail "the first line is $first"
+kill -INT "$training"
+last=$(tail -n 1 <&3)
+code=0
+wait "$training" || code=$?
+[ "$code" -eq 1 ] || fail "an interrupted training ends with $code"
+grep -q '"event":"interrupted"' <<<"$last" || fail "the last line is $last"
+grep -q -- '--resume' "$work/err" || fail "it must say how to go on: $(cat "$work/err")"
+[ -s "$work/deeper/runs/a/last.sotto" ] || fail 'the checkpoint is missing'
