@@ -1,7 +1,7 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test docs lint analyze fuzz chaos asan tsan coverage clean
+.PHONY: help setup build demo test docs lint analyze fuzz chaos asan tsan coverage clean hardening install
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -31,6 +31,9 @@ analyze: ## clang's static analyser over the modules without torch (slow)
 	@tools/install_packages.sh build lint
 	@tools/lint.sh analyze
 
+hardening: build ## check the release binaries for the compiler's and linker's defences
+	@tools/check_hardening.sh build/release/sotto build/release/libexec/sotto-trainer && echo "hardening: all defences are in place"
+
 fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n)
 	@tools/install_packages.sh build lint
 	@tools/fuzz.sh
@@ -52,6 +55,10 @@ coverage: ## line coverage of the tests as build/coverage/index.html
 	@tools/build.sh coverage
 	@ctest --test-dir build/coverage --output-on-failure -j 2 --timeout 1800
 	@gcovr --root . --filter src/ --html-details build/coverage/index.html --print-summary build/coverage
+
+install: build ## install command, libraries and headers (PREFIX=DIR, /usr/local otherwise)
+	@tools/build.sh release sotto sotto_device
+	@cmake --install build/release --prefix "$(or $(PREFIX),/usr/local)" >/dev/null && echo "install: into $(or $(PREFIX),/usr/local)"
 
 clean: ## remove build/
 	@rm -rf build

@@ -19,15 +19,19 @@ sotto_require_header(fmt/format.h libfmt-dev)
 sotto_require_header(xxhash.h libxxhash-dev)
 # The compiled fmt and spdlog halve the compile time of most files; header-only where only a copied include
 # folder exists.
-target_compile_definitions(sotto_flags INTERFACE SPDLOG_FMT_EXTERNAL XXH_INLINE_ALL)
+target_compile_definitions(sotto_flags INTERFACE SPDLOG_FMT_EXTERNAL $<BUILD_INTERFACE:XXH_INLINE_ALL>)
 find_library(SOTTO_FMT_LIBRARY fmt)
 find_library(SOTTO_SPDLOG_LIBRARY spdlog)
 if(SOTTO_FMT_LIBRARY AND SOTTO_SPDLOG_LIBRARY AND NOT SOTTO_EXTRA_INCLUDE)
+  set(SOTTO_COMPILED_FMT ON)
   target_compile_definitions(sotto_flags INTERFACE SPDLOG_COMPILED_LIB)
-  target_link_libraries(sotto_flags INTERFACE ${SOTTO_SPDLOG_LIBRARY} ${SOTTO_FMT_LIBRARY})
+  target_link_libraries(sotto_flags INTERFACE $<BUILD_INTERFACE:${SOTTO_SPDLOG_LIBRARY}> $<BUILD_INTERFACE:${SOTTO_FMT_LIBRARY}>
+    $<INSTALL_INTERFACE:spdlog::spdlog> $<INSTALL_INTERFACE:fmt::fmt>)
 else()
+  set(SOTTO_COMPILED_FMT OFF)
   target_compile_definitions(sotto_flags INTERFACE FMT_HEADER_ONLY SPDLOG_HEADER_ONLY)
 endif()
+target_link_libraries(sotto_flags INTERFACE $<INSTALL_INTERFACE:tl::expected> $<INSTALL_INTERFACE:nlohmann_json::nlohmann_json>)
 
 set(SOTTO_BASE_LIBRARIES sotto_flags Threads::Threads)
 macro(sotto_optional name module)
@@ -103,7 +107,8 @@ if(NOT SOTTO_EIGEN_INCLUDE)
   message(FATAL_ERROR "Eigen is missing: run 'make setup' or install the Debian package libeigen3-dev")
 endif()
 add_library(sotto_eigen INTERFACE)
-target_include_directories(sotto_eigen SYSTEM INTERFACE ${SOTTO_EIGEN_INCLUDE})
+target_include_directories(sotto_eigen SYSTEM INTERFACE $<BUILD_INTERFACE:${SOTTO_EIGEN_INCLUDE}>)
+target_link_libraries(sotto_eigen INTERFACE $<INSTALL_INTERFACE:Eigen3::Eigen>)
 
 # jemalloc keeps freed pages: page faults cost a third of a training step without it. Not under sanitizers.
 set(SOTTO_ALLOCATOR "")

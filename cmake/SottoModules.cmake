@@ -80,5 +80,6 @@ function(sotto_wire)
   add_custom_target(sotto_wire_headers DEPENDS ${headers})
   add_library(sotto_wire INTERFACE)
   add_dependencies(sotto_wire sotto_wire_headers)
-  target_include_directories(sotto_wire SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/wire ${SOTTO_FLATBUFFERS_INCLUDE})
+  target_include_directories(sotto_wire SYSTEM INTERFACE $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/wire>
+    $<BUILD_INTERFACE:${SOTTO_FLATBUFFERS_INCLUDE}>)
 endfunction()

@@ -16,17 +16,19 @@ if(SOTTO_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
+# What every module is compiled with; of it, programs that use the installed package get the includes and the features.
 add_library(sotto_flags INTERFACE)
-target_include_directories(sotto_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
-target_compile_options(sotto_flags INTERFACE
+target_include_directories(sotto_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include/sotto>)
+set(SOTTO_COMPILE_OPTIONS
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers -fno-math-errno)
+target_compile_options(sotto_flags INTERFACE $<BUILD_INTERFACE:${SOTTO_COMPILE_OPTIONS}>)
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # _GLIBCXX_ASSERTIONS keeps bounds checks on containers: files and messages are hostile.
-  target_compile_definitions(sotto_flags INTERFACE _GLIBCXX_ASSERTIONS)
+  target_compile_definitions(sotto_flags INTERFACE $<BUILD_INTERFACE:_GLIBCXX_ASSERTIONS>)
   set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
 endif()
 if(SOTTO_EXTRA_INCLUDE)
-  target_include_directories(sotto_flags SYSTEM INTERFACE ${SOTTO_EXTRA_INCLUDE})
+  target_include_directories(sotto_flags SYSTEM INTERFACE $<BUILD_INTERFACE:${SOTTO_EXTRA_INCLUDE}>)
 endif()
 
 if(SOTTO_SANITIZE)

@@ -30,8 +30,8 @@ Reply sotto(std::vector<std::string> words) {
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
   const int argc = static_cast<int>(argv.size());
-  const bool trainer = cli::find_trainer_command(cli::command_word(argc, argv.data())) != nullptr;
-  const int code = cli::run(argc, argv.data(), trainer ? trainer::add_commands : cli::add_commands);
+  const bool trains = cli::find_trainer_command(cli::command_word(argc, argv.data())) != nullptr;
+  const int code = cli::run(argc, argv.data(), trains ? trainer::add_commands : cli::add_commands);
   return {code, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
 }
 
