@@ -53,4 +53,9 @@ for path in src/*/ bench/; do
     wrong=1
   fi
 done
+# What ships never includes an experiment: experiments measure what ships. The command that runs them may.
+if grep -rnE '^\s*#include "eval/experiments/' src | grep -vE '^src/(eval/experiments/|[a-z]+/experiment_command\.cpp:)'; then
+  echo "only experiments and their command may include an experiment"
+  wrong=1
+fi
 exit $wrong

@@ -4,7 +4,7 @@
 
 #include "eval/interaction_evaluator.h"
 #include "eval/recommender_evaluator.h"
-#include "eval/served_evaluator.h"
+#include "eval/serving/served_evaluator.h"
 
 namespace sotto {
 

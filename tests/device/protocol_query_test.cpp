@@ -57,7 +57,8 @@ TEST(QueryMechanism, WithLittleNoiseTellsTheTruth) {
                                ->draw(history, DeviceRandom::simulated(random));
     const auto similarities = *cosine_similarities(pack.prototypes.floats(), user);
     const auto best = std::max_element(similarities.begin(), similarities.end()) - similarities.begin();
-    EXPECT_EQ(std::get<std::uint32_t>(prototype->answer), best);
+    EXPECT_EQ(std::get<PrototypeNumbers>(prototype->answer),
+              PrototypeNumbers{static_cast<std::uint32_t>(best)});
   }
 }
 
@@ -205,6 +206,23 @@ TEST_F(PrivateQueryTest, AFreeQueryNeedsACategoryThatIsNotSensitive) {
   EXPECT_THAT(answer.error().message, HasSubstr("no category is marked as not sensitive"));
 }
 
+// What a device has drawn and paid for outlives a newer program: these are the bytes of its file.
+TEST(StoredQuery, EveryFormIsReadBackAndOldOnesStayReadable) {
+  using namespace std::string_literals;
+  const std::vector<std::pair<DrawnQuery, std::string>> stored = {
+      {{"m", BasisWeights{0.25F, 0.75F}}, "\x01\0m\x01\0\0\x80\x3e\0\0\x40\x3f"s},
+      {{"m", PrototypeNumbers{258}}, "\x01\0m\x02\x02\x01\0\0"s},
+      {{"m", PopularQuery{}}, "\x01\0m\x03"s},
+      {{"m", MechanismQuery{"own", "\xff"}}, "\x01\0m\x04\x03\0own\xff"s}};
+  for (const auto& [query, bytes] : stored) {
+    EXPECT_EQ(encode(query), bytes);
+    EXPECT_EQ(*decode_drawn_query(bytes), query);
+    EXPECT_FALSE(decode_drawn_query(bytes.substr(0, 4) == bytes ? bytes + 'x' : bytes.substr(0, 3)));
+  }
+  for (const std::string& damaged : {"\x01\0m\x02"s, "\x01\0m\x05"s, "\x01\0m\x01\0\0\x80\xbe"s})
+    EXPECT_FALSE(decode_drawn_query(damaged));
+}
+
 TEST(QueryWire, BodiesRoundTripAndRefuseNonsense) {
   RecommendRequest request;
   request.model = "m";
@@ -215,6 +233,8 @@ TEST(QueryWire, BodiesRoundTripAndRefuseNonsense) {
   request.language = "en";
   EXPECT_EQ(*decode_recommend_request(encode(request)), request);
   request.query = std::vector<std::uint32_t>{3, 4};
+  EXPECT_EQ(*decode_recommend_request(encode(request)), request);
+  request.query = MechanismQuery{"blind", std::string("\0\xff opaque", 9)};
   EXPECT_EQ(*decode_recommend_request(encode(request)), request);
   request.query = PopularQuery{};
   EXPECT_EQ(*decode_recommend_request(encode(request)), request);
@@ -233,6 +253,14 @@ TEST(QueryWire, BodiesRoundTripAndRefuseNonsense) {
               HasSubstr("between 0 and 1"));
   EXPECT_THAT(refusal([](auto& r) { r.query = std::vector<float>{std::nanf(""), 1}; }), HasSubstr("between"));
   EXPECT_THAT(refusal([](auto& r) { r.query = std::vector<std::uint32_t>(65); }), HasSubstr("prototypes"));
+  EXPECT_THAT(refusal([](auto& r) {
+                r.query = MechanismQuery{"", "x"};
+              }),
+              HasSubstr("does not name its mechanism"));
+  EXPECT_THAT(refusal([](auto& r) {
+                r.query = MechanismQuery{"m", std::string(WireLimits::mechanism_bytes + 1, 'x')};
+              }),
+              HasSubstr("at most"));
   EXPECT_THAT(refusal([](auto& r) { r.count = 0; }), HasSubstr("items"));
   EXPECT_THAT(refusal([](auto& r) { r.count = 4'000'000'000; }), HasSubstr("items"));
   EXPECT_THAT(refusal([](auto& r) { r.model = ""; }), HasSubstr("does not name the model"));

@@ -1,7 +1,7 @@
 #pragma once
 // Items and readers drawn from normal distributions, for tests of serving.
 
-#include "eval/experiments/serving/public_knowledge.h"
+#include "eval/serving/public_knowledge.h"
 #include "publish/normal_rows.h"
 
 namespace sotto::private_serving::testing {

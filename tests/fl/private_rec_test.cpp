@@ -4,6 +4,7 @@
 
 #include "fl/tiny_training.h"
 #include "model/news/private_rec_model.h"
+#include "privacy/serving/serving_mechanism.h"
 
 namespace sotto {
 namespace {
@@ -49,6 +50,28 @@ TEST(PrivateRecModel, WithoutNoiseAUserIsTheMixtureOfBasisVectors) {
   const Tensor weights = users[0].unsqueeze(0).mm(torch::pinverse(basis));
   EXPECT_NEAR(weights.sum().item<double>(), 1, 1e-4);
   EXPECT_TRUE(weights.mm(basis).allclose(users[0].unsqueeze(0), 1e-4, 1e-5));
+}
+
+TEST(PrivateRecModel, MixesByTheWeightsThatADeviceTells) {
+  const torch::NoGradGuard no_grad;
+  const Wrapped plain({});
+  Histories history;
+  history.add(std::vector<std::int64_t>{1, 3, 5}, 0);
+  Pass pass = Pass::evaluation();
+  const std::vector<ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const Tensor vectors = plain.model->encode_items(items, pass);
+  const auto floats = [](const Tensor& tensor) {
+    const Tensor values = tensor.contiguous();
+    return std::vector<float>(values.data_ptr<float>(), values.data_ptr<float>() + values.numel());
+  };
+  const std::vector<float> user = floats(plain.model->backbone().encode_users(vectors, history, pass));
+  const auto known = std::make_shared<const PublicVectors>(
+      PublicVectors{.dimension = user.size(), .basis = floats(plain.model->basis())});
+  const auto device = find_mechanism(serving_mechanisms(), "coefficients").value()->make({}, known).value();
+  const ServerEstimate told = std::get<BasisWeights>(device->exact(user).value());
+  const std::vector<float> ranked_by = ranking_vector(told, *known, 0).value();
+  const std::vector<float> mixed = floats(plain.model->encode_users(vectors, history, pass));
+  for (std::size_t j = 0; j < mixed.size(); ++j) EXPECT_NEAR(ranked_by[j], mixed[j], 1e-5);
 }
 
 TEST(PrivateRecModel, VanishingNoiseWithoutPaddingIsTheNonPrivateForm) {

@@ -7,7 +7,7 @@ namespace sotto {
 void QuerySettings::bind(SettingsTable& table) {
   std::vector<std::string> mechanisms;
   for (const ServingMechanismEntry& entry : serving_mechanisms()) mechanisms.emplace_back(entry.name);
-  table.add_choice("mechanism", mechanism, std::move(mechanisms), "What an answer consists of")
+  table.add_choice("mechanism", mechanism, mechanisms, "What an answer consists of")
       .add_choice("reads", reads, {"everything", "unprotected"},
                   "All clicks, charged; or only those of categories that are not sensitive, for nothing")
       .add("epsilon", epsilon, {0, 1000}, "What one answer may tell about all clicks together")

@@ -1,5 +1,3 @@
-#include <bit>
-
 #include "privacy/audit/mechanism_subjects.h"
 
 namespace sotto::subject {

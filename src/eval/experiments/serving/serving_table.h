@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/settings.h"
-#include "eval/experiments/serving/compared_mechanism.h"
-#include "eval/experiments/serving/serving_quality.h"
+#include "eval/serving/compared_mechanism.h"
+#include "eval/serving/serving_quality.h"
 
 namespace sotto::private_serving {
 

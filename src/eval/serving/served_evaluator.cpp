@@ -1,7 +1,7 @@
-#include "eval/served_evaluator.h"
+#include "eval/serving/served_evaluator.h"
 
-#include "eval/experiments/serving/compared_mechanism.h"
 #include "eval/impression_evaluator.h"
+#include "eval/serving/compared_mechanism.h"
 #include "model/news/news_recommender.h"
 
 namespace sotto {

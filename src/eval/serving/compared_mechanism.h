@@ -3,7 +3,7 @@
 // makes of the answer, a vector in the ranking space.
 //
 // Every mechanism of the table that devices and servers share is measured as it is served ("NAME-pack"): its
-// own draw, over the wire, its own estimate, over public vectors as a pack has them. Beside these stand
+// own draw, its own wire form, its own estimate, over public vectors as a pack has them. Beside these stand
 // variations that only an experiment has: prototypes and basis vectors of the ranking space, a server that
 // puts answers through Bayes' rule over the simulated readers and mixes them with the average user by the
 // weight that ranks best for these, and the papers' mechanisms as the papers have them. Server-side steps use
@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "eval/experiments/serving/public_knowledge.h"
+#include "eval/serving/public_knowledge.h"
 #include "privacy/serving/serving_mechanism.h"
 
 namespace sotto::private_serving {

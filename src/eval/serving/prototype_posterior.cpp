@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eval/experiments/serving/compared_mechanism.h"
+#include "eval/serving/compared_mechanism.h"
 #include "publish/k_means.h"
 
 namespace sotto::private_serving {

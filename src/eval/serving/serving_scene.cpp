@@ -1,4 +1,4 @@
-#include "eval/experiments/serving/serving_scene.h"
+#include "eval/serving/serving_scene.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "eval/experiments/serving/public_knowledge.h"
+#include "eval/serving/public_knowledge.h"
 
 #include <algorithm>
 #include <array>

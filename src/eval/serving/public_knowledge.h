@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "eval/experiments/serving/serving_scene.h"
+#include "eval/serving/serving_scene.h"
 #include "publish/ranking_space.h"
 
 namespace sotto::private_serving {

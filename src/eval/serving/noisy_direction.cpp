@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eval/experiments/serving/compared_mechanism.h"
+#include "eval/serving/compared_mechanism.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 #include "publish/rows.h"
 

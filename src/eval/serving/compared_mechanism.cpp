@@ -1,4 +1,4 @@
-#include "eval/experiments/serving/compared_mechanism.h"
+#include "eval/serving/compared_mechanism.h"
 
 #include <algorithm>
 #include <cmath>
