@@ -1,6 +1,6 @@
 #include "eval/markup.h"
 
-#include "text/unicode.h"
+#include "base/utf8.h"
 
 namespace sotto {
 

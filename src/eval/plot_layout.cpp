@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "text/unicode.h"
+#include "base/utf8.h"
 
 namespace sotto {
 

@@ -1,6 +1,6 @@
 #include "text/basic_tokenizer.h"
 
-#include "text/unicode.h"
+#include "base/utf8.h"
 #include "text/unicode_normal_form.h"
 
 namespace sotto {

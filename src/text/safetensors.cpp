@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/utf8.h"
 #include "text/safetensors_header.h"
-#include "text/unicode.h"
 
 namespace sotto {
 
@@ -109,7 +109,7 @@ Status write_safetensors(const fs::path& path, const TensorViews& tensors) {
   auto header = nlohmann::json::object();
   std::uint64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
-    if (name.empty() || name == "__metadata__" || !is_valid_utf8(name))
+    if (name.empty() || name == "__metadata__" || !is_utf8(name))
       return bad_input("cannot write {}: a tensor cannot be called '{}'", path.string(), name);
     std::uint64_t bytes = bytes_of(tensor.type);
     for (const std::uint64_t extent : tensor.shape) bytes *= extent;

@@ -1,26 +1,11 @@
 #pragma once
-// The little of Unicode that news titles need: safe decoding, lower case and a coarse class per character.
+// The little of Unicode that news titles need: lower case and a coarse class per character.
 // Covers the Latin, Greek, Cyrillic and Armenian scripts for case; every other script is read as letters
 // without case.
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace sotto {
-
-constexpr char32_t replacement_character = 0xFFFD;
-
-// Decodes the character at `position` and moves behind it. Overlong forms, surrogates, values above U+10FFFF
-// and cut sequences give U+FFFD, one per maximal broken part, as the Unicode standard recommends. Requires
-// position < text.size().
-char32_t decode_utf8(std::string_view text, std::size_t& position);
-
-// Appends the UTF-8 form; what is not a Unicode scalar value is written as U+FFFD.
-void append_utf8(char32_t character, std::string& out);
-
-bool is_valid_utf8(std::string_view text);
 
 // One character to one character ("ẞ" to "ß", "İ" to "i"); anything without case is returned unchanged.
 char32_t lower_case(char32_t character);

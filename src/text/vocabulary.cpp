@@ -8,7 +8,7 @@
 
 #include "base/binary_file.h"
 #include "base/thread_pool.h"
-#include "text/unicode.h"
+#include "base/utf8.h"
 
 namespace sotto {
 
@@ -108,8 +108,7 @@ Result<Vocabulary> Vocabulary::load(const fs::path& path) {
   vocabulary.bytes_.assign(bytes.begin(), bytes.end());
   vocabulary.counts_.assign(counts.begin(), counts.end());
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (!is_valid_utf8(vocabulary.word(static_cast<WordId>(i) + first_word)))
-      return damaged("a word is not UTF-8");
+    if (!is_utf8(vocabulary.word(static_cast<WordId>(i) + first_word))) return damaged("a word is not UTF-8");
   }
   if (const Status indexed = vocabulary.index_words(); !indexed) return damaged(indexed.error().message);
   return vocabulary;

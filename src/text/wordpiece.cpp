@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/utf8.h"
 #include "text/unicode.h"
 
 namespace sotto {
@@ -45,7 +46,7 @@ Status WordPiece::Table::add_all() {
     if (piece.empty()) return bad_input("line {}: an empty piece", i + 1);
     if (piece.size() > max_piece_bytes)
       return bad_input("line {}: {} bytes; no piece is longer than {}", i + 1, piece.size(), max_piece_bytes);
-    if (!is_valid_utf8(piece)) return bad_input("line {}: not UTF-8", i + 1);
+    if (!is_utf8(piece)) return bad_input("line {}: not UTF-8", i + 1);
     const bool within = piece.size() > inside_mark.size() && piece.starts_with(inside_mark);
     const std::string_view key = within ? piece.substr(inside_mark.size()) : piece;
     const auto [known, fresh] = (within ? inside : first).emplace(key, static_cast<PieceId>(i));

@@ -4,19 +4,13 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/utf8.h"
+
 namespace sotto {
 
 void append_latin1_as_utf8(std::string_view latin1, std::string& out) {
   out.reserve(out.size() + latin1.size());
-  for (const char character : latin1) {
-    const auto code = static_cast<unsigned char>(character);
-    if (code < 0x80) {
-      out.push_back(character);
-    } else {
-      out.push_back(static_cast<char>(0xC0 | (code >> 6)));
-      out.push_back(static_cast<char>(0x80 | (code & 0x3F)));
-    }
-  }
+  for (const char character : latin1) append_utf8(static_cast<unsigned char>(character), out);
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {
