@@ -77,11 +77,11 @@ SettingsTable& SettingsTable::add_choice(std::string name, std::string& target,
   return add_record({std::move(name), std::move(help), OneOf{std::move(choices)}, &target, target});
 }
 
-// A bad record is a mistake in the program, not in its use.
+// A bad record is a mistake in the program, not in its use. Names are spelt one way: flags turn their
+// underscores into dashes.
 SettingsTable& SettingsTable::add_record(Record record) {
   const auto is_key_character = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
   };
   const std::string& name = record.name;
   if (name.empty() || name.front() == '.' || name.back() == '.' || name.find("..") != std::string::npos ||

@@ -158,6 +158,7 @@ TEST(Settings, AWrongRecordIsAMistakeInTheProgram) {
   EXPECT_THROW(table.add("a", number, {1, 10}, ""), std::logic_error);
   EXPECT_THROW(table.add("a.b.c", number, {1, 10}, ""), std::logic_error);
   EXPECT_THROW(table.add("two words", number, {1, 10}, ""), std::logic_error);
+  EXPECT_THROW(table.add("two-words", number, {1, 10}, ""), std::logic_error) << "one spelling";
   EXPECT_THROW(table.add("dots..", number, {1, 10}, ""), std::logic_error);
   EXPECT_THROW(table.add("low", number, {6, 10}, ""), std::logic_error);
   EXPECT_THROW(table.add_choice("choice", word, {"y"}, ""), std::logic_error);

@@ -258,13 +258,13 @@ TEST(HttpLimits, AllComeFromTheirTable) {
   HttpServerSettings settings;
   SettingsTable table;
   settings.bind(table);
-  ASSERT_TRUE(table.set("max-connections", "0"));
-  ASSERT_TRUE(table.set("trusted-proxies", "10.0.0.1"));
-  ASSERT_TRUE(table.set("min-bytes-per-second", "77"));
+  ASSERT_TRUE(table.set("max_connections", "0"));
+  ASSERT_TRUE(table.set("trusted_proxies", "10.0.0.1"));
+  ASSERT_TRUE(table.set("min_bytes_per_second", "77"));
   EXPECT_EQ(settings.max_connections, 0);
   EXPECT_EQ(settings.trusted_proxies, "10.0.0.1");
   EXPECT_EQ(settings.min_bytes_per_second, 77);
-  EXPECT_FALSE(table.set("max-buffered-bytes", "0")) << "memory has no off";
+  EXPECT_FALSE(table.set("max_buffered_bytes", "0")) << "memory has no off";
 }
 
 TEST(HttpLimits, AProxyIsBelievedOnlyWhenItIsTrusted) {

@@ -11,7 +11,7 @@ void QuerySettings::bind(SettingsTable& table) {
       .add_choice("reads", reads, {"everything", "unprotected"},
                   "All clicks, charged; or only those of categories that are not sensitive, for nothing")
       .add("epsilon", epsilon, {0, 1000}, "What one answer may tell about all clicks together")
-      .add("refresh-hours", refresh_hours, {0.1, 24.0 * 366}, "How long one answer is used again")
+      .add("refresh_hours", refresh_hours, {0.1, 24.0 * 366}, "How long one answer is used again")
       .add_choice("rule", rule, {"response", "similarity"}, "How a prototype is drawn")
       .add_choice("mode", mode, {"sound", "paper"}, "Noise by a theorem, or as the paper has it")
       .add_choice("noise", noise, {"laplace", "gaussian"}, "Noise on coefficients")
