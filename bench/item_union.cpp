@@ -15,7 +15,7 @@ namespace {
 
 using Items = std::vector<std::uint32_t>;
 
-constexpr std::uint64_t kCatalogue = 1000000;
+constexpr std::uint64_t catalogue = 1000000;
 
 // Sets with a long tail, spread over the catalogue: few items are held by many, most by one.
 std::vector<Items> long_tailed_sets(std::size_t devices, std::size_t items, double tail) {
@@ -24,7 +24,7 @@ std::vector<Items> long_tailed_sets(std::size_t devices, std::size_t items, doub
   for (Items& set : sets) {
     for (std::uint32_t& item : set) {
       const auto rank = static_cast<std::uint64_t>(tail * std::pow(uniform01(random), 3));
-      item = static_cast<std::uint32_t>(rank * 7919 % kCatalogue);
+      item = static_cast<std::uint32_t>(rank * 7919 % catalogue);
     }
     std::sort(set.begin(), set.end());
     set.erase(std::unique(set.begin(), set.end()), set.end());
@@ -74,8 +74,8 @@ Status compare_plain(std::vector<BenchRow>& rows) {
   const auto counts = holders(sets);
   Items truth;
   for (const auto& [item, count] : counts) truth.push_back(item);
-  SOTTO_TRY(const auto dense, DenseUnion::create(kCatalogue));
-  SOTTO_TRY(const auto sparse, SparseUnion::create({kCatalogue, truth.size() * 5 / 4, 1}));
+  SOTTO_TRY(const auto dense, DenseUnion::create(catalogue));
+  SOTTO_TRY(const auto sparse, SparseUnion::create({catalogue, truth.size() * 5 / 4, 1}));
   SOTTO_TRY(const UnionCosts baseline, measure(dense, sets));
   SOTTO_TRY(const UnionCosts ours, measure(sparse, sets));
   if (ours.items != truth || baseline.items != truth) {
@@ -104,12 +104,13 @@ Status check_popular(const UnionCosts& measured, const PrivateUnion& form,
 }
 
 Status compare_private(std::vector<BenchRow>& rows) {
-  constexpr std::uint32_t kCap = 20;
-  const auto sets = long_tailed_sets(100, kCap, 500);
+  constexpr std::uint32_t most_items = 20;
+  const auto sets = long_tailed_sets(100, most_items, 500);
   const auto counts = holders(sets);
-  const PrivateUnion::Settings settings{.cap = kCap, .devices = 100, .dropped = 10, .noise_multiplier = 1};
-  SOTTO_TRY(const auto per_item, CounterLayout::one_per_item(kCatalogue));
-  SOTTO_TRY(const auto hashed, CounterLayout::hashed(kCatalogue, {.rows = 3, .counters = 20000, .seed = 1}));
+  const PrivateUnion::Settings settings{
+      .cap = most_items, .devices = 100, .dropped = 10, .noise_multiplier = 1};
+  SOTTO_TRY(const auto per_item, CounterLayout::one_per_item(catalogue));
+  SOTTO_TRY(const auto hashed, CounterLayout::hashed(catalogue, {.rows = 3, .counters = 20000, .seed = 1}));
   SOTTO_TRY(const auto dense, PrivateUnion::create(per_item, settings));
   SOTTO_TRY(const auto sparse, PrivateUnion::create(hashed, settings));
   SOTTO_TRY(const UnionCosts baseline, measure(dense, sets));

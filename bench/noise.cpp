@@ -34,9 +34,9 @@ Result<NoiseBenchRow> row(std::string noise_name, std::string baseline_name, dou
     return buffer.size();
   });
   result.baseline_rate = rate(seconds / 2, [&] {
-    constexpr std::size_t kBatch = 256;
-    for (std::size_t i = 0; i < kBatch; ++i) buffer[i] = static_cast<std::int32_t>(baseline(random));
-    return kBatch;
+    constexpr std::size_t batch_size = 256;
+    for (std::size_t i = 0; i < batch_size; ++i) buffer[i] = static_cast<std::int32_t>(baseline(random));
+    return batch_size;
   });
   noise.fill(std::span(buffer), random);
   double squares = 0;
@@ -51,8 +51,8 @@ Result<NoiseBenchRow> row(std::string noise_name, std::string baseline_name, dou
 }
 
 reference::Rational exact(double value) {
-  return {static_cast<std::uint64_t>(std::ceil(value * kParameterDenominator)),
-          static_cast<std::uint64_t>(kParameterDenominator)};
+  return {static_cast<std::uint64_t>(std::ceil(value * parameter_denominator)),
+          static_cast<std::uint64_t>(parameter_denominator)};
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ Result<PldBench> bench_pld(const PldBenchSettings& settings) {
                            PoissonSampling{settings.rate}, settings.rounds};
   const std::span<const PrivacyEvent> events{&event, 1};
   PldBench bench;
-  bench.ours_ms = bench.ours_upper_ms = kInfinity;
+  bench.ours_ms = bench.ours_upper_ms = infinity;
   PldTarget upper_only;
   upper_only.with_lower_bound = false;
   double step = 0;

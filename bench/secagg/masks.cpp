@@ -12,24 +12,24 @@ namespace sotto {
 
 namespace {
 
-constexpr std::size_t kEntries = std::size_t{1} << 20;
-constexpr std::size_t kMasks = 16;
+constexpr std::size_t vector_entries = std::size_t{1} << 20;
+constexpr std::size_t mask_count = 16;
 
 // The stream of one mask, all of it.
 template <class Word>
 std::vector<Word> whole_stream(const Key& key) {
-  std::vector<Word> words(kEntries);
-  read_stream(key, 0, {reinterpret_cast<std::uint8_t*>(words.data()), kEntries * sizeof(Word)});
+  std::vector<Word> words(vector_entries);
+  read_stream(key, 0, {reinterpret_cast<std::uint8_t*>(words.data()), vector_entries * sizeof(Word)});
   return words;
 }
 
 template <class Word>
 Status check_against_plain_loop(const std::vector<Mask>& masks) {
-  std::vector<Word> fused(kEntries), plain(kEntries);
+  std::vector<Word> fused(vector_entries), plain(vector_entries);
   SOTTO_CHECK(apply_masks(masks, 0, std::span(fused)));
   for (const Mask& mask : masks) {
     const auto stream = whole_stream<Word>(mask.key);
-    for (std::size_t i = 0; i < kEntries; ++i) {
+    for (std::size_t i = 0; i < vector_entries; ++i) {
       plain[i] = static_cast<Word>(mask.subtract ? plain[i] - stream[i] : plain[i] + stream[i]);
     }
   }
@@ -54,9 +54,9 @@ Result<double> rate(double seconds, double bytes, Pass pass) {
 Result<double> raw_rate(const Key& key, double seconds) {
   constexpr std::array<std::uint8_t, crypto_stream_chacha20_ietf_NONCEBYTES> nonce{};
   std::array<std::uint8_t, 8192> block;
-  constexpr int kBlocks = 512;
-  return rate(seconds, double{kBlocks} * block.size(), [&]() -> Status {
-    for (int i = 0; i < kBlocks; ++i) {
+  constexpr int blocks = 512;
+  return rate(seconds, double{blocks} * block.size(), [&]() -> Status {
+    for (int i = 0; i < blocks; ++i) {
       crypto_stream_chacha20_ietf(block.data(), block.size(), nonce.data(), key.data());
     }
     return {};
@@ -66,14 +66,15 @@ Result<double> raw_rate(const Key& key, double seconds) {
 template <class Word>
 Result<BenchRow> row(const std::vector<Mask>& masks, double seconds) {
   SOTTO_CHECK(check_against_plain_loop<Word>(masks));
-  std::vector<Word> vector(kEntries);
+  std::vector<Word> vector(vector_entries);
   // In turns, so that whatever else the machine does falls on both.
   double ours = 0, raw = 0;
-  constexpr int kTurns = 4;
-  for (int turn = 0; turn < kTurns; ++turn) {
-    SOTTO_TRY(const double masked, rate(seconds / 2 / kTurns, double{kMasks} * kEntries * sizeof(Word),
-                                        [&] { return apply_masks(masks, 0, std::span(vector)); }));
-    SOTTO_TRY(const double bare, raw_rate(masks[0].key, seconds / 2 / kTurns));
+  constexpr int turns = 4;
+  for (int turn = 0; turn < turns; ++turn) {
+    SOTTO_TRY(const double masked,
+              rate(seconds / 2 / turns, double{mask_count} * vector_entries * sizeof(Word),
+                   [&] { return apply_masks(masks, 0, std::span(vector)); }));
+    SOTTO_TRY(const double bare, raw_rate(masks[0].key, seconds / 2 / turns));
     ours = std::max(ours, masked);
     raw = std::max(raw, bare);
   }
@@ -90,7 +91,7 @@ Result<BenchRow> row(const std::vector<Mask>& masks, double seconds) {
 Result<std::vector<BenchRow>> bench_masks(double seconds) {
   SecureRandom random;
   std::vector<Mask> masks;
-  for (std::size_t i = 0; i < kMasks; ++i) masks.push_back({Key::random(random), i % 2 == 1});
+  for (std::size_t i = 0; i < mask_count; ++i) masks.push_back({Key::random(random), i % 2 == 1});
   std::vector<BenchRow> rows;
   SOTTO_TRY(rows.emplace_back(), row<std::uint8_t>(masks, seconds));
   SOTTO_TRY(rows.emplace_back(), row<std::uint16_t>(masks, seconds));

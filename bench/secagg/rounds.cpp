@@ -12,7 +12,7 @@ namespace sotto {
 
 namespace {
 
-constexpr unsigned kBits = 16;
+constexpr unsigned entry_bits = 16;
 
 // Vectors that can be made again instead of being kept.
 std::vector<std::uint16_t> input_of(std::uint32_t client, std::size_t entries) {
@@ -47,12 +47,12 @@ std::vector<std::uint64_t> plain_sum(const Case& of) {
 
 Result<Measured> measure(const Case& of, const std::vector<std::uint64_t>& expected) {
   SOTTO_TRY(const auto group, find_parameters(of.threat));
-  SOTTO_TRY(auto timing,
-            time_round(group, {of.entries, kBits}, of.lost, [&](std::uint32_t client) -> Result<RingVector> {
-              const auto input = input_of(client, of.entries);
-              const std::vector<std::uint32_t> wide(input.begin(), input.end());
-              return RingVector::of(std::span(wide), kBits);
-            }));
+  SOTTO_TRY(auto timing, time_round(group, {of.entries, entry_bits}, of.lost,
+                                    [&](std::uint32_t client) -> Result<RingVector> {
+                                      const auto input = input_of(client, of.entries);
+                                      const std::vector<std::uint32_t> wide(input.begin(), input.end());
+                                      return RingVector::of(std::span(wide), entry_bits);
+                                    }));
   if (timing.sum != expected) return failed("the secure sum differs from the plain sum");
   return Measured{group, std::move(timing)};
 }
@@ -68,7 +68,7 @@ BenchRow seconds_row(std::string name, double ours, double baseline, std::string
 
 BenchRow bytes_row(const Case& of, const Measured& measured) {
   const double ours = measured.timing.bytes_up + measured.timing.bytes_down;
-  const auto plain = static_cast<double>(packed_bytes(of.entries, kBits));
+  const auto plain = static_cast<double>(packed_bytes(of.entries, entry_bits));
   return {title(of, measured, "bytes of a client, both ways"),
           ours,
           plain,
@@ -124,7 +124,7 @@ Status large(std::vector<BenchRow>& rows) {
   SOTTO_TRY(const auto measured, measure(of, expected));
   rows.push_back(seconds_row(title(of, measured, "server"), measured.timing.server_seconds, 30, "target"));
   rows.push_back(seconds_row(title(of, measured, "client"), measured.timing.client_seconds, 0.05, "target"));
-  const double all = 1000 * static_cast<double>(packed_bytes(of.entries, kBits)) / (1 << 20);
+  const double all = 1000 * static_cast<double>(packed_bytes(of.entries, entry_bits)) / (1 << 20);
   const double peak = peak_megabytes();
   rows.push_back({title(of, measured, "memory of server and all clients"), peak, all, all / peak, "MiB",
                   "keeping all vectors"});

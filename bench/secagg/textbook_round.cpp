@@ -12,7 +12,7 @@ namespace sotto {
 
 namespace {
 
-const Digest kTranscript{};
+const Digest transcript{};
 
 struct Client {
   Seed mask_seed, self_seed;
@@ -42,8 +42,8 @@ class Textbook {
     for (std::uint32_t i = 0; i < round_.clients; ++i) {
       Seed mask_seed = Seed::random(random_);
       const Seed channel_seed = Seed::random(random_);
-      SOTTO_TRY(auto channel, KeyPair::from_seed(channel_seed, KeyUse::channel, kTranscript));
-      SOTTO_TRY(auto mask, KeyPair::from_seed(mask_seed, KeyUse::mask, kTranscript));
+      SOTTO_TRY(auto channel, KeyPair::from_seed(channel_seed, KeyUse::channel, transcript));
+      SOTTO_TRY(auto mask, KeyPair::from_seed(mask_seed, KeyUse::mask, transcript));
       clients_.push_back(
           {std::move(mask_seed), Seed::random(random_), std::move(channel), std::move(mask), {}});
       clients_.back().held.resize(round_.clients);
@@ -60,7 +60,7 @@ class Textbook {
       for (std::uint32_t to = 0; to < round_.clients; ++to) {
         if (to == from) continue;
         const KeyHolder holder{to, clients_[to].channel.public_key()};
-        SOTTO_TRY(const auto keys, share_keys_between(dealer.channel, from, holder, kTranscript));
+        SOTTO_TRY(const auto keys, share_keys_between(dealer.channel, from, holder, transcript));
         SOTTO_TRY(const auto sealed, seal({mask.share_at(to + 1), self.share_at(to + 1)}, keys.sending));
         SOTTO_TRY(clients_[to].held[from], open(sealed, keys.sending));
       }
@@ -69,12 +69,12 @@ class Textbook {
   }
 
   Status upload(std::uint32_t client, std::vector<std::uint16_t> vector, std::vector<std::uint16_t>& sum) {
-    const Key self = self_mask_key(clients_[client].self_seed, client, kTranscript);
+    const Key self = self_mask_key(clients_[client].self_seed, client, transcript);
     add(vector, expand(self, round_.entries), false);
     for (std::uint32_t peer = 0; peer < round_.clients; ++peer) {
       if (peer == client) continue;
       const KeyHolder other{peer, clients_[peer].mask.public_key()};
-      SOTTO_TRY(const Key key, pair_mask_key(clients_[client].mask, client, other, kTranscript));
+      SOTTO_TRY(const Key key, pair_mask_key(clients_[client].mask, client, other, transcript));
       add(vector, expand(key, round_.entries), client > peer);
     }
     add(sum, vector, false);
@@ -87,14 +87,14 @@ class Textbook {
       const bool uploaded = client >= round_.lost;
       SOTTO_TRY(const Seed seed, recover(client, uploaded));
       if (uploaded) {
-        const Key key = self_mask_key(seed, client, kTranscript);
+        const Key key = self_mask_key(seed, client, transcript);
         add(sum, expand(key, round_.entries), true);
         continue;
       }
-      SOTTO_TRY(const auto pair, KeyPair::from_seed(seed, KeyUse::mask, kTranscript));
+      SOTTO_TRY(const auto pair, KeyPair::from_seed(seed, KeyUse::mask, transcript));
       for (std::uint32_t peer = round_.lost; peer < round_.clients; ++peer) {
         const KeyHolder other{peer, clients_[peer].mask.public_key()};
-        SOTTO_TRY(const Key key, pair_mask_key(pair, client, other, kTranscript));
+        SOTTO_TRY(const Key key, pair_mask_key(pair, client, other, transcript));
         add(sum, expand(key, round_.entries), peer < client);
       }
     }

@@ -66,8 +66,8 @@ TEST(NormalQuantile, InvertsTheNormalLawDeepIntoBothTails) {
     EXPECT_NEAR(log_normal_below(normal_quantile(p)) / std::log(p), 1, 1e-12) << p;
   }
   EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-12);
-  EXPECT_EQ(normal_quantile(0), -kInfinity);
-  EXPECT_EQ(normal_quantile(1), kInfinity);
+  EXPECT_EQ(normal_quantile(0), -infinity);
+  EXPECT_EQ(normal_quantile(1), infinity);
 }
 
 TEST(GaussianTradeoff, RatesOnTheCurveGiveItsMu) {

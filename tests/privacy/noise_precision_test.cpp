@@ -37,7 +37,7 @@ TEST(DoubleDouble, RootAndQuotientInvertTheirProducts) {
 }
 
 TEST(LatticeLaw, SkellamExpansionAndRecurrenceAgreeWithinTheStatedPrecision) {
-  const double variance = SkellamLaw::kExpansionFrom;
+  const double variance = SkellamLaw::expansion_from;
   const auto by_recurrence = skellam_weights_by_recurrence(variance);
   ASSERT_GT(by_recurrence.size(), 13'000U);
   for (std::size_t x = 0; x < by_recurrence.size(); x += 7) {
@@ -105,7 +105,7 @@ TEST(LatticeLaw, EveryLawKeepsItsContract) {
   expect_contract(DiscreteLaplaceLaw(1e6), 99'991);
   expect_contract(SkellamLaw(1.0 / 1024), 1);
   expect_contract(SkellamLaw(5000), 3);
-  expect_contract(SkellamLaw(SkellamLaw::kExpansionFrom), 101);
+  expect_contract(SkellamLaw(SkellamLaw::expansion_from), 101);
   expect_contract(SkellamLaw(1e12), 99'991);
 }
 

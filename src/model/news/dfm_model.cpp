@@ -10,13 +10,13 @@ namespace {
 
 using torch::Tensor;
 
-constexpr std::int64_t kChannels = 3;
+constexpr std::int64_t channels = 3;
 
-// [P, in] -> [P, kChannels * width]: channel c is c + 1 dense layers with ReLU.
+// [P, in] -> [P, channels * width]: channel c is c + 1 dense layers with ReLU.
 class Inception final : public torch::nn::Module {
  public:
   Inception(std::int64_t in, std::int64_t width) {
-    for (std::int64_t channel = 0; channel < kChannels; ++channel)
+    for (std::int64_t channel = 0; channel < channels; ++channel)
       for (std::int64_t depth = 0; depth <= channel; ++depth)
         layers_[channel].push_back(
             register_module("channel" + std::to_string(channel + 1) + "_layer" + std::to_string(depth + 1),
@@ -33,7 +33,7 @@ class Inception final : public torch::nn::Module {
   }
 
  private:
-  std::vector<std::shared_ptr<Dense>> layers_[kChannels];
+  std::vector<std::shared_ptr<Dense>> layers_[channels];
 };
 
 class DfmModel final : public RankingModel {
@@ -50,7 +50,7 @@ class DfmModel final : public RankingModel {
         first_(register_module(
             "first", std::make_shared<Inception>(shape_.user_size + 3 * item_size_, shape_.filters))),
         second_(register_module("second",
-                                std::make_shared<Inception>(kChannels * shape_.filters, shape_.filters))),
+                                std::make_shared<Inception>(channels * shape_.filters, shape_.filters))),
         fusion_(register_module("fusion",
                                 std::make_shared<AdditivePooling>(shape_.filters, shape_.pooling_size))),
         score_(register_module("score", std::make_shared<Dense>(shape_.filters, 1))) {}
@@ -70,7 +70,7 @@ class DfmModel final : public RankingModel {
     const Tensor features = torch::cat({own, history, candidate, history * candidate}, 1);
     const Tensor fused = second_->forward(dropout(first_->forward(features), shape_.dropout, pass));
     std::vector<std::int64_t> offsets(static_cast<std::size_t>(fused.size(0)) + 1);
-    for (std::size_t p = 0; p < offsets.size(); ++p) offsets[p] = static_cast<std::int64_t>(p) * kChannels;
+    for (std::size_t p = 0; p < offsets.size(); ++p) offsets[p] = static_cast<std::int64_t>(p) * channels;
     return score_->forward(fusion_->forward(fused.view({-1, shape_.filters}), Segments(std::move(offsets))))
         .squeeze(1);
   }

@@ -8,8 +8,8 @@
 namespace sotto {
 namespace {
 
-constexpr double kTolerance = 1e-4;
-constexpr double kMostNoise = 1e9;
+constexpr double calibration_tolerance = 1e-4;
+constexpr double most_noise = 1e9;
 
 }  // namespace
 
@@ -30,8 +30,8 @@ Result<double> smallest_noise(const Budget& budget, Method method,
   double high = 1;
   while (!enough(high)) {
     high *= 2;
-    if (high > kMostNoise) {
-      return bad_input("no noise up to {:.0e} reaches epsilon {}{}{}", kMostNoise, budget.epsilon,
+    if (high > most_noise) {
+      return bad_input("no noise up to {:.0e} reaches epsilon {}{}{}", most_noise, budget.epsilon,
                        refusal.empty() ? "" : ": ", refusal);
     }
   }
@@ -40,7 +40,7 @@ Result<double> smallest_noise(const Budget& budget, Method method,
     high = low;
     low /= 2;
   }
-  while (high > low * (1 + kTolerance)) {
+  while (high > low * (1 + calibration_tolerance)) {
     const double middle = std::sqrt(low * high);
     (enough(middle) ? high : low) = middle;
   }

@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kDelta = 1e-6;
+constexpr double claim_delta = 1e-6;
 
 // Trainable numbers of the FedNewsRec model with frozen word vectors.
 std::uint64_t fednewsrec_size() {
@@ -30,18 +30,18 @@ Result<Claim> fednewsrec() {
   const double one_upload = per_coordinate * static_cast<double>(size);
   const PrivacyEvent coordinates{LaplaceNoise{1 / per_coordinate}, Adjacency::replace_one, Unit::user,
                                  NoSampling{}, size * uploads};
-  SOTTO_TRY(const Guarantee all, account({&coordinates, 1}, kDelta, Method::rdp, Adversary::server));
+  SOTTO_TRY(const Guarantee all, account({&coordinates, 1}, claim_delta, Method::rdp, Adversary::server));
   return Claim{"FedNewsRec",
                "gradient upload, clip 0.005, Laplace 0.015",
                per_coordinate,
                all.epsilon,
-               kDelta,
+               claim_delta,
                Unit::user,
                Adversary::server,
                {fmt::format("ε = 2δ/λ holds for one coordinate; an upload has {} of them: pure ε {:.3g}.",
                             size, one_upload),
                 fmt::format("A user uploads about {} times, which adds up to ε {:.3g} at δ {:g}.", uploads,
-                            all.epsilon, kDelta),
+                            all.epsilon, claim_delta),
                 "The number of a user's behaviours travels beside it in the clear, outside of any ε."}};
 }
 
@@ -111,20 +111,20 @@ std::vector<Claim> privaterec() {
 
 Result<std::vector<Claim>> dp_privrec() {
   constexpr std::uint64_t rounds = 1000, cohort = 30, population = 4800;
-  SOTTO_TRY(const PaperCell cell, privrec_cell(3, cohort, kDelta));
+  SOTTO_TRY(const PaperCell cell, privrec_cell(3, cohort, claim_delta));
   const double average = static_cast<double>(rounds * cohort) / static_cast<double>(population);
   const auto participations = static_cast<std::uint64_t>(std::ceil(average));
   const PrivacyEvent seen{GaussianNoise{1}, Adjacency::replace_one, Unit::user, NoSampling{}, participations};
-  SOTTO_TRY(const Guarantee server, account_best({&seen, 1}, kDelta, Adversary::server));
+  SOTTO_TRY(const Guarantee server, account_best({&seen, 1}, claim_delta, Adversary::server));
   const PrivacyEvent always{GaussianNoise{1}, Adjacency::replace_one, Unit::user, NoSampling{}, rounds};
-  SOTTO_TRY(const Guarantee unlucky, account_best({&always, 1}, kDelta, Adversary::server));
+  SOTTO_TRY(const Guarantee unlucky, account_best({&always, 1}, claim_delta, Adversary::server));
   return std::vector<Claim>{
       Claim{
           "DP-PrivRec",
           "published models, MovieLens, M = 30, z = 1",
           cell.paper,
           cell.best,
-          kDelta,
+          claim_delta,
           Unit::user,
           Adversary::published,
           {fmt::format(
@@ -136,7 +136,7 @@ Result<std::vector<Claim>> dp_privrec() {
             "what the server sees, MovieLens, M = 30, z = 1",
             cell.paper,
             server.epsilon,
-            kDelta,
+            claim_delta,
             Unit::user,
             Adversary::server,
             {"The server picks the cohort: sampling hides nothing from it.",

@@ -8,21 +8,21 @@
 
 namespace sotto {
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 // Relative error of one rounded operation.
-inline constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
+inline constexpr double rounding_unit = std::numeric_limits<double>::epsilon() / 2;
 
 // log(e^a + e^b)
 inline double log_add(double a, double b) {
   const double high = std::max(a, b);
-  if (high == -kInfinity || high == kInfinity) return high;
+  if (high == -infinity || high == infinity) return high;
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
 // log(e^a − e^b) for a ≥ b
 inline double log_subtract(double a, double b) {
-  if (b == -kInfinity) return a;
-  if (a <= b) return -kInfinity;
+  if (b == -infinity) return a;
+  if (a <= b) return -infinity;
   return a + std::log(-std::expm1(b - a));
 }
 

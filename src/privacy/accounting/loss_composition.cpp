@@ -15,9 +15,9 @@ namespace {
 // Relative error of one radix stage: twiddle factors within 1.4e-15 and a complex butterfly. A term of the
 // transform passes through all stages, so every coefficient of a law of total mass 1 is off by at most stages
 // · this.
-constexpr double kStageError = 4e-15;
-constexpr double kOutside = 1e-10;  // tilted mass left outside of the window, per side
-constexpr std::size_t kMaxTransform = std::size_t{1} << 24;
+constexpr double stage_error = 4e-15;
+constexpr double outside_mass = 1e-10;  // tilted mass left outside of the window, per side
+constexpr std::size_t max_transform = std::size_t{1} << 24;
 
 using Spectrum = std::vector<std::complex<double>>;
 
@@ -58,8 +58,8 @@ struct TiltedSum {
   double scale(double at_loss) const { return std::exp(log_scale - tilt * at_loss); }
 };
 
-// Distances from the tilted mean that leave at most kOutside on either side (Chernoff bound); never beyond
-// the support, outside of which there is nothing.
+// Distances from the tilted mean that leave at most outside_mass on either side (Chernoff bound); never
+// beyond the support, outside of which there is nothing.
 struct Window {
   double below = 0, above = 0;
   double outside_below = 0, outside_above = 0;
@@ -72,10 +72,10 @@ Window choose_window(std::span<const LossPower> losses, double tilt, const Cumul
     lowest += static_cast<double>(count) * loss->loss(0);
     highest += static_cast<double>(count) * loss->loss(loss->mass.size() - 1);
   }
-  const double log_outside = std::log(kOutside);
+  const double log_outside = std::log(outside_mass);
   const double gaussian = std::sqrt(-2 * log_outside / std::max(at.variance, step * step * 1e-6));
   const auto reach = [&](double sign) {
-    double best = kInfinity;
+    double best = infinity;
     for (double extra = gaussian; extra > 0.02 * gaussian; extra *= 0.7) {
       const double moved = cumulants(losses, tilt + sign * extra).value;
       const double distance = (moved - at.value - log_outside) / extra - sign * at.mean;
@@ -84,7 +84,7 @@ Window choose_window(std::span<const LossPower> losses, double tilt, const Cumul
     }
     return best + 2 * step;
   };
-  Window window{reach(-1), reach(1), kOutside, kOutside};
+  Window window{reach(-1), reach(1), outside_mass, outside_mass};
   if (const double all = at.mean - lowest + 2 * step; window.below >= all) {
     window.below = all;
     window.outside_below = 0;
@@ -104,7 +104,7 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt) {
   const Cumulants at = cumulants(losses, tilt);
   const Window window = choose_window(losses, tilt, at, sum.step);
   const double points = (window.below + window.above) / sum.step + 4;
-  if (!(points < static_cast<double>(kMaxTransform))) {
+  if (!(points < static_cast<double>(max_transform))) {
     return failed("composition needs {:.3g} lattice points of {:.3g}: ask for a coarser answer", points,
                   sum.step);
   }
@@ -113,7 +113,7 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt) {
 
   Eigen::FFT<double> transform;
   transform.SetFlag(Eigen::FFT<double>::HalfSpectrum);
-  const double coefficient_error = kStageError * levels;
+  const double coefficient_error = stage_error * levels;
   Spectrum product(n / 2 + 1, 1.0);
   Spectrum spectrum;
   std::vector<double> log_damping(n / 2 + 1,
@@ -142,7 +142,7 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt) {
       log_damping[i] += times * std::log(size);
       relative_slope[i] += times / size;
     }
-    sum.relative_error += times * kUnit * (16 + 2 * largest_exponent);
+    sum.relative_error += times * rounding_unit * (16 + 2 * largest_exponent);
     sum.log_scale += times * value;
     sum.offset += times * loss->offset;
     log_finite += times * std::log1p(-std::min(loss->infinite, 1.0));
@@ -158,8 +158,8 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt) {
   transform.inv(sum.mass, product, static_cast<Eigen::Index>(n));
   const double root_n = std::sqrt(static_cast<double>(n));
   const double result_norm = root_n * norm(sum.mass);
-  spectrum_error += 4 * kUnit * uses * result_norm;  // complex multiplications of the powers
-  sum.noise = 1.01 * (spectrum_error + kStageError * levels * result_norm);
+  spectrum_error += 4 * rounding_unit * uses * result_norm;  // complex multiplications of the powers
+  sum.noise = 1.01 * (spectrum_error + stage_error * levels * result_norm);
   sum.outside_above = window.outside_above;
   sum.outside = window.outside_above + window.outside_below;
   sum.infinite = -std::expm1(log_finite);
@@ -169,7 +169,7 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt) {
   const auto start = static_cast<std::size_t>(static_cast<std::uint64_t>(sum.first) & (n - 1));
   std::rotate(sum.mass.begin(), sum.mass.begin() + static_cast<std::ptrdiff_t>(start), sum.mass.end());
   sum.relative_error +=
-      4 * kUnit *
+      4 * rounding_unit *
       (std::abs(sum.log_scale) + tilt * std::max(std::abs(sum.loss(0)), std::abs(sum.loss(n - 1))));
   return sum;
 }

@@ -30,7 +30,7 @@ double solve_for_tilt(double start, double limit, const ValueAndSlope& value_and
     (value < 0 ? low : high) = tilt;
     // A bounded loss may have no solution: stop once the tilted law sits on its highest atom.
     if (value < 0 && slope * tilt < 1e-2) return tilt;
-    double next = slope > 0 ? tilt - value / slope : kInfinity;
+    double next = slope > 0 ? tilt - value / slope : infinity;
     next = std::clamp(next, tilt / 8, tilt * 8);
     if (!(next > low && next < high)) next = high < limit || next < high ? (low + high) / 2 : limit;
     if (std::abs(next - tilt) < 1e-3 * tilt) return next;
@@ -43,7 +43,7 @@ double solve_for_tilt(double start, double limit, const ValueAndSlope& value_and
 
 Cumulants cumulants(const LossLattice& loss, double tilt) {
   // Shift by the largest exponent, to the nearest power of two, so that nothing overflows.
-  double shift = -kInfinity;
+  double shift = -infinity;
   for (std::size_t i = 0; i < loss.mass.size(); ++i) {
     if (loss.mass[i] <= 0) continue;
     shift = std::max(shift, tilt * loss.loss(i) + std::numbers::ln2 * std::ilogb(loss.mass[i]));
@@ -60,7 +60,7 @@ Cumulants cumulants(const LossLattice& loss, double tilt) {
     first += weight * x;
     second += weight * x * x;
   }
-  if (total <= 0) return {-kInfinity, 0, 0};
+  if (total <= 0) return {-infinity, 0, 0};
   const double mean = first / total;
   return {shift + std::log(total), centre + mean, std::max(0.0, second / total - mean * mean)};
 }

@@ -8,7 +8,7 @@
 namespace sotto {
 namespace {
 
-constexpr std::int64_t kMaxPoints = std::int64_t{1} << 23;
+constexpr std::int64_t max_points = std::int64_t{1} << 23;
 
 struct Mass {
   double value = 0;
@@ -17,7 +17,7 @@ struct Mass {
 
 // Rounding error of a computed tail x: a few units of the erfc itself, plus its argument's, which costs about
 // z² ≈ −2 log x units.
-double tail_error(double x) { return x > 0 ? kUnit * x * (8 - 4 * std::log(x)) : 0; }
+double tail_error(double x) { return x > 0 ? rounding_unit * x * (8 - 4 * std::log(x)) : 0; }
 
 // Mass of (a, b] from whichever tails are small.
 Mass between(double below_a, double above_a, double below_b, double above_b) {
@@ -43,7 +43,7 @@ bool is_finite(const LossAtom& atom) { return atom.p > 0 && atom.q > 0; }
 double scaled(double q, double loss) { return q > 0 ? std::exp(loss + std::log(q)) : 0; }
 
 double lattice_offset(const LossPair& pair, double step) {
-  double lowest = kInfinity;
+  double lowest = infinity;
   for (const auto& atom : pair.atoms) {
     if (is_finite(atom)) lowest = std::min(lowest, loss_of(atom));
   }
@@ -82,7 +82,8 @@ void fill_pessimistic(LossLattice& lattice, const LossPair& pair) {
     const double position = (loss_of(atom) - lattice.loss(0)) / lattice.step;
     const auto at =
         static_cast<std::size_t>(std::clamp(std::floor(position), 0.0, static_cast<double>(points) - 2));
-    connect_the_dots(lattice, at, {{atom.p, 4 * kUnit * atom.p}, {atom.q, 4 * kUnit * atom.q}});
+    connect_the_dots(lattice, at,
+                     {{atom.p, 4 * rounding_unit * atom.p}, {atom.q, 4 * rounding_unit * atom.q}});
   }
 }
 
@@ -116,13 +117,13 @@ void level(Cell& cell, Cell& neighbour, double loss) {
 // How far a cell's loss surely lies above `loss`; at least minus half a step mathematically.
 double excess_over(const Cell& cell, double loss) {
   return std::log((cell.p.value - cell.p.error) / (cell.q.value + cell.q.error)) - loss -
-         8 * kUnit * (1 + std::abs(loss));
+         8 * rounding_unit * (1 + std::abs(loss));
 }
 
 // The shift that costs least: cells below the shifted point lose a whole step, all others the shift.
 double cheapest_shift(const LossLattice& lattice, const std::vector<Cell>& cells) {
-  constexpr int kHalvings = 40;
-  std::vector<double> lost(kHalvings + 2, 0.0);  // mass that shift −step/2^j leaves below the point
+  constexpr int most_halvings = 40;
+  std::vector<double> lost(most_halvings + 2, 0.0);  // mass that shift −step/2^j leaves below the point
   double total = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].p.value <= cells[i].p.error) continue;
@@ -131,12 +132,12 @@ double cheapest_shift(const LossLattice& lattice, const std::vector<Cell>& cells
     if (excess >= 0) continue;
     const double halvings =
         std::floor(std::log2(-lattice.step / excess));  // the finest shift that still covers it
-    lost[static_cast<std::size_t>(std::clamp(halvings + 1, 1.0, kHalvings + 1.0))] += cells[i].p.value;
+    lost[static_cast<std::size_t>(std::clamp(halvings + 1, 1.0, most_halvings + 1.0))] += cells[i].p.value;
   }
   double best = -lattice.step / 2;
-  double best_cost = kInfinity;
+  double best_cost = infinity;
   double below = 0;
-  for (int j = 1; j <= kHalvings; ++j) {
+  for (int j = 1; j <= most_halvings; ++j) {
     below += lost[static_cast<std::size_t>(j)];
     const double shift = std::ldexp(lattice.step, -j);
     const double cost = below * lattice.step + total * shift;
@@ -168,7 +169,7 @@ void fill_optimistic(LossLattice& lattice, const LossPair& pair) {
     }
     const double position = std::round((loss_of(atom) - lattice.loss(0)) / lattice.step);
     cells[static_cast<std::size_t>(std::clamp(position, 1.0, static_cast<double>(points) - 1))].add(
-        {{atom.p, 4 * kUnit * atom.p}, {atom.q, 4 * kUnit * atom.q}});
+        {{atom.p, 4 * rounding_unit * atom.p}, {atom.q, 4 * rounding_unit * atom.q}});
   }
   // Cells whose loss fell below their point borrow from above, then those above it from below.
   for (std::size_t i = 1; i + 1 < points; ++i) {
@@ -216,7 +217,7 @@ double LossLattice::variance() const {
 }
 
 LossRange loss_range(const LossPair& pair, double tail) {
-  LossRange range{kInfinity, -kInfinity};
+  LossRange range{infinity, -infinity};
   for (const auto& atom : pair.atoms) {
     if (!is_finite(atom)) continue;
     range.low = std::min(range.low, loss_of(atom));
@@ -240,7 +241,7 @@ Result<LossLattice> to_lattice(const LossPair& pair, const LossRange& range, dou
   lattice.offset = lattice_offset(pair, step);
   const double first = std::floor((range.low - lattice.offset) / step) - 1;
   const double last = std::ceil((range.high - lattice.offset) / step) + 1;
-  if (!(last - first < static_cast<double>(kMaxPoints)) || !(std::abs(first) < 1e15)) {
+  if (!(last - first < static_cast<double>(max_points)) || !(std::abs(first) < 1e15)) {
     return failed("a loss range of {:.3g} to {:.3g} needs too many lattice points of {:.3g}", range.low,
                   range.high, step);
   }

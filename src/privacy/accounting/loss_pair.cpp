@@ -72,7 +72,7 @@ LossPair sampled_for_removal(const LossPair& pair, double rate) {
   sampled.tails = [tails = pair.tails, rate](double loss) {
     const double inner = std::expm1(loss) / rate;  // e^{unsampled loss} − 1
     if (inner <= -1) {
-      const LossTails all = tails(-kInfinity);
+      const LossTails all = tails(-infinity);
       return LossTails{0, (1 - rate) * all.q_above + rate * all.p_above, 0, all.q_above};
     }
     const LossTails t = tails(std::log1p(inner));

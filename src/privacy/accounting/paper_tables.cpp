@@ -21,10 +21,10 @@ struct PrintedTable {
   std::array<PrintedRow, 6> rows;
 };
 
-constexpr std::array<double, 3> kDeltas = {1e-8, 1e-6, 1e-4};
-constexpr std::uint64_t kRounds = 1000;
-constexpr double kNoiseMultiplier = 1;
-constexpr std::array<PrintedTable, 2> kPrinted = {{
+constexpr std::array<double, 3> table_deltas = {1e-8, 1e-6, 1e-4};
+constexpr std::uint64_t table_rounds = 1000;
+constexpr double table_noise_multiplier = 1;
+constexpr std::array<PrintedTable, 2> printed_tables = {{
     {3,
      4800,
      {{{5, {1.7439, 1.3602, 0.9764}},
@@ -45,11 +45,11 @@ constexpr std::array<PrintedTable, 2> kPrinted = {{
 
 // The paper's accountant: the without-replacement bound at integer orders 2 to 256, classical conversion.
 double classical_epsilon(double fraction, double compositions, double delta,
-                         double noise_multiplier = kNoiseMultiplier) {
+                         double noise_multiplier = table_noise_multiplier) {
   const auto unsampled = [&](double order) { return order / (2 * noise_multiplier * noise_multiplier); };
-  double best = kInfinity;
+  double best = infinity;
   for (std::uint64_t alpha = 2; alpha <= 256; ++alpha) {
-    const double curve = compositions * rdp_without_replacement(fraction, unsampled, kInfinity, alpha);
+    const double curve = compositions * rdp_without_replacement(fraction, unsampled, infinity, alpha);
     best = std::min(best, curve - std::log(delta) / static_cast<double>(alpha - 1));
   }
   return best;
@@ -58,14 +58,14 @@ double classical_epsilon(double fraction, double compositions, double delta,
 double cut_to_four_digits(double value) { return std::floor(value * 1e4) / 1e4; }
 
 Result<PaperCell> computed_cell(const PrintedTable& table, const PrintedRow& row, std::size_t column) {
-  const double delta = kDeltas[column];
+  const double delta = table_deltas[column];
   const double fraction = static_cast<double>(row.cohort) / static_cast<double>(table.population);
-  const PrivacyEvent training{GaussianNoise{kNoiseMultiplier}, Adjacency::replace_one, Unit::user,
-                              SamplingWithoutReplacement{row.cohort, table.population}, kRounds};
+  const PrivacyEvent training{GaussianNoise{table_noise_multiplier}, Adjacency::replace_one, Unit::user,
+                              SamplingWithoutReplacement{row.cohort, table.population}, table_rounds};
   PaperCell cell{table.number, row.cohort, table.population, delta, row.epsilon[column]};
-  cell.computed = classical_epsilon(fraction, static_cast<double>(kRounds * row.cohort), delta);
+  cell.computed = classical_epsilon(fraction, static_cast<double>(table_rounds * row.cohort), delta);
   cell.reproduced = cut_to_four_digits(cell.computed);
-  cell.per_round = classical_epsilon(fraction, static_cast<double>(kRounds), delta);
+  cell.per_round = classical_epsilon(fraction, static_cast<double>(table_rounds), delta);
   SOTTO_TRY(const Guarantee best, account_best({&training, 1}, delta, Adversary::published));
   cell.best = best.epsilon;
   cell.best_method = best.method;
@@ -76,9 +76,9 @@ Result<PaperCell> computed_cell(const PrintedTable& table, const PrintedRow& row
 
 Result<std::vector<PaperCell>> privrec_tables() {
   std::vector<PaperCell> cells;
-  for (const auto& table : kPrinted) {
+  for (const auto& table : printed_tables) {
     for (const auto& row : table.rows) {
-      for (std::size_t column = 0; column < kDeltas.size(); ++column) {
+      for (std::size_t column = 0; column < table_deltas.size(); ++column) {
         SOTTO_TRY(PaperCell cell, computed_cell(table, row, column));
         cells.push_back(cell);
       }
@@ -95,10 +95,10 @@ double privrec_claimed_epsilon(double noise_multiplier, std::uint64_t cohort, st
 }
 
 Result<PaperCell> privrec_cell(int table, std::uint64_t cohort, double delta) {
-  for (const auto& printed : kPrinted) {
+  for (const auto& printed : printed_tables) {
     for (const auto& row : printed.rows) {
-      for (std::size_t column = 0; column < kDeltas.size(); ++column) {
-        if (printed.number == table && row.cohort == cohort && kDeltas[column] == delta) {
+      for (std::size_t column = 0; column < table_deltas.size(); ++column) {
+        if (printed.number == table && row.cohort == cohort && table_deltas[column] == delta) {
           return computed_cell(printed, row, column);
         }
       }

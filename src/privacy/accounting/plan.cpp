@@ -10,8 +10,8 @@
 namespace sotto {
 namespace {
 
-constexpr double kLargest = 1e12;
-constexpr std::int64_t kLargestCount = 1'000'000'000'000;
+constexpr double largest_value = 1e12;
+constexpr std::int64_t largest_count = 1'000'000'000'000;
 
 Status require(double value, std::string_view setting, std::string_view why) {
   if (std::isfinite(value) && value > 0) return {};
@@ -86,35 +86,35 @@ void PrivacyPlan::bind(SettingsTable& table) {
                   {"gaussian", "laplace", "discrete-gaussian", "skellam", "randomised-response", "pure",
                    "approximate"},
                   "What each round releases through")
-      .add("noise", noise, {0, kLargest},
+      .add("noise", noise, {0, largest_value},
            "Gaussian: σ over L2 sensitivity; Laplace: scale over L1 sensitivity; grid noise: σ in grid steps")
-      .add("epsilon", epsilon, {0, kLargest}, "ε of one use (randomised-response, pure, approximate)")
+      .add("epsilon", epsilon, {0, largest_value}, "ε of one use (randomised-response, pure, approximate)")
       .add("mechanism_delta", mechanism_delta, {0, 1}, "δ of one use (approximate)")
-      .add("categories", categories, {2, kLargestCount}, "Values of randomised response")
-      .add("l1_sensitivity", l1_sensitivity, {0, kLargest}, "Grid noise: L1 sensitivity in grid steps")
-      .add("l2_sensitivity", l2_sensitivity, {0, kLargest}, "Grid noise: L2 sensitivity in grid steps")
-      .add("dimension", dimension, {1, kLargestCount}, "Discrete Gaussian sums: number of coordinates")
-      .add("summands", summands, {1, kLargestCount},
+      .add("categories", categories, {2, largest_count}, "Values of randomised response")
+      .add("l1_sensitivity", l1_sensitivity, {0, largest_value}, "Grid noise: L1 sensitivity in grid steps")
+      .add("l2_sensitivity", l2_sensitivity, {0, largest_value}, "Grid noise: L2 sensitivity in grid steps")
+      .add("dimension", dimension, {1, largest_count}, "Discrete Gaussian sums: number of coordinates")
+      .add("summands", summands, {1, largest_count},
            "Discrete Gaussian sums: honest devices that surely report")
       .add_choice("sampling", sampling, {"none", "poisson", "without-replacement"},
                   "How a round's cohort is drawn")
-      .add("population", population, {0, kLargestCount}, "Units that can be drawn")
-      .add("cohort", cohort, {0, kLargestCount}, "Units drawn per round (Poisson: on average)")
-      .add("rounds", rounds, {1, kLargestCount}, "Uses of the mechanism")
+      .add("population", population, {0, largest_count}, "Units that can be drawn")
+      .add("cohort", cohort, {0, largest_count}, "Units drawn per round (Poisson: on average)")
+      .add("rounds", rounds, {1, largest_count}, "Uses of the mechanism")
       .add("delta", delta, {0, 1}, "δ of the answer (method pure needs none)")
       .add_choice("adjacency", adjacency, {"add-remove", "replace-one"}, "Which data sets must look alike")
       .add_choice("unit", unit, {"click", "impression", "user"}, "What one unit is")
       .add_choice("method", method, {"best", "pld", "rdp", "rdp-classical", "analytic-gaussian", "pure"},
                   "Accountant")
-      .add("participations", participations, {0, kLargestCount},
+      .add("participations", participations, {0, largest_count},
            "Cap per unit; when given, the ε against the server is answered as well")
       .add("total_variation", total_variation, {0, 1},
            "Distance per use between the sampler that runs and the law stated; charged to δ")
-      .add("second_noise", second_noise, {0, kLargest},
+      .add("second_noise", second_noise, {0, largest_value},
            "Noise of a second release by the same mechanism, with everybody in both; 0: there is none")
-      .add("second_l1_sensitivity", second_l1_sensitivity, {0, kLargest},
+      .add("second_l1_sensitivity", second_l1_sensitivity, {0, largest_value},
            "L1 sensitivity of the second release")
-      .add("second_l2_sensitivity", second_l2_sensitivity, {0, kLargest},
+      .add("second_l2_sensitivity", second_l2_sensitivity, {0, largest_value},
            "L2 sensitivity of the second release")
       .add("second_total_variation", second_total_variation, {0, 1},
            "Distance of the second sampler from its law");

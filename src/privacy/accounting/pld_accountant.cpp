@@ -54,7 +54,7 @@ Result<double> loss_variance(const LossPair& pair, const LossRange& range) {
 }
 
 // Splitting mass inside a step adds at most step²/4 (about step²/6) of variance per use.
-constexpr double kVarianceInflation = 1e-4;
+constexpr double variance_inflation = 1e-4;
 
 Result<double> first_step(const Direction& direction) {
   double variance = 0;
@@ -71,7 +71,7 @@ Result<double> first_step(const Direction& direction) {
       atom_variance = count * one;
     }
   }
-  const double step = std::sqrt(6 * kVarianceInflation * variance / uses);
+  const double step = std::sqrt(6 * variance_inflation * variance / uses);
   if (!(step > 0)) return bad_input("the privacy loss does not vary: nothing to compose");
   // Put the atoms of the most important discrete law (and their middle) on the lattice, where they cost
   // nothing.
@@ -113,15 +113,15 @@ Result<PldAnswer> bracket(const std::vector<Direction>& directions, double step,
 
 Result<PldAnswer> refine(const std::vector<Direction>& directions, const PldTarget& target, double absolute,
                          const Tilt& tilt, const Query& query) {
-  double step = kInfinity;
+  double step = infinity;
   for (const auto& direction : directions) {
     SOTTO_TRY(const double wanted, first_step(direction));
     step = std::min(step, wanted);
   }
   SOTTO_TRY(PldAnswer best, bracket(directions, step, target.with_lower_bound, tilt, query));
   if (!target.with_lower_bound) return best;
-  constexpr int kMaxHalvings = 6;
-  for (int i = 0; i < kMaxHalvings; ++i) {
+  constexpr int max_halvings = 6;
+  for (int i = 0; i < max_halvings; ++i) {
     if (best.upper - best.lower <= std::max(target.relative * best.upper, absolute)) break;
     step /= 2;
     auto finer = bracket(directions, step, true, tilt, query);
@@ -168,8 +168,8 @@ Result<PldAnswer> pld_delta(std::span<const PrivacyEvent> events, double epsilon
   if (!(epsilon >= 0) || !std::isfinite(epsilon)) {
     return bad_input("epsilon must be a finite number of at least 0, not {}", epsilon);
   }
-  constexpr double kTail = 1e-20;
-  SOTTO_TRY(const auto directions, directions_of(events, kTail / total_uses(events)));
+  constexpr double far_tail = 1e-20;
+  SOTTO_TRY(const auto directions, directions_of(events, far_tail / total_uses(events)));
   return refine(
       directions, target, 1e-18, [epsilon](auto losses) { return tilt_for_epsilon(losses, epsilon); },
       [epsilon](auto losses, double tilt, Rounding rounding) {

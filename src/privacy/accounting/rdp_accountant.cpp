@@ -10,16 +10,16 @@
 namespace sotto {
 namespace {
 
-constexpr double kLargestOrder = 1e5;
-constexpr double kLargestIntegerOrder = 8192;  // the sampled bounds cost one term per unit of α
+constexpr double largest_order = 1e5;
+constexpr double largest_integer_order = 8192;  // the sampled bounds cost one term per unit of α
 
 std::vector<double> candidate_orders(bool integers_only) {
   std::vector<double> orders;
   if (!integers_only) {
-    for (double excess = 1e-5; 1 + excess < kLargestOrder; excess *= 1.2) orders.push_back(1 + excess);
+    for (double excess = 1e-5; 1 + excess < largest_order; excess *= 1.2) orders.push_back(1 + excess);
   }
   for (double order = 2; order <= 64; ++order) orders.push_back(order);
-  for (double order = 64; order <= kLargestIntegerOrder; order = std::ceil(order * 1.08))
+  for (double order = 64; order <= largest_integer_order; order = std::ceil(order * 1.08))
     orders.push_back(order);
   std::sort(orders.begin(), orders.end());
   orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
@@ -52,7 +52,7 @@ double RdpAccountant::convert(double alpha, double delta, RdpConversion conversi
 
 RdpAnswer RdpAccountant::epsilon_of_curves(double delta, RdpConversion conversion) const {
   const std::vector<double> orders = candidate_orders(integer_orders_only_);
-  RdpAnswer best{kInfinity, 0};
+  RdpAnswer best{infinity, 0};
   std::size_t best_at = 0;
   int worse_in_a_row = 0;
   for (std::size_t i = 0; i < orders.size(); ++i) {

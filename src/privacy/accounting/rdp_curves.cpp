@@ -54,7 +54,7 @@ double rdp(const DiscreteGaussianNoise& m, double alpha) {
 
 // Agarwal, Kairouz, Liu 2021 (The Skellam mechanism for differentially private federated learning).
 double rdp(const SkellamNoise& m, double alpha) {
-  if (alpha != std::floor(alpha)) return kInfinity;
+  if (alpha != std::floor(alpha)) return infinity;
   const double l2_squared = square(m.l2_sensitivity);
   const double gap =
       std::min(((2 * alpha - 1) * l2_squared + 6 * m.l1_sensitivity) / (4 * square(m.variance)),
@@ -73,7 +73,7 @@ double rdp_at_infinity(const Mechanism& mechanism) {
   if (const auto* m = std::get_if<RandomisedResponse>(&mechanism)) return m->epsilon;
   if (const auto* m = std::get_if<PureDp>(&mechanism)) return m->epsilon;
   if (const auto* m = std::get_if<ApproximateDp>(&mechanism)) return m->epsilon;
-  return kInfinity;
+  return infinity;
 }
 
 bool covers_fractional_orders(const Mechanism& mechanism) {
@@ -97,7 +97,7 @@ namespace {
 // log E[(P/Q)^α] at integer α: Σ C(α,k) (1−q)^{α−k} q^k e^{k(k−1)/(2z²)}.
 double log_moment_integer(double q, double z, double alpha) {
   if (alpha <= 1) return 0;
-  double sum = -kInfinity;
+  double sum = -infinity;
   for (double k = 0; k <= alpha; ++k) {
     sum = log_add(sum, log_binomial(alpha, k) + k * std::log(q) + (alpha - k) * std::log1p(-q) +
                            k * (k - 1) / (2 * z * z));
@@ -123,8 +123,8 @@ double log_moment_by_quadrature(double q, double z, double alpha) {
   const double step = std::min(z / 4, z * z / 2);
   const double low = -12 * z;
   const double nodes = std::ceil((alpha + 24 * z) / step);
-  if (nodes > 50'000) return kInfinity;
-  double sum = -kInfinity;
+  if (nodes > 50'000) return infinity;
+  double sum = -infinity;
   for (double i = 0; i <= nodes; ++i) {
     const double x = low + i * step;
     const double y = q * std::expm1((2 * x - 1) / (2 * z * z));
@@ -137,9 +137,9 @@ double log_moment_by_quadrature(double q, double z, double alpha) {
 }
 
 // Relative error left to rounding and quadrature, charged upwards.
-constexpr double kMomentError = 1e-9;
+constexpr double moment_error = 1e-9;
 // Rounding error of the integer sum, whose largest term is near 1.
-constexpr double kLogMomentError = 2e-14;
+constexpr double log_moment_error = 2e-14;
 
 }  // namespace
 
@@ -147,7 +147,7 @@ double rdp_poisson_gaussian(double rate, double noise_multiplier, double alpha) 
   if (rate >= 1) return alpha / (2 * noise_multiplier * noise_multiplier);
   const double floor = std::floor(alpha);
   if (alpha == floor) {
-    return (log_moment_integer(rate, noise_multiplier, alpha) + kLogMomentError) / (alpha - 1);
+    return (log_moment_integer(rate, noise_multiplier, alpha) + log_moment_error) / (alpha - 1);
   }
   // α ↦ log E[(P/Q)^α] is convex, so the chord is an upper bound that needs no integral.
   const double part = alpha - floor;
@@ -155,7 +155,7 @@ double rdp_poisson_gaussian(double rate, double noise_multiplier, double alpha) 
                        part * log_moment_integer(rate, noise_multiplier, floor + 1);
   const double integral = log_moment_by_quadrature(rate, noise_multiplier, alpha);
   const double log_moment = std::min(integral, chord);
-  return log_moment * (1 + kMomentError) / (alpha - 1);
+  return log_moment * (1 + moment_error) / (alpha - 1);
 }
 
 double rdp_poisson_generic(double rate, const std::function<double(double)>& unsampled, std::uint64_t alpha) {

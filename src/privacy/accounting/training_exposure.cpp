@@ -13,7 +13,7 @@ double chance_above_cap(std::uint64_t rounds, double rate, std::uint64_t cap) {
   if (cap >= rounds) return 0;
   if (rate >= 1) return 1;
   const double n = static_cast<double>(rounds);
-  double sum = -kInfinity;
+  double sum = -infinity;
   for (double k = static_cast<double>(cap) + 1; k <= n; ++k) {
     const double term = log_binomial(n, k) + k * std::log(rate) + (n - k) * std::log1p(-rate);
     sum = log_add(sum, term);
@@ -42,7 +42,7 @@ Result<TwoAdversaries> account_training(const TrainingExposure& exposure, double
   if (auto server = account_best({&seen, 1}, delta, Adversary::server)) {
     both.server = std::move(*server);
   } else {
-    both.server = {.epsilon = kInfinity, .delta = delta, .adjacency = seen.adjacency, .unit = seen.unit};
+    both.server = {.epsilon = infinity, .delta = delta, .adjacency = seen.adjacency, .unit = seen.unit};
     both.server.adversary = Adversary::server;
     both.server.notes.push_back(std::move(server).error().message);
   }

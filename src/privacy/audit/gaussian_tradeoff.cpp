@@ -10,8 +10,8 @@
 namespace sotto {
 
 double normal_quantile(double p) {
-  if (!(p > 0)) return -kInfinity;
-  if (p >= 1) return kInfinity;
+  if (!(p > 0)) return -infinity;
+  if (p >= 1) return infinity;
   if (p > 0.5) return -normal_quantile(1 - p);
   // log Φ is concave, and Φ(z) <= p at the start: Newton's steps climb to the root and never pass it.
   const double target = std::log(p);
@@ -32,7 +32,7 @@ double mu_of_rates(double likely, double unlikely) {
 
 Result<double> epsilon_of_mu(double mu, double delta) {
   if (!(mu > 0)) return 0.0;
-  if (std::isinf(mu)) return kInfinity;
+  if (std::isinf(mu)) return infinity;
   return gaussian_epsilon(1 / mu, delta);
 }
 

@@ -50,7 +50,7 @@ Spent PrivacyFilter::spent(std::span<const PrivacyEvent> events) const {
   const double promised = distance > 0 ? std::min(epsilon_, kMostWithSamplers) : epsilon_;
   const double slack = delta_of_approximate_events(events) + delta_of_their_samplers(events) +
                        delta_of_sampler(promised, distance);
-  if (!(slack <= kSlackShare * delta_)) return {kInfinity, "none"};
+  if (!(slack <= kSlackShare * delta_)) return {infinity, "none"};
   double sum = 0;
   double rdp = overhead_;
   for (const PrivacyEvent& event : events) {
@@ -61,7 +61,7 @@ Spent PrivacyFilter::spent(std::span<const PrivacyEvent> events) const {
   // The overhead may be below 0 at large δ; what was spent is not.
   const bool by_rdp = order_ > 0 && rdp < sum;
   const double spent = by_rdp ? std::max(rdp, 0.0) : sum;
-  if (!std::isfinite(spent) || (spent > promised && promised < epsilon_)) return {kInfinity, "none"};
+  if (!std::isfinite(spent) || (spent > promised && promised < epsilon_)) return {infinity, "none"};
   return {spent, by_rdp ? "rdp-filter" : "sum"};
 }
 

@@ -64,10 +64,10 @@ bool worth_loss_distributions(std::span<const PrivacyEvent> events, const Spent&
 
 // What no curve says better where ε is large: the sum, each release with its own sampler's δ.
 double sum_with_samplers(std::span<const PrivacyEvent> events, double delta) {
-  if (!(delta_of_approximate_events(events) + delta_of_their_samplers(events) <= delta)) return kInfinity;
+  if (!(delta_of_approximate_events(events) + delta_of_their_samplers(events) <= delta)) return infinity;
   double sum = 0;
   for (const PrivacyEvent& event : events) {
-    if (!is_known_by_epsilon_alone(event.mechanism)) return kInfinity;
+    if (!is_known_by_epsilon_alone(event.mechanism)) return infinity;
     sum += static_cast<double>(event.count) * rdp_at_infinity(event.mechanism);
   }
   return sum;

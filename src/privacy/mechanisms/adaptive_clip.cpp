@@ -11,7 +11,7 @@ namespace sotto {
 namespace {
 
 // More than this on one bit starves the model: use JointClipBit, which spends less for the same fraction.
-constexpr double kLargestSoundShare = 0.05;
+constexpr double largest_sound_share = 0.05;
 
 double fraction_multiplier_of(const AdaptiveClip::Settings& settings) {
   const double multiplier = settings.noise_multiplier / std::sqrt(settings.budget_share);
@@ -37,10 +37,10 @@ Result<AdaptiveClip> AdaptiveClip::create(const Settings& settings) {
   if (!(settings.budget_share > 0 && settings.budget_share < 1)) {
     return bad_input("budget share is {}, must lie strictly between 0 and 1", settings.budget_share);
   }
-  if (settings.mode == GuaranteeMode::sound && settings.budget_share > kLargestSoundShare) {
+  if (settings.mode == GuaranteeMode::sound && settings.budget_share > largest_sound_share) {
     return bad_input(
         "budget share {} spends most of the privacy on one bit: use at most {} or the joint form",
-        settings.budget_share, kLargestSoundShare);
+        settings.budget_share, largest_sound_share);
   }
   SOTTO_TRY(auto count, GaussianMechanism::create({fraction_multiplier_of(settings), 1.0}));
   return AdaptiveClip(settings, std::move(count));
@@ -74,7 +74,7 @@ PrivacyEvent AdaptiveClip::round_event() const {
   return {.mechanism = GaussianNoise{1 / std::sqrt(1 / (update * update) + 1 / (fraction * fraction))},
           .adjacency = Adjacency::replace_one,
           .unit = Unit::user,
-          .total_variation = GridNoise::kTotalVariation};
+          .total_variation = GridNoise::total_variation};
 }
 
 Result<JointClipBit> JointClipBit::create(double bound, double bit_weight) {

@@ -38,7 +38,7 @@ MechanismStatement ElementwiseLaplace::statement() const {
           .holds = PrivacyEvent{.mechanism = PureDp{dimension * per_coordinate},
                                 .adjacency = Adjacency::replace_one,
                                 .unit = Unit::user,
-                                .total_variation = GridNoise::kTotalVariation * dimension},
+                                .total_variation = GridNoise::total_variation * dimension},
           .why = fmt::format("the claim is the loss of one coordinate; an upload has {} of them",
                              settings_.dimension)};
 }

@@ -12,15 +12,15 @@ namespace sotto {
 
 namespace {
 
-constexpr double kScoreSteps = 1 << 30;    // grid steps per sensitivity
-constexpr double kEpsilonSteps = 1 << 20;  // per unit of ε
+constexpr double score_steps = 1 << 30;        // grid steps per sensitivity
+constexpr double steps_per_epsilon = 1 << 20;  // per unit of ε
 
 }  // namespace
 
 Result<ExponentialMechanism> ExponentialMechanism::create(const Settings& settings) {
   SOTTO_CHECK(require_epsilon(settings.epsilon));
   SOTTO_CHECK(require_positive(settings.sensitivity, "score sensitivity"));
-  if (settings.epsilon < 1 / kEpsilonSteps || settings.epsilon > 1e4) {
+  if (settings.epsilon < 1 / steps_per_epsilon || settings.epsilon > 1e4) {
     return bad_input("epsilon of the exponential mechanism is {}, must lie between 1e-6 and 10,000",
                      settings.epsilon);
   }
@@ -31,7 +31,7 @@ Result<std::size_t> ExponentialMechanism::choose(std::span<const double> scores,
   if (scores.empty()) return bad_input("nothing to choose from: pass at least one score");
   std::vector<std::int64_t> steps(scores.size());
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    const double rounded = std::nearbyint(scores[i] / settings_.sensitivity * kScoreSteps);
+    const double rounded = std::nearbyint(scores[i] / settings_.sensitivity * score_steps);
     if (!(std::fabs(rounded) < 0x1.0p52)) {
       return bad_input("score {} is {}, too large for sensitivity {} or not a number", i, scores[i],
                        settings_.sensitivity);
@@ -39,7 +39,7 @@ Result<std::size_t> ExponentialMechanism::choose(std::span<const double> scores,
     steps[i] = static_cast<std::int64_t>(rounded);
   }
   const std::int64_t best = *std::max_element(steps.begin(), steps.end());
-  const auto epsilon_steps = static_cast<std::uint64_t>(std::floor(settings_.epsilon * kEpsilonSteps));
+  const auto epsilon_steps = static_cast<std::uint64_t>(std::floor(settings_.epsilon * steps_per_epsilon));
   // Rounding moves a score by up to one step between neighbours: sensitivity 2^30 + 1 steps.
   const std::uint64_t denominator = (std::uint64_t{1} << 21) * ((std::uint64_t{1} << 30) + 1);
   for (;;) {

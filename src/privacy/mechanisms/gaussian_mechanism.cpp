@@ -34,7 +34,7 @@ PrivacyEvent GaussianMechanism::event() const {
   return {.mechanism = GaussianNoise{settings_.noise_multiplier},
           .adjacency = settings_.adjacency,
           .unit = settings_.unit,
-          .total_variation = GridNoise::kTotalVariation * static_cast<double>(settings_.dimension)};
+          .total_variation = GridNoise::total_variation * static_cast<double>(settings_.dimension)};
 }
 
 }  // namespace sotto

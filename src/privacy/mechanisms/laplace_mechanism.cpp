@@ -34,7 +34,7 @@ PrivacyEvent LaplaceMechanism::event() const {
   return {.mechanism = PureDp{settings_.epsilon},
           .adjacency = settings_.adjacency,
           .unit = settings_.unit,
-          .total_variation = GridNoise::kTotalVariation * static_cast<double>(settings_.dimension)};
+          .total_variation = GridNoise::total_variation * static_cast<double>(settings_.dimension)};
 }
 
 }  // namespace sotto

@@ -69,7 +69,7 @@ PrivacyEvent NoiseShare::event() const {
   const double l1 = std::min(std::sqrt(dimension) * l2, l2 * l2);
   PrivacyEvent event{.adjacency = settings_.adjacency,
                      .unit = Unit::user,
-                     .total_variation = GridNoise::kTotalVariation * dimension * present};
+                     .total_variation = GridNoise::total_variation * dimension * present};
   if (const auto* gaussian = std::get_if<DiscreteGaussian>(&noise_)) {
     event.mechanism = DiscreteGaussianNoise{gaussian->sigma(), surely_present(), settings_.dimension, l1, l2};
   } else {

@@ -15,12 +15,12 @@ struct Table {
   unsigned low_bits;  // at most 21
 };
 
-inline constexpr unsigned kSlotMask = 0x7ff;
-inline constexpr unsigned kThresholdAt = 11;
-inline constexpr unsigned kAcceptAt = 27;
-inline constexpr unsigned kEntryAlias = 16;
-inline constexpr unsigned kEntryOwnAccept = 27;
-inline constexpr unsigned kEntryAliasAccept = 43;
+inline constexpr unsigned slot_bits_mask = 0x7ff;
+inline constexpr unsigned threshold_at = 11;
+inline constexpr unsigned accept_at = 27;
+inline constexpr unsigned entry_alias = 16;
+inline constexpr unsigned entry_own_accept = 27;
+inline constexpr unsigned entry_alias_accept = 43;
 
 // Writes `count` samples; appends the positions whose value is not decided yet to `undecided`, in order, and
 // returns how many there are. `undecided` has room for `count`.

@@ -12,8 +12,8 @@ namespace sotto {
 
 namespace {
 
-constexpr unsigned kCapacityBits = 48;  // of one slot of the alias table
-constexpr std::uint64_t kCapacity = std::uint64_t{1} << kCapacityBits;
+constexpr unsigned slot_capacity_bits = 48;  // of one slot of the alias table
+constexpr std::uint64_t slot_capacity = std::uint64_t{1} << slot_capacity_bits;
 
 std::uint64_t floor_of(DoubleDouble value) {  // 0 <= value < 2^63
   const double whole = std::floor(value.hi);
@@ -35,8 +35,8 @@ std::int32_t BinnedSampler::offset_of(std::size_t bin) const {
 
 void BinnedSampler::make_bins() {
   const std::int64_t reach = law_->reach();
-  constexpr auto kMostHalfBins = static_cast<std::int64_t>(kSlots / 2 - 1);
-  while (((reach - 1) >> low_bits_) + 1 > kMostHalfBins) ++low_bits_;
+  constexpr auto most_half_bins = static_cast<std::int64_t>(slots / 2 - 1);
+  while (((reach - 1) >> low_bits_) + 1 > most_half_bins) ++low_bits_;
   half_bins_ = static_cast<std::int32_t>(((reach - 1) >> low_bits_) + 1);
   const auto width = std::int64_t{1} << low_bits_;
   const std::size_t count = 2 * static_cast<std::size_t>(half_bins_);
@@ -57,7 +57,7 @@ void BinnedSampler::make_bins() {
                    DoubleDouble(static_cast<double>(width));
     total = total + tail_weight_;
   }
-  scale_ = std::ldexp(1 - 0x1.0p-44, kSlotBits + kCapacityBits) / total.hi;
+  scale_ = std::ldexp(1 - 0x1.0p-44, slot_bits + slot_capacity_bits) / total.hi;
 
   bins_.resize(count + 2);
   std::uint64_t used = 0;
@@ -72,31 +72,32 @@ void BinnedSampler::make_bins() {
   }
   bins_[count].weight = law_->memoryless() ? floor_of(DoubleDouble(scale_) * tail_weight_) + 1 : 0;
   used += bins_[count].weight;
-  bins_[count + 1].weight = (kCapacity << kSlotBits) - used;  // start again
+  bins_[count + 1].weight = (slot_capacity << slot_bits) - used;  // start again
 }
 
 // Vose's construction in integers: slot i keeps bin i below its threshold and gives the rest to one other
 // bin.
 void BinnedSampler::make_alias_table() {
-  std::array<std::uint64_t, kSlots> left{};
+  std::array<std::uint64_t, slots> left{};
   for (std::size_t i = 0; i < bins_.size(); ++i) left[i] = bins_[i].weight;
   std::vector<std::size_t> poor, rich;
-  for (std::size_t i = 0; i < kSlots; ++i) (left[i] < kCapacity ? poor : rich).push_back(i);
+  for (std::size_t i = 0; i < slots; ++i) (left[i] < slot_capacity ? poor : rich).push_back(i);
 
   const auto accept_of = [&](std::size_t i) {
     return std::uint64_t{i < bins_.size() ? bins_[i].quick_accept : 0};
   };
   const auto store = [&](std::size_t slot, std::uint64_t threshold, std::size_t alias) {
     threshold_low_[slot] = static_cast<std::uint32_t>(threshold);
-    slots_[slot] = (threshold >> 32) | std::uint64_t{alias} << binned::kEntryAlias |
-                   accept_of(slot) << binned::kEntryOwnAccept | accept_of(alias) << binned::kEntryAliasAccept;
+    slots_[slot] = (threshold >> 32) | std::uint64_t{alias} << binned::entry_alias |
+                   accept_of(slot) << binned::entry_own_accept |
+                   accept_of(alias) << binned::entry_alias_accept;
   };
   while (!poor.empty() && !rich.empty()) {
     const std::size_t slot = poor.back(), giver = rich.back();
     poor.pop_back();
     store(slot, left[slot], giver);
-    left[giver] -= kCapacity - left[slot];
-    if (left[giver] < kCapacity) {
+    left[giver] -= slot_capacity - left[slot];
+    if (left[giver] < slot_capacity) {
       rich.pop_back();
       poor.push_back(giver);
     }
@@ -112,9 +113,9 @@ bool BinnedSampler::accept(std::uint32_t first_bits, const Bin& bin, bool is_tai
   const auto weight = static_cast<double>(bin.weight);
   const double known = std::ldexp(first_bits, -16) + std::ldexp(static_cast<double>(second), -80);
   const double wanted = scale_ * (is_tail ? tail_weight_.hi : law_->weight(x)) / weight;
-  constexpr double kMargin = 0x1.0p-36;
-  if ((known + 0x1.0p-79) * (1 + kMargin) < wanted) return true;
-  if (known * (1 - kMargin) > wanted) return false;
+  constexpr double safety_margin = 0x1.0p-36;
+  if ((known + 0x1.0p-79) * (1 + safety_margin) < wanted) return true;
+  if (known * (1 - safety_margin) > wanted) return false;
 
   const std::uint64_t third = random();
   DoubleDouble u = std::ldexp(first_bits, -16);
@@ -132,15 +133,15 @@ std::int32_t BinnedSampler::resolve(std::uint64_t word, RandomSource& random) co
   const std::size_t tail = bins_.size() - 2;
   std::int64_t beyond_positive = 0;  // distance added by the tail, towards the sign of the final draw
   for (;; word = random()) {
-    const std::size_t slot = word & binned::kSlotMask;
+    const std::size_t slot = word & binned::slot_bits_mask;
     const std::uint64_t entry = slots_[slot];
-    const std::uint64_t bits = (word >> binned::kThresholdAt) & 0xffff;
+    const std::uint64_t bits = (word >> binned::threshold_at) & 0xffff;
     bool own = bits < (entry & 0xffff);
     if (bits == (entry & 0xffff)) own = static_cast<std::uint32_t>(random()) < threshold_low_[slot];
-    const std::size_t index = own ? slot : (entry >> binned::kEntryAlias) & binned::kSlotMask;
+    const std::size_t index = own ? slot : (entry >> binned::entry_alias) & binned::slot_bits_mask;
     if (index > tail) continue;
     const Bin& bin = bins_[index];
-    const auto first_bits = static_cast<std::uint32_t>((word >> binned::kAcceptAt) & 0xffff);
+    const auto first_bits = static_cast<std::uint32_t>((word >> binned::accept_at) & 0xffff);
     if (index == tail) {
       // Given the tail, what lies beyond ±L has the law itself: x = L + y for y >= 0, x = y - L for y < 0.
       if (accept(first_bits, bin, true, 0, random))
@@ -157,9 +158,9 @@ std::int32_t BinnedSampler::resolve(std::uint64_t word, RandomSource& random) co
 }
 
 void BinnedSampler::fill_chunk(std::span<std::int32_t> out, RandomSource& random) const {
-  std::array<std::uint64_t, kChunk> words;
-  std::array<std::uint16_t, kChunk + 1> undecided;
-  std::array<std::int32_t, kChunk> values;
+  std::array<std::uint64_t, chunk_entries> words;
+  std::array<std::uint16_t, chunk_entries + 1> undecided;
+  std::array<std::int32_t, chunk_entries> values;
   const std::size_t padded = (out.size() + 7) / 8 * 8;
   random.fill(std::span(words).first(out.size()));
   std::fill(words.begin() + static_cast<std::ptrdiff_t>(out.size()),
@@ -178,15 +179,15 @@ void BinnedSampler::fill_chunk(std::span<std::int32_t> out, RandomSource& random
 }
 
 void BinnedSampler::fill(std::span<std::int32_t> out, RandomSource& random) const {
-  for (; !out.empty(); out = out.subspan(std::min(kChunk, out.size()))) {
-    fill_chunk(out.first(std::min(kChunk, out.size())), random);
+  for (; !out.empty(); out = out.subspan(std::min(chunk_entries, out.size()))) {
+    fill_chunk(out.first(std::min(chunk_entries, out.size())), random);
   }
 }
 
 void BinnedSampler::fill(std::span<std::int64_t> out, RandomSource& random) const {
-  std::array<std::int32_t, kChunk> narrow;
-  for (; !out.empty(); out = out.subspan(std::min(kChunk, out.size()))) {
-    const auto chunk = std::span(narrow).first(std::min(kChunk, out.size()));
+  std::array<std::int32_t, chunk_entries> narrow;
+  for (; !out.empty(); out = out.subspan(std::min(chunk_entries, out.size()))) {
+    const auto chunk = std::span(narrow).first(std::min(chunk_entries, out.size()));
     fill_chunk(chunk, random);
     std::copy(chunk.begin(), chunk.end(), out.begin());
   }

@@ -8,7 +8,7 @@
 // decided by the weight itself, in double where that is clear, in DoubleDouble where it is not (about one
 // draw in 2^40).
 //
-// How far the output is from the law, in total variation (kTotalVariation, charged by the accountant per
+// How far the output is from the law, in total variation (total_variation, charged by the accountant per
 // sample):
 //  1. Slot, threshold and u are compared as integers with uniform bits, so a proposal (k, u) has probability
 //  exactly
@@ -44,7 +44,7 @@ SamplerKernel fastest_kernel();
 
 class BinnedSampler {
  public:
-  static constexpr double kTotalVariation = 0x1.0p-80;
+  static constexpr double total_variation = 0x1.0p-80;
 
   explicit BinnedSampler(std::shared_ptr<const LatticeLaw> law, SamplerKernel kernel = fastest_kernel());
 
@@ -53,9 +53,9 @@ class BinnedSampler {
   void fill(std::span<std::int64_t> out, RandomSource& random) const;
 
  private:
-  static constexpr unsigned kSlotBits = 11;
-  static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
-  static constexpr std::size_t kChunk = 1024;
+  static constexpr unsigned slot_bits = 11;
+  static constexpr std::size_t slots = std::size_t{1} << slot_bits;
+  static constexpr std::size_t chunk_entries = 1024;
   struct Bin {
     std::uint64_t weight = 0;        // W
     std::uint32_t quick_accept = 0;  // of 2^16
@@ -76,10 +76,10 @@ class BinnedSampler {
   double scale_ = 0;              // A
   DoubleDouble tail_weight_ = 0;  // mass beyond the bins, in units of one bin's weight
   std::vector<Bin> bins_;
-  std::array<std::uint32_t, kSlots> threshold_low_{};
+  std::array<std::uint32_t, slots> threshold_low_{};
   // What the kernels read: threshold (16 bits), alias (11), quick_accept of the own bin (16) and of the alias
   // (16).
-  std::array<std::uint64_t, kSlots> slots_{};
+  std::array<std::uint64_t, slots> slots_{};
 };
 
 }  // namespace sotto

@@ -73,14 +73,14 @@ inline DoubleDouble sqrt(DoubleDouble a) {  // a > 0; one Newton step doubles th
 
 // e^-a for 0 <= a <= 256: a = n·log 2 + 16·r, Taylor series for e^-r, four squarings.
 inline DoubleDouble exp_minus(DoubleDouble a) {
-  constexpr DoubleDouble kLog2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
-  constexpr double kLog2Rest = 0x1.7b57a079a1934p-111;
-  constexpr int kTerms = 17;
+  constexpr DoubleDouble log2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+  constexpr double log2_rest = 0x1.7b57a079a1934p-111;
+  constexpr int term_count = 17;
   const double n = std::nearbyint(a.hi * 0x1.71547652b82fep0);
-  DoubleDouble r = a - kLog2 * DoubleDouble(n) - DoubleDouble(n * kLog2Rest);
+  DoubleDouble r = a - log2 * DoubleDouble(n) - DoubleDouble(n * log2_rest);
   r = {-r.hi / 16, -r.lo / 16};
   DoubleDouble sum = 1.0;
-  for (int i = kTerms; i >= 1; --i) sum = DoubleDouble(1.0) + sum * r / DoubleDouble(i);
+  for (int i = term_count; i >= 1; --i) sum = DoubleDouble(1.0) + sum * r / DoubleDouble(i);
   for (int i = 0; i < 4; ++i) sum = sum * sum;
   const double scale = std::ldexp(1.0, -static_cast<int>(n));
   return {sum.hi * scale, sum.lo * scale};

@@ -10,7 +10,7 @@ namespace sotto {
 
 namespace {
 
-constexpr double kSmallestScale = 1.0 / 16;
+constexpr double smallest_scale = 1.0 / 16;
 
 // Σ x² w(x) / Σ w(x), summed where it is not the limit for wide laws anyway.
 double discrete_gaussian_variance(double sigma_squared) {
@@ -48,7 +48,7 @@ DiscreteGaussian::DiscreteGaussian(double sigma_squared)
 Result<DiscreteGaussian> DiscreteGaussian::create(double sigma) {
   SOTTO_TRY(
       const double sigma_squared,
-      round_parameter_up(sigma * sigma, 1.0 / 16, kLargestSigma * kLargestSigma, "discrete Gaussian σ²"));
+      round_parameter_up(sigma * sigma, 1.0 / 16, largest_sigma * largest_sigma, "discrete Gaussian σ²"));
   return DiscreteGaussian(sigma_squared);
 }
 
@@ -58,7 +58,7 @@ RoundedGaussian::RoundedGaussian(double sigma_squared)
 
 Result<RoundedGaussian> RoundedGaussian::create(double sigma) {
   SOTTO_TRY(const double sigma_squared,
-            round_parameter_up(sigma * sigma, 1 << 20, kLargestSigma * kLargestSigma, "rounded Gaussian σ²"));
+            round_parameter_up(sigma * sigma, 1 << 20, largest_sigma * largest_sigma, "rounded Gaussian σ²"));
   return RoundedGaussian(sigma_squared);
 }
 
@@ -68,13 +68,13 @@ DiscreteLaplace::DiscreteLaplace(double scale)
 
 Result<DiscreteLaplace> DiscreteLaplace::create(double scale) {
   SOTTO_TRY(const double rounded,
-            round_parameter_up(scale, kSmallestScale, kLargestSigma, "discrete Laplace scale"));
+            round_parameter_up(scale, smallest_scale, largest_sigma, "discrete Laplace scale"));
   return DiscreteLaplace(rounded);
 }
 
 Result<Skellam> Skellam::create(double variance) {
-  SOTTO_TRY(const double rounded, round_parameter_up(variance, 1.0 / kParameterDenominator,
-                                                     kLargestSigma * kLargestSigma, "Skellam variance"));
+  SOTTO_TRY(const double rounded, round_parameter_up(variance, 1.0 / parameter_denominator,
+                                                     largest_sigma * largest_sigma, "Skellam variance"));
   return Skellam(rounded);
 }
 

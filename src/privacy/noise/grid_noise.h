@@ -4,7 +4,7 @@
 // sampling table.
 //
 // Contract of all classes: immutable, cheap to copy (the table is shared), safe to share between threads;
-// memory does not grow with the number of samples; kTotalVariation bounds the distance of one sample from the
+// memory does not grow with the number of samples; total_variation bounds the distance of one sample from the
 // stated law (proof in binned_sampler.h) and belongs into the event of every mechanism, times the number of
 // coordinates.
 
@@ -21,7 +21,7 @@ namespace sotto {
 
 class GridNoise {
  public:
-  static constexpr double kTotalVariation = BinnedSampler::kTotalVariation;
+  static constexpr double total_variation = BinnedSampler::total_variation;
 
   void fill(std::span<std::int32_t> out, RandomSource& random) const { sampler_->fill(out, random); }
   void fill(std::span<std::int64_t> out, RandomSource& random) const { sampler_->fill(out, random); }

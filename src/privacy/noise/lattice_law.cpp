@@ -10,13 +10,13 @@ Result<double> round_parameter_up(double value, double smallest, double largest,
     return bad_input("{} is {}, must be between {} and {}: choose a {} grid or another noise", what, value,
                      smallest, largest, value > largest ? "coarser" : "finer");
   }
-  return std::ceil(value * kParameterDenominator) / kParameterDenominator;
+  return std::ceil(value * parameter_denominator) / parameter_denominator;
 }
 
 namespace {
 
 std::int64_t gaussian_reach(double variance) {
-  return static_cast<std::int64_t>(std::ceil(kGaussianReach * std::sqrt(variance))) + 1;
+  return static_cast<std::int64_t>(std::ceil(reach_in_sigmas * std::sqrt(variance))) + 1;
 }
 
 template <class Real>
@@ -30,16 +30,16 @@ Real gaussian_weight(double variance, std::int64_t x) {
 // below 2^-110 (2^-45 in double).
 template <class Real>
 Real cell_factor(double variance, std::int64_t x) {
-  constexpr int kSlopeTerms = sizeof(Real) == sizeof(double) ? 6 : 14;
-  constexpr int kCurveTerms = sizeof(Real) == sizeof(double) ? 1 : 5;
+  constexpr int slope_terms = sizeof(Real) == sizeof(double) ? 6 : 14;
+  constexpr int curve_terms = sizeof(Real) == sizeof(double) ? 1 : 5;
   const Real slope = Real(static_cast<double>(x)) / Real(variance);
   const Real slope_squared = slope * slope;
   Real sum = 0.0;
   Real slope_term = 1.0;  // slope^j / j!
-  for (int j = 0; j <= kSlopeTerms; j += 2) {
+  for (int j = 0; j <= slope_terms; j += 2) {
     if (j > 0) slope_term = slope_term * slope_squared / Real(static_cast<double>(j * (j - 1)));
     Real curve_term = 1.0;  // (-1/(2v))^k / k!
-    for (int k = 0; k <= kCurveTerms; ++k) {
+    for (int k = 0; k <= curve_terms; ++k) {
       if (k > 0) curve_term = curve_term * Real(-0.5) / (Real(variance) * Real(static_cast<double>(k)));
       const int power = j + 2 * k;
       sum = sum + slope_term * curve_term / Real(std::ldexp(power + 1.0, power));
@@ -123,7 +123,7 @@ Real expansion(double variance, std::int64_t x) {
 }
 
 // 2^-130: below, a point carries nothing that could be noticed.
-constexpr double kNegligible = 0x1.0p-130;
+constexpr double negligible_mass = 0x1.0p-130;
 
 }  // namespace
 
@@ -144,7 +144,7 @@ std::vector<DoubleDouble> skellam_weights_by_recurrence(double variance) {
   }
   weights[0] = here;
   for (DoubleDouble& weight : weights) weight = weight / here;
-  while (weights.size() > 2 && weights[weights.size() - 2].hi < kNegligible) weights.pop_back();
+  while (weights.size() > 2 && weights[weights.size() - 2].hi < negligible_mass) weights.pop_back();
   return weights;
 }
 
@@ -153,11 +153,11 @@ DoubleDouble skellam_weight_by_expansion(double variance, std::int64_t x) {
 }
 
 SkellamLaw::SkellamLaw(double variance) : variance_(variance) {
-  if (variance < kExpansionFrom) {
+  if (variance < expansion_from) {
     table_ = skellam_weights_by_recurrence(variance);
     reach_ = static_cast<std::int64_t>(table_.size());
   } else {
-    reach_ = static_cast<std::int64_t>(std::ceil(kGaussianReach * std::sqrt(variance))) + 1;
+    reach_ = static_cast<std::int64_t>(std::ceil(reach_in_sigmas * std::sqrt(variance))) + 1;
   }
 }
 

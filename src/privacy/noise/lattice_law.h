@@ -15,10 +15,10 @@ namespace sotto {
 
 // Noise parameters are rational with this denominator, so that the reference samplers can be exact. Rounded
 // up: never less noise than asked for.
-inline constexpr double kParameterDenominator = 1024;
+inline constexpr double parameter_denominator = 1024;
 // Beyond this many standard deviations a Gaussian or Skellam law carries less than 2^-130 of its mass.
-inline constexpr double kGaussianReach = 13.5;
-inline constexpr double kLargestSigma = 1 << 21;
+inline constexpr double reach_in_sigmas = 13.5;
+inline constexpr double largest_sigma = 1 << 21;
 
 // `value` rounded up to a multiple of 1/1024 and checked against [smallest, largest]; `what` names it in the
 // error.
@@ -84,7 +84,7 @@ class DiscreteLaplaceLaw final : public LatticeLaw {
 // error bound from variance 2^20 on, a table by backward recurrence (at most 15,000 entries) below.
 class SkellamLaw final : public LatticeLaw {
  public:
-  static constexpr double kExpansionFrom = 1 << 20;
+  static constexpr double expansion_from = 1 << 20;
   explicit SkellamLaw(double variance);
   double weight(std::int64_t x) const override;
   DoubleDouble precise_weight(std::int64_t x) const override;

@@ -10,15 +10,15 @@ namespace sotto {
 
 namespace {
 
-constexpr double kResolution = 1 << 20;
+constexpr double simulated_resolution = 1 << 20;
 
 // Made once: every simulated Gaussian (Laplace) is a multiple of the same table.
 const GridNoise& unit_gaussian() {
-  static const RoundedGaussian noise = RoundedGaussian::create(kResolution).value();
+  static const RoundedGaussian noise = RoundedGaussian::create(simulated_resolution).value();
   return noise;
 }
 const GridNoise& unit_laplace() {
-  static const DiscreteLaplace noise = DiscreteLaplace::create(kResolution).value();
+  static const DiscreteLaplace noise = DiscreteLaplace::create(simulated_resolution).value();
   return noise;
 }
 
@@ -42,14 +42,15 @@ Status check(double scale, std::uint64_t users) {
 
 Status SimulatedNoise::add_gaussian(std::span<float> values, double sigma, std::uint64_t users) {
   SOTTO_CHECK(check(sigma, users));
-  add_scaled(values, unit_gaussian(), sigma * std::sqrt(static_cast<double>(users)) / kResolution, random_);
+  add_scaled(values, unit_gaussian(), sigma * std::sqrt(static_cast<double>(users)) / simulated_resolution,
+             random_);
   return {};
 }
 
 Status SimulatedNoise::add_laplace(std::span<float> values, double scale, std::uint64_t users) {
   SOTTO_CHECK(check(scale, users));
   if (users == 1) {
-    add_scaled(values, unit_laplace(), scale / kResolution, random_);
+    add_scaled(values, unit_laplace(), scale / simulated_resolution, random_);
     return {};
   }
   const auto shape = static_cast<double>(users);
