@@ -32,7 +32,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 install(EXPORT sotto FILE sotto-targets.cmake NAMESPACE sotto:: DESTINATION ${package})
 # What this build found of the optional libraries, the package needs too.
 set(SOTTO_PACKAGE_MODULES "")
-foreach(pair LZMA=liblzma ZSTD=libzstd ZLIB=zlib SODIUM=libsodium CRYPTO=libcrypto)
+foreach(pair LZMA=liblzma ZSTD=libzstd ZLIB=zlib SODIUM=libsodium)
   string(REPLACE "=" ";" pair ${pair})
   list(GET pair 0 name)
   if(${name}_FOUND)

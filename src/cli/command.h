@@ -51,6 +51,9 @@ class SettingsFlags {
 void add_data_command(CLI::App& app, Invocation& invocation);
 void add_privacy_command(CLI::App& app, Invocation& invocation);
 void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
+#ifdef SOTTO_HAVE_NET
+void add_serve_command(CLI::App& app, Invocation& invocation);
+#endif
 
 // All commands in the order of --help. Those of the trainer are only named: whoever names one is handed over.
 void add_commands(CLI::App& app, Invocation& invocation);

@@ -20,11 +20,7 @@ constexpr std::array commands_of_the_trainer = {
     TrainerCommand{"train", "Train a recipe on a data set"},
     TrainerCommand{"eval", "Test metrics of a trained run, or of the trivial rankings it must beat"},
     TrainerCommand{"bench", "Measured ratios, baseline in the same run"},
-    TrainerCommand{"experiment", "Regenerate a table or a figure"},
-#ifdef SOTTO_HAVE_NET
-    TrainerCommand{"serve", "Private online recommendation"},
-#endif
-};
+    TrainerCommand{"experiment", "Regenerate a table or a figure"}};
 
 }  // namespace
 

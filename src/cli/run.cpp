@@ -108,7 +108,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   name_only("bench");
   name_only("experiment");
 #ifdef SOTTO_HAVE_NET
-  name_only("serve");
+  add_serve_command(app, invocation);
 #endif
 }
 

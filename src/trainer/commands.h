@@ -21,7 +21,7 @@ void add_eval_command(CLI::App& app, Invocation& invocation);
 void add_bench_command(CLI::App& app, Invocation& invocation);
 void add_experiment_command(CLI::App& app, Invocation& invocation);
 #ifdef SOTTO_HAVE_NET
-void add_serve_command(CLI::App& app, Invocation& invocation);
+void add_publish_command(CLI::App& app, Invocation& invocation);
 #endif
 
 inline void add_commands(CLI::App& app, Invocation& invocation) {
@@ -32,7 +32,7 @@ inline void add_commands(CLI::App& app, Invocation& invocation) {
   add_bench_command(app, invocation);
   add_experiment_command(app, invocation);
 #ifdef SOTTO_HAVE_NET
-  add_serve_command(app, invocation);
+  add_publish_command(app, invocation);
 #endif
 }
 

@@ -44,13 +44,6 @@ TEST(HandOver, KnowsTheTrainersCommandsAlone) {
   for (const char* name : {"data", "privacy", "trian", ""}) EXPECT_EQ(find_trainer_command(name), nullptr);
 }
 
-TEST(HandOver, NamesBothPlacesWhereTheTrainerCouldBe) {
-  const auto program = trainer_program();  // of this test: there is none beside it
-  ASSERT_FALSE(program);
-  EXPECT_NE(program.error().message.find("libexec/sotto-trainer or "), std::string::npos)
-      << program.error().message;
-}
-
 class RunDescription : public ::testing::Test {
  protected:
   int account(const std::string& description) {

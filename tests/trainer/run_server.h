@@ -1,15 +1,17 @@
 #pragma once
-// A trained run behind a server on loopback, as the command sets it up, and devices that ask it.
+// A trained run behind a server on loopback, as the command sets it up with the trainer beside it, and
+// devices that ask it.
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/random.h"
+#include "cli/run_source.h"
 #include "eval/training_run.h"
 #include "model/news/private_rec_model.h"
 #include "net/negotiation.h"
-#include "publish/packs/run_source.h"
+#include "publish/packs/served_run.h"
 #include "publish/two_tower_rows.h"
 #include "serving/http/http_transport.h"
 #include "serving/http/serving_server.h"
@@ -22,7 +24,7 @@ class RunServer {
  public:
   // folder: for everything it writes. The data is found where the run was trained.
   RunServer(const fs::path& folder, const fs::path& run) : folder_(folder) {
-    source.emplace(publish::RunSource::open(run, {}, folder / "run.pack", {.prototypes = 4}).value());
+    source.emplace(cli::RunSource::open(run, {}, folder / "run.pack", {.prototypes = 4}).value());
     serving::ServeSettings settings;
     settings.model = folder / "run.pack";
     settings.catalogue = folder / "catalogue";
@@ -98,7 +100,7 @@ class RunServer {
     }
   }
 
-  std::optional<publish::RunSource> source;
+  std::optional<cli::RunSource> source;
   std::unique_ptr<serving::ServingServer> server;
 
  private:

@@ -9,6 +9,7 @@
 namespace sotto::publish {
 namespace {
 
+using publish::open_served_run;
 using ::testing::HasSubstr;
 
 class ServedFlagship : public ::testing::Test {

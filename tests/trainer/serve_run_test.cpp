@@ -14,6 +14,8 @@
 namespace sotto::publish {
 namespace {
 
+using cli::RunSource;
+using publish::open_served_run;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 

@@ -11,14 +11,11 @@
 #include "device/pack/device_pack.h"
 #include "recipes/recipe.h"
 #include "serving/pool/item_encoder.h"
+#include "serving/served_run_settings.h"
 
 namespace sotto::publish {
 
-struct ServedRunSettings {
-  std::int64_t prototypes = 64, basis_vectors = 5;
-  // Budget, per training reader, of the one release of demand per group of items; 0: items alone are used.
-  double demand_epsilon = 0;
-};
+using serving::ServedRunSettings;
 
 struct ServedRun {
   DevicePack pack;  // without items; its version names its contents

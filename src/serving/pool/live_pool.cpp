@@ -66,11 +66,18 @@ Status LivePool::put(std::vector<CatalogueItem> items) {
     }
   }
   const std::lock_guard changing(changing_);
-  const auto models = models_.take();
+  auto models = models_.take();
   std::vector<std::vector<std::vector<float>>> vectors;
   for (const auto& model : *models) {
-    SOTTO_TRY(auto encoded, model->vectors_of(items));
-    vectors.push_back(std::move(encoded));
+    auto encoded = model->vectors_of(items);
+    if (!encoded && vectors.empty()) return tl::unexpected(std::move(encoded).error());
+    if (!encoded) {
+      // The model before can no longer read articles: it leaves, and its devices fetch the new pack.
+      models_.replace(std::make_shared<const Models>(1, models->front()));
+      models = models_.take();
+      break;
+    }
+    vectors.push_back(std::move(*encoded));
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     items[i].vector = vectors.front()[i];

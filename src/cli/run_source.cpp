@@ -1,4 +1,6 @@
-#include "publish/packs/run_source.h"
+#ifdef SOTTO_HAVE_NET
+
+#include "cli/run_source.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,7 +8,7 @@
 #include "base/utf8.h"
 #include "device/wire/pack_codec.h"
 
-namespace sotto::publish {
+namespace sotto::cli {
 
 namespace {
 
@@ -33,21 +35,29 @@ std::string cut(std::string_view text, std::size_t most) {
 
 }  // namespace
 
-Result<Dataset> RunSource::open_data() const {
-  if (!data_.empty()) return Dataset::open(data_);
+Result<fs::path> RunSource::data_folder() const {
+  if (!data_.empty()) return data_;
   SOTTO_TRY(const std::string text, read_file(run_ / "run.json", 1 << 20));
   const auto description = nlohmann::json::parse(text, nullptr, false);
   if (!description.is_object() || !description.contains("data") || !description["data"].is_string())
     return bad_input("{} does not say which data it was trained on: name it with --data DIR", run_.string());
-  auto dataset = Dataset::open(description["data"].get<std::string>());
-  if (!dataset)
-    return tl::unexpected(
-        std::move(dataset).error().in("the data of the run (name another place with --data DIR)"));
-  return dataset;
+  return description["data"].get<std::string>();
+}
+
+// What decides about the content of the pack file.
+std::string RunSource::description() const {
+  serving::ServedRunSettings settings = settings_;
+  SettingsTable table;
+  settings.bind(table);
+  const nlohmann::json made_of = {{"run", fs::absolute(run_).string()},
+                                  {"data", data_.string()},
+                                  {"trained", trained_.time_since_epoch().count()},
+                                  {"settings", table.to_json()}};
+  return made_of.dump(2) + "\n";
 }
 
 Result<RunSource> RunSource::open(const fs::path& run, const fs::path& data, const fs::path& pack_file,
-                                  const ServedRunSettings& settings) {
+                                  const serving::ServedRunSettings& settings) {
   RunSource source(run, data, pack_file, settings);
   SOTTO_TRY(const bool made, source.refresh());
   if (!made) return bad_input("{} has no trained parameters yet: train it first", run.string());
@@ -64,14 +74,35 @@ Result<bool> RunSource::refresh() {
   }
   if (time == trained_) return false;
   trained_ = time;  // a run that cannot be served is not tried again until it changes
-  SOTTO_TRY(const Dataset dataset, open_data());
-  SOTTO_TRY(auto served, open_served_run(run_, dataset, settings_));
-  if (served.pack.model == version_) return false;
-  SOTTO_TRY(const std::string bytes, encode_pack(served.pack));
-  SOTTO_CHECK(write_file_atomically(pack_file_, bytes));
-  version_ = served.pack.model;
-  encoder_ = std::move(served.encoder);
+  SOTTO_TRY(const fs::path data, data_folder());
+  const auto encoder = std::make_shared<EncoderProcess>(run_, data, trained_);
+  const fs::path described = pack_file_.string() + ".json";
+  if (version_.empty()) {
+    if (auto stored = stored_version(described)) {
+      version_ = std::move(*stored);
+      encoder_ = encoder;
+      return true;
+    }
+  }
+  std::error_code ignored;
+  fs::remove(described, ignored);
+  SOTTO_TRY(std::string version, encoder->make_pack(pack_file_, settings_));
+  SOTTO_CHECK(write_file_atomically(described, description()));
+  if (version == version_) return false;
+  version_ = std::move(version);
+  encoder_ = encoder;
   return true;
+}
+
+// Of the pack that a server before this one made of the same run, data and settings.
+std::optional<std::string> RunSource::stored_version(const fs::path& described) const {
+  const auto made_of = read_file(described, 1 << 20);
+  if (!made_of || *made_of != description()) return {};
+  const auto bytes = read_file(pack_file_);
+  if (!bytes) return {};
+  auto pack = decode_pack(*bytes);
+  if (!pack) return {};
+  return std::move(pack->model);
 }
 
 Result<std::shared_ptr<const serving::ItemEncoder>> RunSource::encoder_for(const DevicePack& pack) const {
@@ -82,7 +113,8 @@ Result<std::shared_ptr<const serving::ItemEncoder>> RunSource::encoder_for(const
 
 Status RunSource::fill(serving::LivePool& pool, std::int64_t now) const {
   if (pool.catalogue().size() > 0) return {};
-  SOTTO_TRY(const Dataset dataset, open_data());
+  SOTTO_TRY(const fs::path folder, data_folder());
+  SOTTO_TRY(const Dataset dataset, Dataset::open(folder));
   const Catalogue& catalogue = dataset.catalogue();
   const auto times = first_shown(dataset);
   std::vector<serving::CatalogueItem> articles;
@@ -107,4 +139,6 @@ Status RunSource::fill(serving::LivePool& pool, std::int64_t now) const {
   return {};
 }
 
-}  // namespace sotto::publish
+}  // namespace sotto::cli
+
+#endif

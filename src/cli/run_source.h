@@ -1,19 +1,22 @@
 #pragma once
-// A run folder as the source of what a server serves. The pack made from it lies in a file of its own, which
-// the server takes over whenever it is replaced; the encoders stay here.
+// A run folder as the source of what a server serves. The pack made from it by the trainer lies in a file of
+// its own, which the server takes over whenever it is replaced. Beside it a description says what it was made
+// of, so that a server that starts again with the same run starts no trainer before an article comes.
 //
 // One owner; encoder_for() may be called by the server while refresh() does not run.
 
-#include "publish/packs/served_run.h"
+#include "cli/encoder_process.h"
+#include "data/dataset.h"
+#include "device/pack/device_pack.h"
 #include "serving/pool/live_pool.h"
 
-namespace sotto::publish {
+namespace sotto::cli {
 
 class RunSource {
  public:
-  // data: empty: where the run was trained. Makes the first pack.
+  // data: empty: where the run was trained. Makes the first pack, unless it is there.
   static Result<RunSource> open(const fs::path& run, const fs::path& data, const fs::path& pack_file,
-                                const ServedRunSettings& settings);
+                                const serving::ServedRunSettings& settings);
 
   // Makes the pack again when the run has been trained on, or another took its place. False: nothing new. An
   // error leaves the file as it is.
@@ -26,15 +29,17 @@ class RunSource {
   Status fill(serving::LivePool& pool, std::int64_t now) const;
 
  private:
-  RunSource(fs::path run, fs::path data, fs::path pack_file, const ServedRunSettings& settings)
+  RunSource(fs::path run, fs::path data, fs::path pack_file, const serving::ServedRunSettings& settings)
       : run_(std::move(run)), data_(std::move(data)), pack_file_(std::move(pack_file)), settings_(settings) {}
-  Result<Dataset> open_data() const;
+  Result<fs::path> data_folder() const;
+  std::string description() const;
+  std::optional<std::string> stored_version(const fs::path& described) const;
 
   fs::path run_, data_, pack_file_;
-  ServedRunSettings settings_;
+  serving::ServedRunSettings settings_;
   fs::file_time_type trained_{};
   std::string version_;
   std::shared_ptr<const serving::ItemEncoder> encoder_;
 };
 
-}  // namespace sotto::publish
+}  // namespace sotto::cli

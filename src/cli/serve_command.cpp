@@ -5,32 +5,39 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "cli/command.h"
+#include "cli/hand_over.h"
+#include "cli/run_source.h"
 #include "device/wire/pack_codec.h"
-#include "model/blas_check.h"
 #include "net/secret_file.h"
-#include "publish/packs/run_source.h"
 #include "serving/http/serving_server.h"
 #include "serving/mechanism_choice.h"
 #include "serving/pool/synthetic_pool.h"
-#include "trainer/commands.h"
 
-namespace sotto::trainer {
+namespace sotto::cli {
 
 namespace {
-
-using publish::RunSource;
 
 constexpr std::int64_t week_seconds = 7 * 86'400;
 
 struct ServeArguments {
   serving::ServeSettings serve;
-  std::string token_file, settings_file;
+  std::string token_file;
   std::int64_t max_age_hours = 0;
   std::size_t synthetic = 0;
   fs::path run, data;
-  publish::ServedRunSettings served;
+  serving::ServedRunSettings served;
   bool fast_disk_writes = false;
   double epsilon = 0;  // 0: not said
+
+  // What a file may set too.
+  void bind(SettingsTable& table) {
+    served.bind(table);
+    table.add("average-share", serve.average_share, {0, 1}, "Share of the average user in a prototype")
+        .add("max-age-hours", max_age_hours, {0, 1'000'000}, "Items older than this leave; 0: they stay")
+        .add("pack-seconds", serve.pack_seconds, {0, 86'400}, "Least time between device packs; 0: none");
+    serve.http.bind(table);
+  }
 };
 
 std::int64_t unix_now() {
@@ -85,7 +92,7 @@ Status choose_mechanism(ServeArguments& arguments, const Output& output) {
   if (arguments.epsilon == 0) return {};
   SOTTO_TRY(const auto choice, serving::serving_mechanism_for(arguments.epsilon));
   arguments.serve.average_share = choice.average_share;
-  arguments.served.prototypes = static_cast<std::int64_t>(choice.prototypes);
+  if (choice.prototypes > 0) arguments.served.prototypes = static_cast<std::int64_t>(choice.prototypes);
   output.event({{"event", "mechanism"},
                 {"epsilon", arguments.epsilon},
                 {"prototypes", choice.prototypes},
@@ -112,7 +119,7 @@ Status serve(ServeArguments arguments, const Output& output) {
   if (arguments.synthetic > 0) SOTTO_CHECK(prepare_synthetic(arguments));
   std::optional<RunSource> run;
   if (!arguments.run.empty()) {
-    prepare_torch();
+    prepare_trainer_environment();
     SOTTO_TRY(settings.model, own_pack_file(arguments, "run.pack"));
     SOTTO_TRY(run, RunSource::open(arguments.run, arguments.data, settings.model, arguments.served));
   }
@@ -146,58 +153,45 @@ Status serve(ServeArguments arguments, const Output& output) {
 }  // namespace
 
 void add_serve_command(CLI::App& app, Invocation& invocation) {
-  auto arguments = std::make_shared<ServeArguments>();
-  serving::ServeSettings& settings = arguments->serve;
-  CLI::App* command = add_command(app, "serve");
-  command->add_option("--run", arguments->run,
+  struct Flags {
+    ServeArguments arguments;
+    SettingsTable table;
+    std::unique_ptr<SettingsFlags> settings;
+    std::string file;
+  };
+  auto flags = std::make_shared<Flags>();
+  ServeArguments& arguments = flags->arguments;
+  CLI::App* command = app.add_subcommand("serve", "Private online recommendation");
+  command->add_option("--run", arguments.run,
                       "Trained run to serve; trained on or replaced while serving, it is taken over");
-  command->add_option("--data", arguments->data, "Data of the run, where it is not where it was trained");
-  command
-      ->add_option("--prototypes", arguments->served.prototypes,
-                   "Prototypes made of the run; --epsilon chooses them too")
-      ->check(CLI::Range(2, 4095));
-  command
-      ->add_option("--basis-vectors", arguments->served.basis_vectors,
-                   "Basis vectors made of the run, where it has none of its own")
-      ->check(CLI::Range(2, 1024));
-  command
-      ->add_option("--demand-epsilon", arguments->served.demand_epsilon,
-                   "Let prototypes follow demand, released once with this budget per reader; 0: not at all")
-      ->check(CLI::Range(0.0, 1000.0));
-  command->add_option("--model", settings.model,
+  command->add_option("--data", arguments.data, "Data of the run, where it is not where it was trained");
+  command->add_option("--model", arguments.serve.model,
                       "Device pack to serve; replaced while serving, it is reloaded");
-  command->add_option("--catalogue", settings.catalogue, "Folder of the live items; made when missing");
-  command->add_option("--synthetic", arguments->synthetic, "Serve this many made-up items, to try it out");
-  command->add_option("--operator-token-file", arguments->token_file,
+  command->add_option("--catalogue", arguments.serve.catalogue,
+                      "Folder of the live items; made when missing");
+  command->add_option("--synthetic", arguments.synthetic, "Serve this many made-up items, to try it out");
+  command->add_option("--operator-token-file", arguments.token_file,
                       "File with the token that changes need; without one nothing can be changed");
+  command->add_flag("--survive-process-only", arguments.fast_disk_writes,
+                    "Do not wait for the disk: changes outlive a kill, not a power failure");
+  command->add_option("--settings", flags->file,
+                      "File (TOML) with the settings below, named as their flags; flags win");
+  arguments.bind(flags->table);
+  flags->settings = std::make_unique<SettingsFlags>(*command, flags->table);
   command
-      ->add_option("--max-age-hours", arguments->max_age_hours, "Items older than this leave; 0: they stay")
-      ->check(CLI::Range(0, 1'000'000));
-  command->add_option("--average-share", settings.average_share, "Share of the average user in a prototype")
-      ->check(CLI::Range(0.0, 1.0));
-  command
-      ->add_option("--epsilon", arguments->epsilon,
+      ->add_option("--epsilon", arguments.epsilon,
                    "What one answer of a device may tell: sets prototypes and average share that rank best")
       ->excludes(command->get_option("--average-share"))
       ->excludes(command->get_option("--prototypes"));
-  command->add_option("--pack-seconds", settings.pack_seconds, "Least time between device packs; 0: none")
-      ->check(CLI::Range(0, 86'400));
-  command->add_flag("--survive-process-only", arguments->fast_disk_writes,
-                    "Do not wait for the disk: changes outlive a kill, not a power failure");
-  command->add_option("--settings", arguments->settings_file,
-                      "File (TOML) with the settings of the network, named as the flags below; flags win");
-  const auto table = std::make_shared<SettingsTable>();
-  settings.http.bind(*table);
-  const auto flags = std::make_shared<SettingsFlags>(*command, *table);
-  command->callback([arguments, table, flags, &invocation] {
-    invocation.action = [arguments, table, flags, &invocation]() -> Status {
-      if (!arguments->settings_file.empty()) SOTTO_CHECK(table->load_toml(arguments->settings_file));
-      SOTTO_CHECK(flags->apply());
-      return serve(*arguments, invocation.output);
+  command->callback([flags, &invocation] {
+    invocation.action = [flags, &invocation]() -> Status {
+      if (!flags->file.empty()) SOTTO_CHECK(flags->table.load_toml(flags->file));
+      SOTTO_CHECK(flags->settings->apply());
+      return serve(flags->arguments, invocation.output);
     };
   });
 }
 
-}  // namespace sotto::trainer
+}  // namespace sotto::cli
 
 #endif
