@@ -33,7 +33,7 @@ END {
   print "size " width " " height
   print "line 24 30 start head | Folders of the source"
   print "line 24 50 start note | A dot: the row may include from the column."
-  column = (width - 20 - left) / folders
+  column = (width - 36 - left) / folders
   for (i = 1; i <= folders; ++i) {
     name = order[i]; y = top + i * step - 6
     kind = index(torch, " " name " ") ? "public" : "server"
