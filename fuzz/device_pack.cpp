@@ -42,7 +42,6 @@ PackUserModel catalogue_model() {
 
 std::string make_pack(PackUserModel user_model, std::size_t items) {
   DevicePack pack;
-  pack.model = "m";
   pack.dimension = 2;
   pack.user_model = std::move(user_model);
   pack.basis = tensor("basis", {2, 2}, NumberForm::f32);
@@ -56,6 +55,7 @@ std::string make_pack(PackUserModel user_model, std::size_t items) {
         {"N" + std::to_string(i), {1.0F, static_cast<float>(i)}, 100 + i, static_cast<std::uint16_t>(i % 2)});
   }
   pack.items = *make_items(std::move(pool), 2);
+  pack.model = *model_name(pack);
   return *encode_pack(pack);
 }
 
@@ -89,7 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     }
     default:
-      if (const auto clicks = decode_clicks(raw); clicks && encode(*clicks) != raw) std::abort();
+      if (const auto clicks = decode_history(raw); clicks && encode(*clicks) != raw) std::abort();
   }
   return 0;
 }

@@ -5,15 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "privacy/ledger/answer_file.h"
-#include "privacy/ledger/journal_format.h"
+#include "privacy/ledger/answer_cache.h"
 #include "privacy/ledger/ledger_anchor.h"
 #include "privacy/ledger/ledger_statement.h"
-#include "privacy/ledger/replay.h"
 
-namespace format = sotto::journal_format;
+using sotto::kLedgerFormat;
 
 namespace {
 
@@ -28,35 +28,38 @@ bool is_quick(const sotto::LedgerRecord& record) {
          std::holds_alternative<sotto::ConcentratedDp>(mechanism);
 }
 
-void read_journal(std::string_view bytes) {
-  const auto journal = format::parse(bytes);
-  if (!journal) return;
-  if (journal->complete_bytes + journal->torn_bytes != bytes.size()) std::abort();
+void read_ledger(std::string_view bytes) {
+  auto reader = sotto::LogReader::open(kLedgerFormat, bytes);
+  if (!reader) return;
+  std::vector<std::string> bodies;
   bool quick = true;
-  for (const std::string_view body : journal->bodies) {
+  std::string_view body;
+  while (true) {
+    const auto more = reader->next(body);
+    if (!more) return;
+    if (!*more) break;
     const auto record = sotto::decode_record(body);
     if (!record) return;
     if (sotto::encode(*record) != body) std::abort();
     quick = quick && is_quick(*record);
+    bodies.emplace_back(body);
   }
-  const auto books = sotto::replay(*journal);
+  if (reader->complete_bytes() + reader->torn_bytes() != bytes.size()) std::abort();
+  const auto books = sotto::LedgerBooks::replay(bodies);
   if (!books || !quick) return;
-  const auto statement = sotto::make_statement(*books, journal->id, journal->hashes.back(), books->latest());
+  const auto statement = sotto::make_statement(*books, {}, {}, books->latest());
   if (sotto::to_text(statement).empty() || sotto::to_json(statement).empty()) std::abort();
 }
 
 // Bodies of up to 255 bytes, each after its length.
 std::string chained(std::string_view bodies) {
-  std::string file = format::encode_header({});
-  auto head = format::hash_of_header(file);
-  if (!head) std::abort();
+  std::string file;
+  auto encoder = sotto::LogEncoder::begin(kLedgerFormat, std::string(kLedgerFormat.opening_bytes, 'i'), file);
+  if (!encoder) std::abort();
   while (!bodies.empty()) {
     const auto length = static_cast<unsigned char>(bodies.front());
     bodies.remove_prefix(1);
-    if (const auto frame = format::encode_frame(bodies.substr(0, length), *head)) {
-      file += frame->bytes;
-      head = frame->hash;
-    }
+    static_cast<void>(encoder->add(bodies.substr(0, length), file));
     bodies.remove_prefix(std::min<std::size_t>(length, bodies.size()));
   }
   return file;
@@ -66,8 +69,8 @@ std::string chained(std::string_view bodies) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  read_journal(bytes);
-  read_journal(chained(bytes));
+  read_ledger(bytes);
+  read_ledger(chained(bytes));
   if (const auto anchor = sotto::decode_anchor(bytes)) {
     if (sotto::encode(*anchor) != bytes) std::abort();
   }

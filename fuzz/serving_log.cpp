@@ -8,15 +8,14 @@
 #include <string>
 #include <string_view>
 
-#include "serving/catalogue/catalogue_item.h"
-#include "serving/catalogue/log_format.h"
+#include "serving/catalogue/catalogue_store.h"
 
 namespace {
 
-namespace format = sotto::serving::log_format;
+using sotto::serving::kCatalogueFormat;
 
 void read_log(std::string_view file) {
-  auto reader = format::Reader::open(file);
+  auto reader = sotto::LogReader::open(kCatalogueFormat, file);
   if (!reader) return;
   std::string_view body;
   while (true) {
@@ -34,11 +33,13 @@ void read_log(std::string_view file) {
 
 // Bodies of up to 255 bytes, each after its length.
 std::string as_records(std::string_view bodies) {
-  std::string file = format::encode_header(1);
+  std::string file;
+  auto encoder = sotto::LogEncoder::begin(kCatalogueFormat, sotto::serving::catalogue_opening(1, 0), file);
+  if (!encoder) std::abort();
   while (!bodies.empty()) {
     const auto length = static_cast<unsigned char>(bodies.front());
     bodies.remove_prefix(1);
-    format::append_record(file, bodies.substr(0, length), 1, file.size());
+    static_cast<void>(encoder->add(bodies.substr(0, length), file));
     bodies.remove_prefix(std::min<std::size_t>(length, bodies.size()));
   }
   return file;

@@ -1,10 +1,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
-#include <vector>
 
+#include "base/descriptor.h"
 #include "base/files.h"
 #include "base/system_error.h"
 #include "base/temporary_sibling.h"
@@ -19,69 +20,60 @@ constexpr std::size_t write_buffer_bytes = std::size_t{256} << 10;
 // every later call, commit() too, fails with the same error.
 struct AtomicFile::State {
   fs::path target, temporary;
-  int descriptor = -1;
-  std::uint64_t size = 0;
-  std::vector<std::byte> pending;
+  Descriptor descriptor;
+  std::uint64_t size = 0;      // with what is pending
+  std::uint64_t reserved = 0;  // how long the file was made beforehand
+  std::string pending;
   Status health;
 
-  ~State() { discard(); }
-
-  void discard() {
-    if (descriptor < 0) return;
-    ::close(std::exchange(descriptor, -1));
-    ::unlink(temporary.c_str());
+  ~State() {
+    if (descriptor.is_open()) ::unlink(temporary.c_str());
   }
 
-  Status write_out(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t wrote = ::write(descriptor, bytes.data(), bytes.size());
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote < 0) return health = system_failure("write", target);
-      bytes = bytes.subspan(static_cast<std::size_t>(wrote));
-    }
-    return {};
+  Status write_out(std::string_view bytes, std::uint64_t offset) {
+    return health = descriptor.write(bytes, offset, target);
   }
 
   Status flush() {
-    SOTTO_CHECK(write_out(pending));
+    SOTTO_CHECK(write_out(pending, size - pending.size()));
     pending.clear();
     return {};
   }
 
-  Status write(std::span<const std::byte> bytes) {
+  Status write(std::string_view bytes) {
     SOTTO_CHECK(health);
-    size += bytes.size();
     if (pending.size() + bytes.size() > write_buffer_bytes) SOTTO_CHECK(flush());
-    if (bytes.size() > write_buffer_bytes) return write_out(bytes);
-    pending.insert(pending.end(), bytes.begin(), bytes.end());
+    size += bytes.size();
+    if (bytes.size() > write_buffer_bytes) return write_out(bytes, size - bytes.size());
+    pending += bytes;
     return {};
   }
 
-  Status overwrite(std::uint64_t offset, std::span<const std::byte> bytes) {
+  Status overwrite(std::uint64_t offset, std::string_view bytes) {
     SOTTO_CHECK(health);
     if (offset > size || bytes.size() > size - offset) {
       return failed("cannot overwrite {} bytes at {} of {}: only {} are written", bytes.size(), offset,
                     target.string(), size);
     }
     SOTTO_CHECK(flush());
-    while (!bytes.empty()) {
-      const ssize_t wrote = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote < 0) return health = system_failure("write", target);
-      bytes = bytes.subspan(static_cast<std::size_t>(wrote));
-      offset += static_cast<std::uint64_t>(wrote);
-    }
+    return write_out(bytes, offset);
+  }
+
+  Status reserve(std::uint64_t bytes) {
+    SOTTO_CHECK(health);
+    SOTTO_CHECK(health = descriptor.reserve(bytes, target));
+    reserved = std::max(reserved, bytes);
     return {};
   }
 
   Status commit() {
     SOTTO_CHECK(health);
     SOTTO_CHECK(flush());
-    // close() may report a late failure too (network file systems).
-    if (::fsync(descriptor) != 0 || ::close(std::exchange(descriptor, -1)) != 0 ||
+    if ((reserved > size && ::ftruncate(descriptor.number(), static_cast<off_t>(size)) != 0) ||
+        ::fsync(descriptor.number()) != 0 || !descriptor.close() ||
         ::rename(temporary.c_str(), target.c_str()) != 0) {
       health = system_failure("write", target);
-      discard();
+      descriptor.close();
       ::unlink(temporary.c_str());
       return health;
     }
@@ -96,31 +88,35 @@ AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
 AtomicFile& AtomicFile::operator=(AtomicFile&&) noexcept = default;
 AtomicFile::~AtomicFile() = default;
 
-Result<AtomicFile> AtomicFile::create(const fs::path& path) {
+Result<AtomicFile> AtomicFile::create(const fs::path& path, FileReaders readers) {
   std::error_code ignored;
   if (!path.has_filename() || fs::is_directory(path, ignored)) {
     return bad_input("cannot write {}: it is a folder, a file name is needed", path.string());
   }
   auto state = std::make_unique<State>();
   state->target = path;
-  do {
-    state->temporary = temporary_sibling(path);
-    state->descriptor = ::open(state->temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (state->descriptor < 0 && (errno == EEXIST || errno == EINTR));
-  if (state->descriptor < 0) return system_failure("write", path);
+  const unsigned mode = readers == FileReaders::owner ? 0600 : 0666;
+  SOTTO_TRY(state->descriptor, Descriptor::open_sibling(path, state->temporary, mode));
   return AtomicFile(std::move(state));
 }
 
-Status AtomicFile::write(std::string_view bytes) { return state_->write(std::as_bytes(std::span(bytes))); }
-Status AtomicFile::write(std::span<const std::byte> bytes) { return state_->write(bytes); }
-Status AtomicFile::overwrite(std::uint64_t offset, std::span<const std::byte> bytes) {
-  return state_->overwrite(offset, bytes);
+namespace {
+std::string_view as_characters(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
+}  // namespace
+
+Status AtomicFile::write(std::string_view bytes) { return state_->write(bytes); }
+Status AtomicFile::write(std::span<const std::byte> bytes) { return state_->write(as_characters(bytes)); }
+Status AtomicFile::overwrite(std::uint64_t offset, std::span<const std::byte> bytes) {
+  return state_->overwrite(offset, as_characters(bytes));
+}
+Status AtomicFile::reserve(std::uint64_t bytes) { return state_->reserve(bytes); }
 std::uint64_t AtomicFile::size() const { return state_->size; }
 Status AtomicFile::commit() { return state_->commit(); }
 
-Status write_file_atomically(const fs::path& path, std::string_view bytes) {
-  SOTTO_TRY(AtomicFile file, AtomicFile::create(path));
+Status write_file_atomically(const fs::path& path, std::string_view bytes, FileReaders readers) {
+  SOTTO_TRY(AtomicFile file, AtomicFile::create(path, readers));
   SOTTO_CHECK(file.write(bytes));
   return file.commit();
 }

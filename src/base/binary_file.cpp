@@ -175,12 +175,12 @@ BinaryFileWriter::BinaryFileWriter(AtomicFile file, std::string_view kind, std::
     : file_(std::move(file)), kind_(kind), version_(version) {}
 
 Result<BinaryFileWriter> BinaryFileWriter::create(const fs::path& path, std::string_view kind,
-                                                  std::uint32_t version) {
+                                                  std::uint32_t version, FileReaders readers) {
   if (!format::is_valid_name(kind, format::kind_bytes)) {
     return bad_input("'{}' cannot be the kind of a file: use 1 to {} printable characters without spaces",
                      kind, format::kind_bytes);
   }
-  SOTTO_TRY(AtomicFile file, AtomicFile::create(path));
+  SOTTO_TRY(AtomicFile file, AtomicFile::create(path, readers));
   // Room for the header, which is known at the end.
   SOTTO_CHECK(file.write(std::array<std::byte, format::header_bytes>{}));
   return BinaryFileWriter(std::move(file), kind, version);

@@ -26,7 +26,8 @@ namespace sotto {
 // Writes sections in the order they are added. Not thread-safe. Without commit() nothing is left behind.
 class BinaryFileWriter {
  public:
-  static Result<BinaryFileWriter> create(const fs::path& path, std::string_view kind, std::uint32_t version);
+  static Result<BinaryFileWriter> create(const fs::path& path, std::string_view kind, std::uint32_t version,
+                                         FileReaders readers = FileReaders::by_umask);
 
   template <class T>
   requires std::is_trivially_copyable_v<T> Status add(std::string_view name, std::span<const T> values) {

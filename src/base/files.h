@@ -46,11 +46,16 @@ class LineReader {
 // `path`, or path + .xz/.gz/.zst when only that exists; an error naming all candidates otherwise.
 Result<fs::path> find_possibly_compressed(const fs::path& path);
 
+enum class FileReaders {
+  by_umask,  // as the user has set it for new files
+  owner,     // nobody else, whatever the mask
+};
+
 // Writes to a temporary sibling; commit() flushes, fsyncs and renames. Destruction without commit() removes
 // it.
 class AtomicFile {
  public:
-  static Result<AtomicFile> create(const fs::path& path);
+  static Result<AtomicFile> create(const fs::path& path, FileReaders readers = FileReaders::by_umask);
   AtomicFile(AtomicFile&&) noexcept;
   AtomicFile& operator=(AtomicFile&&) noexcept;
   ~AtomicFile();
@@ -59,6 +64,9 @@ class AtomicFile {
   Status write(std::span<const std::byte> bytes);
   // Replaces bytes written before: for a header that is only known at the end.
   Status overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
+  // Room on the disk for so many bytes in all: writing them cannot fail for want of it any more, nor can
+  // commit() if `path` exists already.
+  Status reserve(std::uint64_t bytes);
   std::uint64_t size() const;  // bytes written so far
   Status commit();
 
@@ -68,7 +76,8 @@ class AtomicFile {
   std::unique_ptr<State> state_;
 };
 
-Status write_file_atomically(const fs::path& path, std::string_view bytes);
+Status write_file_atomically(const fs::path& path, std::string_view bytes,
+                             FileReaders readers = FileReaders::by_umask);
 
 // Read-only memory map of a regular file; unmaps on destruction. Shortening the file meanwhile ends the
 // process (SIGBUS): replace a file by an AtomicFile instead, the map keeps the old one.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <vector>
 
 namespace sotto {
 
@@ -13,6 +14,18 @@ namespace fs = std::filesystem;
 fs::path temporary_sibling(const fs::path& path) {
   static std::atomic<unsigned> count{0};
   return path.parent_path() / fmt::format(".{}.sotto-{}-{}", path.filename().string(), ::getpid(), ++count);
+}
+
+void remove_temporary_siblings(const fs::path& path) {
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const std::string prefix = fmt::format(".{}.sotto-", path.filename().string());
+  std::error_code problem;
+  std::vector<fs::path> abandoned;
+  for (fs::directory_iterator entry(parent, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    if (entry->path().filename().string().starts_with(prefix)) abandoned.push_back(entry->path());
+  }
+  for (const fs::path& one : abandoned) fs::remove(one, problem);
 }
 
 void sync_parent(const fs::path& path) {

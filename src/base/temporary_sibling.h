@@ -9,6 +9,10 @@ namespace sotto {
 // be exclusive and take another name on EEXIST: a process of the same number may have left one behind.
 std::filesystem::path temporary_sibling(const std::filesystem::path& path);
 
+// Removes what processes that were killed left behind under such names. Only for whoever owns `path`: a
+// living process may be writing to one.
+void remove_temporary_siblings(const std::filesystem::path& path);
+
 // Makes the names in the folder that holds `path` durable. Best effort: some file systems cannot.
 void sync_parent(const std::filesystem::path& path);
 

@@ -99,21 +99,30 @@ void add_account(CLI::App& privacy, Invocation& invocation) {
 void add_ledger(CLI::App& privacy, Invocation& invocation) {
   struct Arguments {
     std::string ledger, anchor;
+    bool mend_clock = false;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = privacy.add_subcommand("ledger", "What a device has told, and what is left");
   command->add_option("ledger", arguments->ledger, "a ledger file, or a device's folder that holds one")
       ->required();
   command->add_option("--anchor", arguments->anchor, "also check that the ledger continues this anchor");
+  command->add_flag(
+      "--mend-clock", arguments->mend_clock,
+      "first set the ledger's clock to the system's, which you state is right; this and the next "
+      "day and month then count as spent");
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       fs::path file(arguments->ledger);
       std::error_code ignored;
       if (fs::is_directory(file, ignored)) file /= kLedgerFileName;
-      const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-      std::optional<fs::path> anchor;
-      if (!arguments->anchor.empty()) anchor = arguments->anchor;
-      SOTTO_TRY(const LedgerStatement statement, read_statement(file, now, anchor));
+      const ClockReading now = read_system_clocks();
+      if (arguments->mend_clock) {
+        SOTTO_TRY(Ledger ledger, Ledger::open(file, now));
+        SOTTO_CHECK(ledger.mend_clock(now));
+      }
+      std::shared_ptr<AnchorStore> anchor;
+      if (!arguments->anchor.empty()) anchor = anchor_file(arguments->anchor);
+      SOTTO_TRY(const LedgerStatement statement, read_statement(file, now, anchor.get()));
       if (invocation.output.json) invocation.output.event(nlohmann::json::parse(to_json(statement)));
       invocation.output.text(to_text(statement));
       return {};

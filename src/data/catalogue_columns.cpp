@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/printable.h"
 #include "data/column_writer.h"
 #include "data/dataset_sections.h"
-#include "data/printable.h"
 
 namespace sotto {
 

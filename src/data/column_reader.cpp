@@ -5,8 +5,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "base/printable.h"
 #include "data/dataset_sections.h"
-#include "data/printable.h"
 
 namespace sotto {
 

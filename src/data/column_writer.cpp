@@ -6,8 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/printable.h"
 #include "data/dataset_sections.h"
-#include "data/printable.h"
 
 namespace sotto {
 

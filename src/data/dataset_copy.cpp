@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/printable.h"
+#include "base/printable.h"
 
 namespace sotto {
 

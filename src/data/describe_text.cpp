@@ -2,8 +2,8 @@
 
 #include <chrono>
 
+#include "base/printable.h"
 #include "data/describe.h"
-#include "data/printable.h"
 
 namespace sotto {
 

@@ -1,10 +1,10 @@
 #pragma once
 // Start here: one reader's device.
 //
-//   auto device = Device::open(folder, settings);   // history, ledger and answers live in the folder
-//   device->refresh(transport);                     // fetch the public pack, the same for everybody
-//   device->click("N123");                          // stays here
-//   auto page = device->recommend(transport, 10);   // what may be told is charged before it is sent
+//   auto device = Device::open(folder, settings, host);   // history, ledger and answers live in the folder
+//   device->refresh(transport);                           // fetch the public pack, the same for everybody
+//   device->click("N123");                                // stays here
+//   auto page = device->recommend(transport, 10);         // what may be told is charged before it is sent
 //
 // Nothing leaves the device but requests for the public pack and RecommendRequests built from a PaidQuery (or
 // from nothing: the public list). When, how often and how noisily it asks follows from settings and clock
@@ -25,10 +25,12 @@
 #include "base/result.h"
 #include "device/query/query_settings.h"
 #include "device/rank/reranker.h"
+#include "privacy/ledger/ledger_anchor.h"
 #include "privacy/ledger/ledger_settings.h"
 
 namespace sotto {
 
+struct LabelChange;
 struct LedgerStatement;
 
 struct DeviceSettings {
@@ -62,10 +64,15 @@ class Transport {
   virtual Result<std::string> recommend(std::string_view body) = 0;
 };
 
-// Where time and noise come from. The defaults are the system's.
+// Where time and noise come from, and what the host knows about the past. The defaults are the system's, and
+// nothing.
 struct DeviceEnvironment {
-  std::function<UtcTime()> clock;
+  std::function<ClockReading()> clock;
   RandomSource* simulated = nullptr;  // reproducible, protects nobody; must outlive the device
+  // The host states that this device has never told anything before: a missing ledger is begun with its whole
+  // budget. Without this it begins with its windows spent, because it may have been deleted.
+  bool first_use = false;
+  std::shared_ptr<AnchorStore> anchor;  // how far the ledger has come, kept where the folder's fate is not
   ServingMechanisms mechanisms = serving_mechanisms();
 };
 
@@ -85,8 +92,8 @@ std::string_view name(Recommendations::Source source);
 
 class Device {
  public:
-  // Creates the folder (readable by its owner only) and the ledger when they are not there. Settings that
-  // differ from the last ones count from now on and are recorded in the ledger.
+  // Creates the folder and the ledger when they are not there. A folder that other people may look into is
+  // refused. Settings that differ from the last ones count from now on and are recorded in the ledger.
   static Result<Device> open(const fs::path& folder, const DeviceSettings& settings,
                              DeviceEnvironment environment = {});
   Device(Device&&) noexcept;
@@ -103,6 +110,10 @@ class Device {
   std::size_t clicks() const;
   // Forgets all clicks. What was told and charged stays told and charged.
   Status forget_clicks();
+
+  // Items that the operator called something else after this device had seen them, oldest first: to be shown
+  // to the person. Clicks on them stay as protected as their most sensitive name asks for.
+  std::vector<LabelChange> label_changes() const;
 
   Result<Recommendations> recommend(Transport& transport, std::size_t count);
 

@@ -41,8 +41,8 @@ TEST(HistoryStore, SurvivesBeingClosed) {
   HistoryStore store = *HistoryStore::open(folder / "history");
   EXPECT_EQ(store.clicks(), before);
   EXPECT_THAT(items_of(store), ElementsAre("N7", "N4", "N3"));
-  EXPECT_EQ(store.clicks()[0].category, "");
-  EXPECT_EQ(store.clicks()[2].category, "health");
+  EXPECT_THAT(store.clicks()[0].labels, ElementsAre(""));
+  EXPECT_THAT(store.clicks()[2].labels, ElementsAre("health"));
   ASSERT_TRUE(store.clear());
   EXPECT_TRUE(HistoryStore::open(folder / "history")->clicks().empty());
 }
@@ -61,7 +61,7 @@ TEST(HistoryStore, WhatIsKeptOfACategoryDependsOnThatCategoryAlone) {
   }
   std::vector<StoredClick> sports;
   for (const StoredClick& click : mixed.clicks()) {
-    if (click.category == "sports") sports.push_back(click);
+    if (click.labels == std::vector<std::string>{"sports"}) sports.push_back(click);
   }
   EXPECT_EQ(sports, alone.clicks());
   EXPECT_EQ(sports.size(), 3U);
@@ -83,7 +83,7 @@ TEST(HistoryStore, ReadsClicksWhoseItemsLeftThePool) {
   EXPECT_EQ(store.readable(later, sensitivity).clicks.size(), 3U);
   const auto kept = store.readable(later, sensitivity).vectors;
   EXPECT_TRUE(std::equal(kept.begin() + testing::kSize, kept.end(), before.vectors.begin() + testing::kSize));
-  later.model = "model-2";  // vectors of the old model mean nothing to it
+  later = testing::retrained(later);  // vectors of the old model mean nothing to it
   EXPECT_EQ(store.readable(later, sensitivity).clicks.size(), 1U);
 }
 
@@ -97,11 +97,92 @@ TEST(HistoryStore, RefusesDamagedFiles) {
   ASSERT_TRUE(write_file_atomically(folder / "history", bytes));
   EXPECT_FALSE(HistoryStore::open(folder / "history"));
 
-  const std::string good = encode(store.clicks());
-  EXPECT_EQ(*decode_clicks(good), store.clicks());
-  for (std::size_t cut = 0; cut < good.size(); ++cut) EXPECT_FALSE(decode_clicks(good.substr(0, cut)));
-  EXPECT_FALSE(decode_clicks(good + "x"));
-  EXPECT_FALSE(decode_clicks("\xff\xff\xff\xff"));
+  const StoredHistory stored{store.clicks(), {{"N1", "health", "sports", second(9)}}, true};
+  const std::string good = encode(stored);
+  EXPECT_EQ(*decode_history(good), stored);
+  for (std::size_t cut = 0; cut < good.size(); ++cut) EXPECT_FALSE(decode_history(good.substr(0, cut)));
+  EXPECT_FALSE(decode_history(good + "x"));
+  EXPECT_FALSE(decode_history("\xff\xff\xff\xff"));
+}
+
+DevicePack with_label(DevicePack pack, std::string_view item, std::uint16_t category) {
+  const auto at = std::find(pack.items.ids.begin(), pack.items.ids.end(), item) - pack.items.ids.begin();
+  pack.items.categories[static_cast<std::size_t>(at)] = category;
+  return pack;
+}
+
+std::size_t unprotected_of(const HistoryStore& store, const DevicePack& pack) {
+  const auto sensitivity = *SensitivitySettings::create({"health", "politics", "sports"}, {"sports"});
+  return UnprotectedClicks::from(store.readable(pack, sensitivity).clicks, sensitivity).items().size();
+}
+
+// N3 is about health (0); calling it sports (2) would make its clicks free to ask for.
+TEST(HistoryStore, KeepsTheLabelsOfClickTimeWhateverTheOperatorCallsTheItemLater) {
+  const TempFolder folder;
+  const DevicePack pack = testing::small_pack();
+  const DevicePack relabelled = with_label(pack, "N3", 2);
+  {
+    HistoryStore store = *HistoryStore::open(folder / "history");
+    ASSERT_TRUE(store.add(pack, "N3", second(1)));
+    ASSERT_TRUE(store.follow_labels(&pack, relabelled, second(2)));
+    ASSERT_TRUE(store.add(relabelled, "N3", second(3)));  // clicked again under its new name
+  }
+  HistoryStore store = *HistoryStore::open(folder / "history");
+  EXPECT_THAT(store.clicks().back().labels, ElementsAre("health", "sports"));
+  EXPECT_EQ(unprotected_of(store, relabelled), 0U);
+  EXPECT_THAT(store.label_changes(), ElementsAre(LabelChange{"N3", "health", "sports", second(2)}));
+  ASSERT_TRUE(store.follow_labels(&pack, relabelled, second(4)));
+  EXPECT_EQ(store.label_changes().size(), 1U) << "told once";
+}
+
+TEST(HistoryStore, RemembersLabelsFromBeforeTheFirstClick) {
+  const TempFolder folder;
+  const DevicePack pack = testing::small_pack();
+  const DevicePack relabelled = with_label(pack, "N3", 2);
+  HistoryStore store = *HistoryStore::open(folder / "history");
+  ASSERT_TRUE(store.follow_labels(nullptr, pack, second(1)));
+  ASSERT_TRUE(store.follow_labels(&pack, relabelled, second(2)));
+  ASSERT_TRUE(store.add(relabelled, "N3", second(3)));
+  ASSERT_TRUE(store.add(relabelled, "N5", second(3)));  // sports all along
+  EXPECT_EQ(unprotected_of(store, relabelled), 1U);
+}
+
+TEST(HistoryStore, NoticesALabelThatChangedInPacksItNeverSaw) {
+  const TempFolder folder;
+  const DevicePack pack = testing::small_pack();
+  HistoryStore store = *HistoryStore::open(folder / "history");
+  ASSERT_TRUE(store.add(pack, "N5", second(1)));
+  EXPECT_EQ(unprotected_of(store, pack), 1U);
+  ASSERT_TRUE(store.follow_labels(nullptr, with_label(pack, "N5", 0), second(2)));
+  EXPECT_THAT(store.label_changes(), ElementsAre(LabelChange{"N5", "sports", "health", second(2)}));
+  EXPECT_EQ(unprotected_of(store, pack), 0U) << "once called health, it stays protected";
+}
+
+TEST(HistoryStore, TrustsNoLabelAfterMoreChangesThanItKeeps) {
+  const TempFolder folder;
+  const DevicePack pack = testing::small_pack(HistoryStore::most_changes + 100);
+  DevicePack all_sports = pack;
+  for (auto& category : all_sports.items.categories) category = 2;
+  DevicePack all_health = pack;
+  for (auto& category : all_health.items.categories) category = 0;
+  HistoryStore store = *HistoryStore::open(folder / "history");
+  ASSERT_TRUE(store.follow_labels(&all_health, all_sports, second(1)));
+  EXPECT_EQ(store.label_changes().size(), HistoryStore::most_changes);
+  ASSERT_TRUE(store.add(all_sports, all_sports.items.ids.back(), second(2)));
+  EXPECT_EQ(unprotected_of(store, all_sports), 0U);
+}
+
+TEST(HistoryStore, IsReadableByItsOwnerOnlyAlsoWhereItWasNot) {
+  const TempFolder folder;
+  const DevicePack pack = testing::small_pack();
+  const fs::path path = folder / "history";
+  const auto mode = [&] { return fs::status(path).permissions() & fs::perms::all; };
+  constexpr fs::perms owner = fs::perms::owner_read | fs::perms::owner_write;
+  ASSERT_TRUE(HistoryStore::open(path)->add(pack, "N1", second(1)));
+  EXPECT_EQ(mode(), owner);
+  fs::permissions(path, owner | fs::perms::group_read | fs::perms::others_read);
+  ASSERT_TRUE(HistoryStore::open(path));
+  EXPECT_EQ(mode(), owner);
 }
 
 }  // namespace

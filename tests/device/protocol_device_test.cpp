@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 
 #include "device/device.h"
+#include "device/history/history_store.h"
 #include "device/small_pack.h"
 #include "device/wire/pack_codec.h"
 #include "device/wire/query_wire.h"
+#include "full_disk.h"
 #include "privacy/ledger/ledger_statement.h"
 #include "test_paths.h"
 
@@ -63,10 +65,13 @@ class DeviceTest : public ::testing::Test {
     settings.lifetime_epsilon = 2;
   }
   Device open(std::string_view name = "device") {
-    auto device = Device::open(folder / name, settings, {[this] { return now; }, &random});
+    auto device = Device::open(folder / name, settings,
+                               {[this] { return ClockReading(now); }, &random, first_use, anchor});
     if (!device) throw std::runtime_error(device.error().message);
     return std::move(*device);
   }
+  bool first_use = true;
+  std::shared_ptr<AnchorStore> anchor;
   TempFolder folder;
   SeededRandom random{7, Purpose::test};
   UtcTime now{std::chrono::sys_days{std::chrono::year{2026} / 3 / 14} + 12h};
@@ -177,6 +182,20 @@ TEST_F(DeviceTest, ALargeBudgetPaysForEveryMechanism) {
   EXPECT_GE(answers_of("coefficients", "gaussian"), 10U) << "Gaussian noise composes better than the sum";
 }
 
+TEST_F(DeviceTest, AFullDiskCostsNothingAndThePublicListIsLeft) {
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  {
+    const FullDisk disk(1000);
+    const auto page = device.recommend(server, 5);
+    ASSERT_TRUE(page) << page.error().message;
+    EXPECT_EQ(page->source, Source::popular);
+    EXPECT_THAT(page->note, HasSubstr("nothing was charged"));
+    EXPECT_EQ(device.statement()->total.charges, 0U);
+  }
+  EXPECT_EQ(device.recommend(server, 5)->source, Source::fresh_query);
+}
+
 TEST_F(DeviceTest, RanksThePackWithoutANetwork) {
   Device device = open();
   ASSERT_TRUE(device.refresh(server));
@@ -233,9 +252,7 @@ TEST_F(DeviceTest, AnOldAnswerIsNotSentToANewModel) {
   Device device = open();
   ASSERT_TRUE(device.refresh(server));
   ASSERT_TRUE(device.recommend(server, 5));
-  DevicePack retrained = testing::small_pack(40);
-  retrained.model = "model-2";
-  server.publish(retrained);
+  server.publish(testing::retrained(pack));
   ASSERT_TRUE(device.install(server.bytes));
   // It names the model it was drawn for; the server refuses, and no new one is drawn before its time.
   const auto page = device.recommend(server, 5);
@@ -270,9 +287,95 @@ TEST_F(DeviceTest, UnprotectedQueriesCostNothingAndIgnoreSensitiveClicks) {
   EXPECT_EQ(sent[0], sent[1]);
 }
 
-TEST_F(DeviceTest, TheFolderIsItsOwnersAlone) {
-  open();
-  EXPECT_EQ(fs::status(folder / "device").permissions() & fs::perms::all, fs::perms::owner_all);
+TEST_F(DeviceTest, TheFolderAndWhatTellsAboutItsOwnerAreTheOwnersAlone) {
+  {
+    Device device = open();
+    ASSERT_TRUE(device.refresh(server));
+    ASSERT_TRUE(device.click("N1"));
+    ASSERT_TRUE(device.recommend(server, 5));
+  }
+  const auto mode = [&](const fs::path& path) { return fs::status(path).permissions() & fs::perms::all; };
+  EXPECT_EQ(mode(folder / "device"), fs::perms::owner_all);
+  for (const char* file : {"history.sotto", "ledger.sotto", "answers.sotto"}) {
+    EXPECT_EQ(mode(folder / "device" / file), fs::perms::owner_read | fs::perms::owner_write) << file;
+  }
+}
+
+TEST_F(DeviceTest, RefusesAFolderThatOthersMayLookInto) {
+  fs::create_directory(folder / "open");
+  for (const fs::perms others : {fs::perms::group_read, fs::perms::others_exec}) {
+    fs::permissions(folder / "open", fs::perms::owner_all | others);
+    const auto device = Device::open(folder / "open", settings, {{}, &random, true});
+    ASSERT_FALSE(device);
+    EXPECT_THAT(device.error().message, HasSubstr("other people may look into the folder"));
+    EXPECT_THAT(device.error().message, HasSubstr("chmod 700"));
+    EXPECT_TRUE(fs::is_empty(folder / "open"));
+  }
+  fs::permissions(folder / "open", fs::perms::owner_all);
+  EXPECT_TRUE(Device::open(folder / "open", settings, {{}, &random, true}));
+}
+
+TEST_F(DeviceTest, ADeletedFolderDoesNotBringTheBudgetBack) {
+  anchor = anchor_file(folder / "anchor");
+  {
+    Device device = open();
+    ASSERT_TRUE(device.refresh(server));
+    ASSERT_EQ(device.recommend(server, 5)->source, Source::fresh_query);
+  }
+  fs::remove_all(folder / "device");
+  Device device = open();  // the host states first use as always; its anchor knows better
+  ASSERT_TRUE(device.refresh(server));
+  const auto page = device.recommend(server, 5);
+  EXPECT_EQ(page->source, Source::popular);
+  EXPECT_THAT(page->note, HasSubstr("nothing tells what was charged before"));
+}
+
+TEST_F(DeviceTest, WithoutAStatementOfFirstUseNothingIsTold) {
+  first_use = false;
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  EXPECT_EQ(device.recommend(server, 5)->source, Source::popular);
+  EXPECT_EQ(device.statement()->total.charges, 0U);
+}
+
+// A server that calls clicks about health "sports" asks for them exactly and for nothing.
+TEST_F(DeviceTest, RelabelledItemsStayProtectedAndAreShown) {
+  settings.query.reads = "unprotected";
+  settings.query.epsilon = 0;
+  settings.query.mechanism = "coefficients";
+  settings.not_sensitive = {"sports"};
+  std::vector<std::string> sent;
+  for (const bool clicks_health : {false, true}) {
+    FakeServer relabelling{pack};
+    Device device = open(clicks_health ? "a" : "b");
+    ASSERT_TRUE(device.refresh(relabelling));
+    ASSERT_TRUE(device.click("N2"));
+    if (clicks_health) {
+      ASSERT_TRUE(device.click("N3"));
+    }
+    DevicePack later = pack;
+    for (auto& category : later.items.categories) category = 2;
+    relabelling.publish(later);
+    ASSERT_TRUE(device.refresh(relabelling));
+    EXPECT_FALSE(device.label_changes().empty());
+    ASSERT_TRUE(device.recommend(relabelling, 5));
+    sent.push_back(relabelling.requests.back());
+  }
+  EXPECT_EQ(sent[0], sent[1]);
+}
+
+// A name that the server chooses for each device would come back with every request.
+TEST_F(DeviceTest, AModelsNameCannotTagADevice) {
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  ASSERT_TRUE(device.recommend(server, 5));
+  EXPECT_EQ(server.last().model, *model_name(pack));
+  EXPECT_EQ(device.pack_version().size(), 64U);
+  std::string tagged = server.bytes;
+  const auto at = tagged.find(pack.model);
+  ASSERT_NE(at, std::string::npos);
+  tagged.replace(at, 11, "reader-4711");
+  EXPECT_THAT(device.install(tagged).error().message, HasSubstr("not the hash of its contents"));
 }
 
 TEST_F(DeviceTest, ForgetsClicksButNotWhatWasTold) {

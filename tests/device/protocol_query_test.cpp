@@ -111,7 +111,7 @@ class PrivateQueryTest : public ::testing::Test {
                                 *SensitivitySettings::create({"health", "sports"}, not_sensitive),
                                 {{BudgetWindow::lifetime, std::nullopt, budget, 1e-6}}};
     query.reset();
-    ledger.emplace(*Ledger::create(folder / ("ledger" + name), wanted, kNoon));
+    ledger.emplace(*Ledger::create(folder / ("ledger" + name), wanted, kNoon, LedgerOptions{nullptr, true}));
     query.emplace(*PrivateQuery::open(folder / ("answers" + name), *ledger, settings_for("prototypes"), 0s,
                                       DeviceRandom::simulated(random)));
   }

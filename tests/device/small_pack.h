@@ -27,7 +27,6 @@ inline DevicePack small_pack(std::size_t items = 20, std::string kind = "nrms",
                              NumberForm weights = NumberForm::f32, unsigned seed = 1) {
   std::mt19937 random(seed);
   DevicePack pack;
-  pack.model = "model-1";
   pack.dimension = kSize;
   pack.user_model = {kind, 2, 2, 10, {}};
   for (const NamedTensor& tensor : small_weights(kind)) {
@@ -44,6 +43,14 @@ inline DevicePack small_pack(std::size_t items = 20, std::string kind = "nrms",
   std::vector<PackItem> all;
   for (std::size_t i = 0; i < items; ++i) all.push_back(random_item(random, i));
   pack.items = *make_items(std::move(all), kSize);
+  if (auto name = model_name(pack)) pack.model = *name;  // there is no libsodium otherwise
+  return pack;
+}
+
+// Another model over the same items.
+inline DevicePack retrained(DevicePack pack) {
+  pack.average_user[0] += 1;
+  if (auto name = model_name(pack)) pack.model = *name;
   return pack;
 }
 

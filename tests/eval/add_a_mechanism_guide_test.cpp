@@ -159,8 +159,10 @@ TEST_F(OneMoreMechanism, IsDrawnChargedSentAndRankedBy) {
   settings.query.mechanism = "nearest-basis";
   settings.query.epsilon = 2;
   settings.lifetime_epsilon = 3;
-  auto device = Device::open(folder / "device", settings,
-                             {[] { return UtcTime(std::chrono::seconds(1'700'000'000)); }, &random, table});
+  DeviceEnvironment host{[] { return UtcTime(std::chrono::seconds(1'700'000'000)); }, &random};
+  host.mechanisms = table;
+  host.first_use = true;
+  auto device = Device::open(folder / "device", settings, host);
   ASSERT_TRUE(device) << device.error().message;
   ASSERT_TRUE(device->install(encode_pack(pack).value()));
   ASSERT_TRUE(device->click("N3"));

@@ -4,7 +4,6 @@
 
 #include "ledger_fixture.h"
 #include "privacy/ledger/answer_cache.h"
-#include "privacy/ledger/answer_file.h"
 
 namespace sotto {
 namespace {
@@ -100,24 +99,46 @@ TEST_F(LedgerAnswers, AFailedDrawCostsItsChargeAndTheNextPaysAgain) {
   EXPECT_EQ(ledger_->records(), 3U);
 }
 
-TEST_F(LedgerAnswers, ADrawThatCannotBeStoredIsNotReturned) {
+TEST_F(LedgerAnswers, AnAnswerThatCouldNotBeStoredIsNeitherChargedNorDrawn) {
   std::filesystem::create_directory(answers_file());
-  EXPECT_FALSE(ask(kNoon));
-  EXPECT_EQ(draws_, 1);
-  EXPECT_EQ(ledger_->records(), 2U);
+  EXPECT_TRUE(refused(ask(kNoon), "nothing was charged"));
+  EXPECT_EQ(draws_, 0);
+  EXPECT_EQ(ledger_->records(), 1U);
 }
 
-TEST_F(LedgerAnswers, DoNotOutliveTheirLedger) {
+// Files of this process cannot grow beyond a limit: the ledger's can, the answers' cannot.
+TEST_F(LedgerAnswers, AsksOnAFullDiskCostNothing) {
+  {
+    const FullDisk disk(AnswerCache::max_answer_bytes);
+    for (int day = 1; day <= 28; ++day) {
+      EXPECT_TRUE(refused(ask(at(2026, 4, static_cast<unsigned>(day))), "nothing was charged"));
+    }
+  }
+  EXPECT_EQ(draws_, 0);
+  EXPECT_EQ(ledger_->records(), 1U);
+  EXPECT_TRUE(ask(at(2026, 4, 29))->is_new) << "there is room again";
+}
+
+TEST_F(LedgerAnswers, AreDroppedWithoutTheLedgerThatPaidForThem) {
   const std::string before = bytes_of(file());
   ASSERT_TRUE(ask(kNoon));
   cache_.reset();
   ledger_.reset();
   put_bytes(file(), before);
-  ledger_.emplace(*Ledger::open(file()));
-  EXPECT_TRUE(refused(AnswerCache::open(answers_file(), *ledger_, clock_), "rolled back"));
-  ledger_.emplace(*Ledger::create(folder_ / "other", settings({lifetime(1)}), kNoon));
-  ASSERT_TRUE(ledger_->charge(serving(pure(0.25)), kNoon));
-  EXPECT_TRUE(refused(AnswerCache::open(answers_file(), *ledger_, clock_), "another ledger"));
+  ledger_.emplace(*Ledger::open(file(), kNoon));
+  reopen();
+  EXPECT_TRUE(ask(kNoon)->is_new) << "drawn and paid again";
+  EXPECT_EQ(ledger_->records(), 2U);
+}
+
+TEST_F(LedgerAnswers, AreReadableByTheirOwnerOnlyAndLeaveNoLeftovers) {
+  put_bytes(folder_ / ".answers.sotto-1-1", "of a device that was killed");
+  reopen();
+  ASSERT_TRUE(ask(kNoon));
+  const auto mode = std::filesystem::status(answers_file()).permissions();
+  EXPECT_EQ(mode & std::filesystem::perms::all,
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / ".answers.sotto-1-1"));
 }
 
 TEST_F(LedgerAnswers, DamagedFilesAreRefused) {

@@ -60,17 +60,17 @@ TEST_F(LedgerBudgets, DaysAndMonthsBeginAtMidnightUtc) {
 TEST_F(LedgerBudgets, AClockThatGoesBackwardsFreesNothing) {
   auto ledger = create(settings({{BudgetWindow::day, std::nullopt, 1, 1e-9}}));
   const Release one = serving(pure(1));
-  ASSERT_TRUE(ledger->charge(one, at(2026, 5, 2)));
-  EXPECT_FALSE(ledger->charge(one, at(2026, 5, 1)));
+  ASSERT_TRUE(ledger->charge(one, at(2026, 4, 2)));
+  EXPECT_FALSE(ledger->charge(one, at(2026, 4, 1)));
   EXPECT_FALSE(ledger->charge(one, at(1980, 1, 1)));
   { const Ledger closed = std::move(*ledger); }
-  auto again = Ledger::open(file());
+  auto again = Ledger::open(file(), kNoon);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_FALSE(again->charge(one, at(2026, 5, 1)));
-  const auto receipt = again->charge(one, at(2026, 5, 3));
+  EXPECT_FALSE(again->charge(one, at(2026, 4, 1)));
+  const auto receipt = again->charge(one, at(2026, 4, 3));
   ASSERT_TRUE(receipt);
-  EXPECT_EQ(receipt->time(), at(2026, 5, 3));
-  EXPECT_FALSE(again->charge(one, at(2026, 5, 2)));
+  EXPECT_EQ(receipt->time(), at(2026, 4, 3));
+  EXPECT_FALSE(again->charge(one, at(2026, 4, 2)));
 }
 
 TEST_F(LedgerBudgets, CategoryBudgetsCountWhatMayTellAboutThem) {
@@ -144,7 +144,8 @@ TEST_F(LedgerBudgets, FilteredLedgersNeverAllowMoreThanPlannedOnes) {
   const Release release = serving(gaussian(3));
   auto adaptive = create(settings({lifetime(4)}));
   const auto filtered = charges_until_refused(*adaptive, release, kNoon);
-  auto planned = Ledger::create(folder_ / "planned", settings({lifetime(4)}, RequestOrder::planned), kNoon);
+  auto planned =
+      Ledger::create(folder_ / "planned", settings({lifetime(4)}, RequestOrder::planned), kNoon, kFirstUse);
   const auto most = charges_until_refused(*planned, release, kNoon);
   EXPECT_LE(filtered, most);
   EXPECT_GT(3 * filtered, 2 * most);
@@ -161,13 +162,13 @@ TEST_F(LedgerBudgets, RestatesReleasesForTheLedgersUnitOrRefuses) {
   EXPECT_TRUE(refused(ledger->charge(serving(event), kNoon), "says nothing about a whole user"));
 
   wanted.unit = Unit::click;
-  auto clicks = Ledger::create(folder_ / "clicks", wanted, kNoon);
+  auto clicks = Ledger::create(folder_ / "clicks", wanted, kNoon, kFirstUse);
   EXPECT_TRUE(clicks->charge(serving(event), kNoon));
   EXPECT_TRUE(clicks->charge(serving(pure(0.1)), kNoon));
 
   wanted.unit = Unit::user;
   wanted.adjacency = Adjacency::add_remove;
-  auto removal = Ledger::create(folder_ / "removal", wanted, kNoon);
+  auto removal = Ledger::create(folder_ / "removal", wanted, kNoon, kFirstUse);
   EXPECT_TRUE(refused(removal->charge(serving(pure(0.1)), kNoon), "adjacency replace-one"));
 }
 
@@ -218,7 +219,7 @@ TEST_F(LedgerBudgets, NewSettingsCountFromNowOnAndKeepWhatWasSpent) {
   EXPECT_TRUE(refused(ledger->charge(serving(pure(1)), kNoon), "(day)")) << "the day began before the change";
   EXPECT_TRUE(ledger->charge(serving(pure(1)), kNoon + std::chrono::days{1}));
   { const Ledger closed = std::move(*ledger); }
-  auto again = Ledger::open(file());
+  auto again = Ledger::open(file(), kNoon);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->settings().sensitivity.categories().back(), "crime");
   EXPECT_TRUE(refused(again->charge(serving(pure(1)), kNoon + std::chrono::days{2}), "(lifetime)"));

@@ -50,7 +50,7 @@ class LedgerCrash : public LedgerTest {
 };
 
 TEST_F(LedgerCrash, EveryReceiptSurvivesKill) {
-  const LedgerOptions options{folder_ / "anchor"};
+  const LedgerOptions options{anchor_file(folder_ / "anchor"), true};
   {
     const auto created = create(settings({lifetime(1e6)}), options);
     ASSERT_TRUE(created) << created.error().message;
@@ -61,7 +61,7 @@ TEST_F(LedgerCrash, EveryReceiptSurvivesKill) {
     const bool anchored = round % 2 == 0;
     const std::uint64_t reported = run_and_kill(
         [&](int pipe) {
-          auto ledger = anchored ? Ledger::open(file(), options) : Ledger::open(file());
+          auto ledger = anchored ? Ledger::open(file(), kNoon, options) : Ledger::open(file(), kNoon);
           while (ledger) {
             auto receipt = ledger->charge(serving(pure(0.01)), kNoon);
             if (!receipt) return;
@@ -69,7 +69,7 @@ TEST_F(LedgerCrash, EveryReceiptSurvivesKill) {
           }
         },
         static_cast<int>(random() % 5), std::chrono::microseconds(random() % 2000));
-    auto ledger = Ledger::open(file(), options);
+    auto ledger = Ledger::open(file(), kNoon, options);
     ASSERT_TRUE(ledger) << ledger.error().message;
     EXPECT_GE(ledger->records(), std::max(reported, before));
     EXPECT_LE(ledger->records(), std::max(reported, before) + 1) << "at most one was not receipted yet";
@@ -86,7 +86,7 @@ TEST_F(LedgerCrash, NoAnswerIsEverDrawnWithoutACharge) {
     // Reports before each draw how many records there are; one draw per hour.
     const std::uint64_t drawn = run_and_kill(
         [&](int pipe) {
-          auto ledger = Ledger::open(file());
+          auto ledger = Ledger::open(file(), kNoon);
           if (!ledger) return;
           auto cache = AnswerCache::open(folder_ / "answers", *ledger, hourly);
           for (int hour = 0; cache; ++hour) {
@@ -100,7 +100,7 @@ TEST_F(LedgerCrash, NoAnswerIsEverDrawnWithoutACharge) {
           }
         },
         static_cast<int>(random() % 4), std::chrono::microseconds(random() % 2000));
-    auto ledger = Ledger::open(file());
+    auto ledger = Ledger::open(file(), kNoon);
     ASSERT_TRUE(ledger) << ledger.error().message;
     EXPECT_GE(ledger->records(), drawn);
     auto cache = AnswerCache::open(folder_ / "answers", *ledger, hourly);

@@ -1,15 +1,11 @@
 // What happens to a ledger's file: cut anywhere, changed anywhere, rolled back, shared, full.
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <csignal>
 
 #include "ledger_fixture.h"
-#include "privacy/ledger/journal_file.h"
-#include "privacy/ledger/ledger_anchor.h"
 #include "privacy/ledger/ledger_record.h"
 #include "privacy/ledger/ledger_statement.h"
 
@@ -39,7 +35,7 @@ TEST_F(LedgerFile, OpensAfterBeingCutAtEveryByte) {
     put_bytes(file(), whole.substr(0, length));
     const auto complete = static_cast<std::uint64_t>(
         std::count_if(ends.begin(), ends.end(), [&](auto end) { return end <= length; }));
-    auto ledger = Ledger::open(file());
+    auto ledger = Ledger::open(file(), kNoon);
     ASSERT_EQ(ledger.has_value(), complete > 0) << length;
     if (!ledger) continue;
     ASSERT_EQ(ledger->records(), complete) << length;
@@ -58,7 +54,7 @@ TEST_F(LedgerFile, RefusesEveryChangedByteAndLeavesTheFileAlone) {
       std::string changed = whole;
       changed[i] = static_cast<char>(static_cast<unsigned char>(changed[i]) ^ flip);
       put_bytes(file(), changed);
-      ASSERT_FALSE(Ledger::open(file())) << "byte " << i;
+      ASSERT_FALSE(Ledger::open(file(), kNoon)) << "byte " << i;
       ASSERT_EQ(bytes_of(file()), changed) << "evidence is kept";
     }
   }
@@ -73,12 +69,12 @@ TEST_F(LedgerFile, RefusesRemovedRepeatedAndSwappedRecords) {
        {before + record(2) + record(3) + record(4), before + record(1) + record(3) + record(4),
         before + record(1) + record(1) + record(2), before + record(2) + record(1)}) {
     put_bytes(file(), changed);
-    EXPECT_TRUE(refused(Ledger::open(file()), "damaged at record"));
+    EXPECT_TRUE(refused(Ledger::open(file(), kNoon), "damaged at record"));
   }
   put_bytes(file(), whole + "more");
-  EXPECT_TRUE(Ledger::open(file())) << "fewer bytes than a head are an interrupted append";
+  EXPECT_TRUE(Ledger::open(file(), kNoon)) << "fewer bytes than a head are an interrupted append";
   put_bytes(file(), whole + std::string(100, 'x'));
-  EXPECT_TRUE(refused(Ledger::open(file()), "damaged at record 6"));
+  EXPECT_TRUE(refused(Ledger::open(file(), kNoon), "damaged at record 6"));
 }
 
 TEST_F(LedgerFile, ZerosAfterAPowerFailureAreAnInterruptedAppend) {
@@ -88,76 +84,18 @@ TEST_F(LedgerFile, ZerosAfterAPowerFailureAreAnInterruptedAppend) {
     std::string torn = whole.substr(0, kept);
     torn.resize(whole.size(), '\0');
     put_bytes(file(), torn);
-    const auto ledger = Ledger::open(file());
+    const auto ledger = Ledger::open(file(), kNoon);
     ASSERT_TRUE(ledger) << kept << ": " << ledger.error().message;
     ASSERT_EQ(ledger->records(), 4U);
   }
 }
 
-TEST_F(LedgerFile, AnAnchorTellsARollbackFromACrash) {
-  const LedgerOptions options{folder_ / "anchor"};
-  std::vector<std::string> ledgers, anchors;
-  {
-    auto ledger = create(settings({lifetime(10)}), options);
-    ASSERT_TRUE(ledger) << ledger.error().message;
-    for (int i = 0; i < 4; ++i) {
-      ledgers.push_back(bytes_of(file()));
-      anchors.push_back(bytes_of(folder_ / "anchor"));
-      ASSERT_TRUE(ledger->charge(serving(pure(0.1), std::to_string(i)), kNoon));
-    }
-  }
-  for (std::size_t log = 0; log < ledgers.size(); ++log) {
-    for (std::size_t note = 0; note < anchors.size(); ++note) {
-      put_bytes(file(), ledgers[log]);
-      put_bytes(folder_ / "anchor", anchors[note]);
-      const auto statement = read_statement(file(), kNoon, folder_ / "anchor");
-      const auto opened = Ledger::open(file(), options);
-      EXPECT_EQ(opened.has_value(), note <= log) << "ledger " << log << ", anchor " << note;
-      EXPECT_EQ(statement.has_value(), note <= log);
-      if (note > log) {
-        EXPECT_TRUE(refused(opened, "rolled back"));
-      }
-    }
-  }
-  // Rolled back and used again: as long as before, but not the same.
-  put_bytes(file(), ledgers[1]);
-  ASSERT_TRUE(Ledger::open(file())->charge(serving(pure(0.2)), kNoon)) << "without the anchor nobody knows";
-  put_bytes(folder_ / "anchor", anchors[2]);
-  EXPECT_TRUE(refused(Ledger::open(file(), options), "rolled back and continued"));
-}
-
-TEST_F(LedgerFile, AMissingOrForeignAnchorIsNotTakenForGranted) {
-  LedgerOptions options{folder_ / "anchor"};
-  {
-    auto ledger = create(settings({lifetime(10)}));
-    ASSERT_TRUE(ledger->charge(serving(pure(0.1)), kNoon));
-  }
-  EXPECT_TRUE(refused(Ledger::open(file(), options), "anchor"));
-  options.begin_anchor = true;
-  EXPECT_TRUE(Ledger::open(file(), options));
-  options.begin_anchor = false;
-  EXPECT_TRUE(Ledger::open(file(), options));
-  EXPECT_TRUE(refused(Ledger::create(folder_ / "other", settings({lifetime(1)}), kNoon, options), "exists"));
-  {
-    auto other = Ledger::create(folder_ / "other", settings({lifetime(1)}), kNoon);
-    ASSERT_TRUE(other);
-  }
-  EXPECT_TRUE(refused(Ledger::open(folder_ / "other", options), "another ledger"));
-  std::string anchor = bytes_of(folder_ / "anchor");
-  for (std::size_t i = 0; i < anchor.size(); ++i) {
-    std::string changed = anchor;
-    changed[i] = static_cast<char>(changed[i] ^ 1);
-    put_bytes(folder_ / "anchor", changed);
-    ASSERT_FALSE(Ledger::open(file(), options)) << i;
-  }
-}
-
 TEST_F(LedgerFile, HasOneOwnerAtATime) {
   auto ledger = create(settings({lifetime(10)}));
-  EXPECT_TRUE(refused(Ledger::open(file()), "in use"));
+  EXPECT_TRUE(refused(Ledger::open(file(), kNoon), "in use"));
   ASSERT_TRUE(read_statement(file(), kNoon)) << "but anyone may look";
   { const Ledger closed = std::move(*ledger); }
-  EXPECT_TRUE(Ledger::open(file()));
+  EXPECT_TRUE(Ledger::open(file(), kNoon));
 }
 
 TEST_F(LedgerFile, IsReadableByItsOwnerOnlyAndNeverReplaced) {
@@ -170,30 +108,9 @@ TEST_F(LedgerFile, IsReadableByItsOwnerOnlyAndNeverReplaced) {
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   EXPECT_TRUE(refused(create(settings({lifetime(10)})), "exists already"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "no temporary file";
-  EXPECT_TRUE(refused(Ledger::open(folder_ / "nothing"), "No such file"));
-  EXPECT_FALSE(Ledger::open(folder_.path()));
+  EXPECT_TRUE(refused(Ledger::open(folder_ / "nothing", kNoon), "No such file"));
+  EXPECT_FALSE(Ledger::open(folder_.path(), kNoon));
 }
-
-// Files of this process cannot grow beyond a limit, as on a full disk; writes up to it succeed in part.
-class FullDisk {
- public:
-  explicit FullDisk(std::size_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit limit = before_;
-    limit.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
 
 TEST_F(LedgerFile, AFullDiskGivesNoReceiptAndLeavesAValidFile) {
   auto ledger = create(settings({lifetime(10)}));
@@ -218,7 +135,7 @@ TEST_F(LedgerFile, NoticesWhenItIsDeletedOrChangedWhileOpen) {
   put_bytes(file(), before);
   EXPECT_TRUE(refused(ledger->charge(serving(pure(0.1)), kNoon), "open it again"));
   { const Ledger closed = std::move(*ledger); }
-  auto again = Ledger::open(file());
+  auto again = Ledger::open(file(), kNoon);
   std::filesystem::remove(file());
   EXPECT_TRUE(refused(again->charge(serving(pure(0.1)), kNoon), "deleted by another program"));
 }
@@ -232,6 +149,9 @@ TEST_F(LedgerFile, RecordsHaveOneEncoding) {
       ApproximateDp{0.1, 1e-9}, ConcentratedDp{0.2}};
   std::vector<LedgerRecord> records = {SettingsRecord{kNoon, with}};
   records.emplace_back(ChargeRecord{kNoon, {ReleasePurpose::labels, std::nullopt, {}, "freie Wörter"}});
+  records.emplace_back(ClosingRecord{kNoon, ClosingReason::past_unknown});
+  records.emplace_back(
+      ClosingRecord{Moment(kNoon, RunningTime{7, std::chrono::hours(1)}), ClosingReason::clock_mended});
   for (const Mechanism& mechanism : mechanisms) {
     PrivacyEvent event{mechanism, Adjacency::replace_one, Unit::impression, NoSampling{}, 3, 1e-12};
     records.emplace_back(ChargeRecord{kNoon, {ReleasePurpose::training, event, {kHealth, kSports}, "x"}});
@@ -272,11 +192,9 @@ TEST_F(LedgerFile, RefusesRecordsThatCannotFollowEachOther) {
                         Case{{settings_body, encode(SettingsRecord{kNoon, other})}, "keeps"},
                         Case{{settings_body, "nonsense"}, "record 2"}}) {
     std::filesystem::remove(file());
-    ASSERT_TRUE(JournalFile::create(file(), {}, c.bodies[0]));
-    if (c.bodies.size() > 1) {
-      ASSERT_TRUE(JournalFile::open(file())->file.append(c.bodies[1]));
-    }
-    EXPECT_TRUE(refused(Ledger::open(file()), c.words));
+    const std::string id(kLedgerFormat.opening_bytes, 'i');
+    ASSERT_TRUE(AppendLog::create(file(), kLedgerFormat, id, c.bodies, Durability::power_loss));
+    EXPECT_TRUE(refused(Ledger::open(file(), kNoon), c.words));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "full_disk.h"
 #include "privacy/ledger/ledger.h"
 #include "test_paths.h"
 
@@ -41,6 +42,8 @@ inline Release serving(const PrivacyEvent& event, std::string about = "front pag
   return {ReleasePurpose::serving, event, std::nullopt, std::move(about)};
 }
 
+inline const LedgerOptions kFirstUse{nullptr, true};
+
 inline std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -63,7 +66,7 @@ class LedgerTest : public testing::Test {
   void SetUp() override {
     if (!chain_hash({})) GTEST_SKIP() << "this build has no libsodium";
   }
-  Result<Ledger> create(const LedgerSettings& wanted, const LedgerOptions& options = {}) const {
+  Result<Ledger> create(const LedgerSettings& wanted, const LedgerOptions& options = kFirstUse) const {
     return Ledger::create(file(), wanted, kNoon, options);
   }
   std::filesystem::path file() const { return folder_ / "ledger.sotto"; }

@@ -43,7 +43,7 @@ TEST_F(LedgerSensitivity, ChargesAreEqualWithAndWithoutSensitiveClicks) {
   std::array<std::vector<std::string>, 2> charges;
   std::array<std::vector<std::uint64_t>, 2> sent;
   for (std::size_t person = 0; person < 2; ++person) {
-    auto ledger = Ledger::create(folder_ / std::to_string(person), settings({lifetime(5)}), kNoon);
+    auto ledger = Ledger::create(folder_ / std::to_string(person), settings({lifetime(5)}), kNoon, kFirstUse);
     Release feed = serving(pure(0.5));
     Release sports = serving(pure(0.5), "sports page");
     sports.reads = {"sports"};

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "ledger_fixture.h"
-#include "privacy/ledger/journal_file.h"
 #include "privacy/ledger/ledger_record.h"
 
 namespace sotto {
@@ -80,14 +79,9 @@ TEST_F(LedgerStatements, ALifetimeOfTenThousandChargesOpensQuickly) {
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = "category " + std::to_string(i);
   many.sensitivity = *SensitivitySettings::create(names);
   for (CategoryId i = 0; i < 100; ++i) many.budgets.push_back({BudgetWindow::lifetime, i, 1e4, 1e-6});
-  const journal_format::LedgerId id{};
-  std::string bytes = journal_format::encode_header(id);
-  ChainHash head = *journal_format::hash_of_header(bytes);
-  const auto append = [&](const LedgerRecord& record) {
-    const auto frame = journal_format::encode_frame(encode(record), head);
-    bytes += frame->bytes;
-    head = frame->hash;
-  };
+  std::string bytes;
+  auto encoder = LogEncoder::begin(kLedgerFormat, std::string(kLedgerFormat.opening_bytes, 'i'), bytes);
+  const auto append = [&](const LedgerRecord& record) { ASSERT_TRUE(encoder->add(encode(record), bytes)); };
   append(SettingsRecord{kNoon, many});
   for (int i = 0; i < 10'000; ++i) {
     const Release release = serving(i % 3 == 0 ? gaussian(4) : pure(0.01 * (1 + i % 7)), std::to_string(i));
@@ -95,7 +89,7 @@ TEST_F(LedgerStatements, ALifetimeOfTenThousandChargesOpensQuickly) {
   }
   put_bytes(file(), bytes);
   const auto start = std::chrono::steady_clock::now();
-  auto ledger = Ledger::open(file());
+  auto ledger = Ledger::open(file(), kNoon);
   ASSERT_TRUE(ledger) << ledger.error().message;
   const auto opened = std::chrono::steady_clock::now();
   EXPECT_EQ(ledger->records(), 10'001U);

@@ -13,7 +13,6 @@
 #include <fstream>
 #include <random>
 
-#include "serving/catalogue/log_format.h"
 #include "test_paths.h"
 
 namespace sotto::serving {
@@ -137,7 +136,8 @@ TEST(Catalogue, DamageIsAnErrorAndNothingIsChanged) {
     ASSERT_TRUE(catalogue->put({article("a"), article("b")}));
   }
   const std::string whole = bytes_of(log);
-  const std::size_t second = log_format::header_bytes + (whole.size() - log_format::header_bytes) / 2;
+  const std::size_t second =
+      kCatalogueFormat.header_bytes() + (whole.size() - kCatalogueFormat.header_bytes()) / 2;
   for (std::size_t at = 0; at < second; ++at) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);

@@ -306,16 +306,18 @@ TEST(ServingServer, TakesOverANewPackFileAndPublishesPacks) {
   auto client = HttpClient::create({.url = server->url()}).value();
   EXPECT_EQ(decode_pack(client.get("/v1/pack").value().body).value().items.size(), 500U);
   const auto answer =
-      client.post("/v1/recommend", R"({"model":"synthetic-1","prototypes":[3]})", kJsonType).value();
+      client.post("/v1/recommend", json{{"model", pack.model}, {"prototypes", {3}}}.dump(), kJsonType)
+          .value();
   EXPECT_EQ(answer.status, 200) << answer.body;
 
-  pack.model = "synthetic-2";
+  pack.average_user[0] += 1;
+  pack.model = model_name(pack).value();
   write(pack);
   // Written within the same second, perhaps: a later time is what tells files apart.
   fs::last_write_time(folder / "pack", fs::last_write_time(folder / "pack") + std::chrono::seconds(2));
   ASSERT_TRUE(server->tick(now + 1));
-  EXPECT_EQ(server->pool().current()->model().version(), "synthetic-2");
-  EXPECT_EQ(decode_pack(client.get("/v1/pack").value().body).value().model, "synthetic-2");
+  EXPECT_EQ(server->pool().current()->model().version(), pack.model);
+  EXPECT_EQ(decode_pack(client.get("/v1/pack").value().body).value().model, pack.model);
 
   ASSERT_TRUE(write_file_atomically(folder / "pack", "garbage"));
   fs::last_write_time(folder / "pack", fs::last_write_time(folder / "pack") + std::chrono::seconds(4));

@@ -80,7 +80,7 @@ TEST_F(HttpTransportTest, CarriesADeviceThroughADay) {
   DeviceSettings settings;
   settings.query.epsilon = 1;
   settings.lifetime_epsilon = 1;
-  auto device = Device::open(folder / "device", settings, {{}, &random});
+  auto device = Device::open(folder / "device", settings, {{}, &random, true});
   ASSERT_TRUE(device) << device.error().message;
   ASSERT_TRUE(device->install(before_));
   EXPECT_TRUE(*device->refresh(*transport_));

@@ -19,7 +19,7 @@ constexpr std::int64_t start_time = 1'700'000'000;
 class WholeSystem : public ::testing::Test {
  protected:
   WholeSystem() {
-    write_pack("synthetic-1");
+    write_pack(1);
     ServeSettings settings;
     settings.model = folder_ / "pack";
     settings.catalogue = folder_ / "catalogue";
@@ -37,9 +37,10 @@ class WholeSystem : public ::testing::Test {
       return std::vector<std::vector<float>>(items.size(), std::vector<float>(64, 0.125F));
     }
   };
-  void write_pack(const std::string& version) {
+  void write_pack(float number) {
     DevicePack pack = synthetic_pack().value();
-    pack.model = version;
+    pack.average_user[0] = number;
+    pack.model = model_name(pack).value();
     ASSERT_TRUE(write_file_atomically(folder_ / "pack", encode_pack(pack).value()));
     fs::last_write_time(folder_ / "pack", fs::file_time_type() + std::chrono::seconds(++writes_));
   }
@@ -49,7 +50,7 @@ class WholeSystem : public ::testing::Test {
     settings.query.epsilon = 1;
     settings.lifetime_epsilon = 10;
     return Device::open(folder_ / mechanism, settings,
-                        {[] { return UtcTime(std::chrono::seconds(start_time)); }, &random_})
+                        {[] { return UtcTime(std::chrono::seconds(start_time)); }, &random_, true})
         .value();
   }
 
@@ -84,7 +85,7 @@ TEST_F(WholeSystem, ADeviceIsServedThroughIngestionAndANewModel) {
   EXPECT_TRUE(reader.click("fresh"));
 
   // A new model: a device that has the old pack is still answered, and then takes the new one.
-  write_pack("synthetic-2");
+  write_pack(2);
   ASSERT_TRUE(server_->tick(start_time + 10));
   const auto second = reader.recommend(*transport_, 10);
   ASSERT_TRUE(second) << second.error().message;

@@ -73,7 +73,7 @@ class RunServer {
     settings.query.epsilon = 3;
     settings.lifetime_epsilon = 10;
     auto opened = Device::open(folder_ / name, settings,
-                               {[] { return UtcTime(std::chrono::seconds(serving_now)); }, &random_});
+                               {[] { return UtcTime(std::chrono::seconds(serving_now)); }, &random_, true});
     EXPECT_TRUE(opened) << opened.error().message;
     return std::move(*opened);
   }

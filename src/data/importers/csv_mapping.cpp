@@ -6,10 +6,10 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
+#include "base/printable.h"
 #include "base/settings.h"
 #include "base/toml_text.h"
 #include "data/importers/field_values.h"
-#include "data/printable.h"
 
 namespace sotto {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/printable.h"
 #include "data/importers/field_values.h"
 #include "data/importers/source_folder.h"
-#include "data/printable.h"
 
 namespace sotto {
 

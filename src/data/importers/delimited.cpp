@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/interrupt.h"
+#include "base/printable.h"
 #include "base/settings.h"
 #include "base/utf8.h"
 #include "data/importers/field_values.h"
-#include "data/printable.h"
 
 namespace sotto {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "data/describe.h"
-#include "data/printable.h"
 
 namespace sotto {
 

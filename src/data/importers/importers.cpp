@@ -7,9 +7,9 @@
 #include <new>
 #include <system_error>
 
+#include "base/printable.h"
 #include "data/importers/import_job.h"
 #include "data/impression_view.h"
-#include "data/printable.h"
 
 namespace sotto {
 

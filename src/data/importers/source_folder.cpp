@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "data/printable.h"
+#include "base/printable.h"
 
 namespace sotto {
 

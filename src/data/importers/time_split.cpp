@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "data/importers/field_values.h"
-#include "data/printable.h"
 
 namespace sotto {
 

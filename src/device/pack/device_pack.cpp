@@ -1,13 +1,16 @@
 #include "device/pack/device_pack.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <string_view>
 #include <tuple>
 #include <unordered_set>
 
-#include "privacy/ledger/printable.h"
+#include "base/byte_codec.h"
+#include "base/chain_hash.h"
+#include "base/printable.h"
 #include "privacy/ledger/sensitivity.h"
 
 namespace sotto {
@@ -40,7 +43,39 @@ Status check_vector(const std::vector<float>& vector, std::string_view name, std
   return {};
 }
 
+void write(ByteWriter& out, const std::vector<float>& numbers) {
+  out.number(static_cast<std::uint64_t>(numbers.size()));
+  for (const float number : numbers) out.number(std::bit_cast<std::uint32_t>(number));
+}
+
+void write(ByteWriter& out, const PackTensor& tensor) {
+  out.text(tensor.name);
+  out.number(static_cast<std::uint16_t>(tensor.shape.size()));
+  for (const auto length : tensor.shape) out.number(static_cast<std::uint64_t>(length));
+  out.number(static_cast<std::uint8_t>(tensor.form));
+  out.number(static_cast<std::uint64_t>(tensor.data.size()));
+  out.raw(as_text(tensor.data));
+  write(out, tensor.scales);
+}
+
 }  // namespace
+
+Result<std::string> model_name(const DevicePack& pack) {
+  ByteWriter out;
+  out.number(pack.dimension);
+  out.text(pack.user_model.kind);
+  out.number(pack.user_model.heads);
+  out.number(pack.user_model.recent_clicks);
+  out.number(pack.user_model.max_history);
+  out.number(static_cast<std::uint64_t>(pack.user_model.weights.size()));
+  for (const PackTensor& weights : pack.user_model.weights) write(out, weights);
+  write(out, pack.basis);
+  write(out, pack.prototypes);
+  write(out, pack.average_user);
+  write(out, pack.anonymous);
+  SOTTO_TRY(const ChainHash hash, chain_hash({"sotto model", out.bytes()}));
+  return to_hex(hash);
+}
 
 Status check(const PackItems& items, std::uint32_t dimension, std::size_t categories) {
   if (items.size() > PackLimits::items)
@@ -66,7 +101,6 @@ Status check(const PackItems& items, std::uint32_t dimension, std::size_t catego
 }
 
 Status check(const DevicePack& pack) {
-  SOTTO_CHECK(check_name(pack.model, "a model version"));
   if (pack.dimension == 0 || pack.dimension > PackLimits::dimension) {
     return bad_input("the pack's vectors have {} numbers, not 1 to {}", pack.dimension,
                      PackLimits::dimension);
@@ -89,6 +123,11 @@ Status check(const DevicePack& pack) {
   SOTTO_CHECK(SensitivitySettings::create(pack.categories));
   SOTTO_CHECK(check(pack.items, pack.dimension, pack.categories.size()));
   SOTTO_CHECK(make_user_model(pack));
+  SOTTO_TRY(const std::string name, model_name(pack));
+  if (pack.model != name) {
+    return bad_input("the pack's model version is \"{}\", not the hash of its contents, {}",
+                     printable(pack.model), name);
+  }
   return {};
 }
 

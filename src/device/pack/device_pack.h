@@ -38,7 +38,9 @@ struct PackItems {
 };
 
 struct DevicePack {
-  std::string model;  // its version
+  // Its version: model_name() of the rest. A name that a server could choose would tell devices apart when
+  // they ask with it.
+  std::string model;
   std::uint32_t dimension = 0;
   PackUserModel user_model;
   PackTensor basis;       // [B, dimension]
@@ -61,7 +63,10 @@ struct PackLimits {
   static constexpr std::size_t tensors = 64;
 };
 
-// Every promise above: sizes, order, uniqueness, finite numbers, known categories.
+// The hash of everything but items and categories, 64 hexadecimal digits.
+Result<std::string> model_name(const DevicePack& pack);
+
+// Every promise above: sizes, order, uniqueness, finite numbers, known categories, the name.
 Status check(const DevicePack& pack);
 Status check(const PackItems& items, std::uint32_t dimension, std::size_t categories);
 

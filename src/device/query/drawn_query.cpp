@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "privacy/ledger/byte_codec.h"
+#include "base/byte_codec.h"
 
 namespace sotto {
 

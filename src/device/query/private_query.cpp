@@ -18,7 +18,7 @@ Result<PrivateQuery> PrivateQuery::open(const std::filesystem::path& answers, Le
 }
 
 Result<std::optional<PaidQuery>> PrivateQuery::ask(const QueryMechanism& mechanism,
-                                                   const ReadableHistory& history, UtcTime now) {
+                                                   const ReadableHistory& history, const ClockReading& now) {
   const LedgerSettings settings = ledger_->settings();
   const Release release = mechanism.release(settings);
   if (release.reads && release.reads->empty()) {

@@ -31,7 +31,7 @@ class PrivateQuery {
 
   // None: the budget is spent and nothing was ever drawn.
   Result<std::optional<PaidQuery>> ask(const QueryMechanism& mechanism, const ReadableHistory& history,
-                                       UtcTime now);
+                                       const ClockReading& now);
 
  private:
   PrivateQuery(Ledger& ledger, AnswerCache cache, DeviceRandom random)

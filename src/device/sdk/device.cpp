@@ -1,5 +1,6 @@
 #include "device/device.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -15,16 +16,19 @@ namespace sotto {
 
 namespace {
 
-UtcTime system_clock_now() {
-  return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
-}
-
+// Also when something is written in it, and how much, tells what its owner reads.
 Status make_private_folder(const fs::path& folder) {
   std::error_code wrong;
   const bool made = fs::create_directories(folder, wrong);
   if (made && !wrong) fs::permissions(folder, fs::perms::owner_all, wrong);
   if (wrong) return failed("cannot create the folder {}: {}", folder.string(), wrong.message());
-  return {};
+  const fs::perms mode = fs::status(folder, wrong).permissions();
+  if (wrong) return failed("cannot look at the folder {}: {}", folder.string(), wrong.message());
+  if ((mode & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none) return {};
+  return bad_input(
+      "other people may look into the folder {} (mode {:o}), where the clicks would lie: 'chmod 700' it, or "
+      "name one that does not exist yet",
+      folder.string(), static_cast<unsigned>(mode & fs::perms::all));
 }
 
 // A pack and what is made from it once.
@@ -52,13 +56,14 @@ struct Device::State {
         history(std::move(clicks)) {}
 
   fs::path pack_path() const { return folder / "pack.sotto"; }
-  UtcTime now() const { return environment.clock ? environment.clock() : system_clock_now(); }
+  ClockReading now() const { return environment.clock ? environment.clock() : read_system_clocks(); }
 
   Status adopt(std::string_view bytes, bool store) {
     SOTTO_TRY(auto pack, decode_pack(bytes));
     SOTTO_TRY(auto version, sotto::pack_version(bytes));
     SOTTO_TRY(auto user_model, make_user_model(pack));
     SOTTO_CHECK(follow(ledger, settings, pack.categories, now()));
+    SOTTO_CHECK(history.follow_labels(installed ? &installed->pack : nullptr, pack, now().wall));
     if (store) SOTTO_CHECK(write_file_atomically(pack_path(), bytes));
     mechanism.reset();
     installed = std::make_unique<Installed>(std::move(pack), std::move(version), std::move(user_model));
@@ -97,6 +102,14 @@ struct Device::State {
             "a smaller epsilon than {:g}",
             refusal.state.budget.epsilon, settings.query.epsilon);
     }
+    const auto closed = std::find_if(refusals.begin(), refusals.end(),
+                                     [](const Refusal& refusal) { return refusal.state.closed.has_value(); });
+    if (closed != refusals.end()) {
+      return std::string(*closed->state.closed == ClosingReason::clock_mended
+                             ? "the budget counts as spent because the ledger's clock was mended"
+                             : "the budget counts as spent because nothing tells what was charged before; on "
+                               "first use the host states it");
+    }
     return std::string("the budget is spent");
   }
 
@@ -115,8 +128,9 @@ struct Device::State {
 Result<Device> Device::open(const fs::path& folder, const DeviceSettings& settings,
                             DeviceEnvironment environment) {
   SOTTO_CHECK(make_private_folder(folder));
-  const UtcTime now = environment.clock ? environment.clock() : system_clock_now();
-  SOTTO_TRY(auto ledger, open_ledger(folder / kLedgerFileName, settings, now));
+  const ClockReading now = environment.clock ? environment.clock() : read_system_clocks();
+  SOTTO_TRY(auto ledger, open_ledger(folder / kLedgerFileName, settings, now,
+                                     {environment.anchor, environment.first_use}));
   SOTTO_CHECK(follow(ledger, settings, {}, now));
   SOTTO_TRY(auto history, HistoryStore::open(folder / "history.sotto",
                                              static_cast<std::size_t>(settings.clicks_per_category)));
@@ -156,11 +170,12 @@ std::string Device::pack_version() const {
 
 Status Device::click(std::string_view item) {
   if (!state_->installed) return bad_input("no pack is installed: fetch one first");
-  return state_->history.add(state_->installed->pack, item, state_->now());
+  return state_->history.add(state_->installed->pack, item, state_->now().wall);
 }
 
 std::size_t Device::clicks() const { return state_->history.clicks().size(); }
 Status Device::forget_clicks() { return state_->history.clear(); }
+std::vector<LabelChange> Device::label_changes() const { return state_->history.label_changes(); }
 
 Result<Recommendations> Device::recommend(Transport& transport, std::size_t count) {
   State& state = *state_;
@@ -181,12 +196,16 @@ Result<Recommendations> Device::recommend(Transport& transport, std::size_t coun
   const auto wanted = static_cast<std::uint32_t>(state.settings.query.wanted);
 
   if (state.settings.ranking == "private") {
-    SOTTO_TRY(const auto paid, state.ask(readable));
-    if (paid) {
-      result.source = paid->is_new    ? Recommendations::Source::fresh_query
-                      : paid->expired ? Recommendations::Source::expired_query
-                                      : Recommendations::Source::repeated_query;
-      const Status asked = ask_server(request_of(paid->query, wanted));
+    const auto paid = state.ask(readable);
+    if (!paid && paid.error().kind == ErrorKind::bad_input) return tl::unexpected(paid.error());
+    if (!paid) {
+      result.note = paid.error().message;  // a full disk, say: there is still the public list
+    } else if (*paid) {
+      const PaidQuery& answer = **paid;
+      result.source = answer.is_new    ? Recommendations::Source::fresh_query
+                      : answer.expired ? Recommendations::Source::expired_query
+                                       : Recommendations::Source::repeated_query;
+      const Status asked = ask_server(request_of(answer.query, wanted));
       if (asked) return result;
       result.note = asked.error().message;
     } else {

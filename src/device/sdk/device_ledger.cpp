@@ -39,19 +39,20 @@ Result<LedgerSettings> ledger_settings(const DeviceSettings& settings, std::vect
                         std::move(budgets)};
 }
 
-Result<Ledger> open_ledger(const fs::path& path, const DeviceSettings& settings, UtcTime now) {
+Result<Ledger> open_ledger(const fs::path& path, const DeviceSettings& settings, const ClockReading& now,
+                           const LedgerOptions& options) {
   std::error_code unreadable;
-  if (fs::exists(path, unreadable) || unreadable) return Ledger::open(path);
+  if (fs::exists(path, unreadable) || unreadable) return Ledger::open(path, now, options);
   SOTTO_TRY(const auto wanted, ledger_settings(settings, {}, {}));
-  return Ledger::create(path, wanted, now);
+  return Ledger::create(path, wanted, now, options);
 }
 
 Status follow(Ledger& ledger, const DeviceSettings& settings, const std::vector<std::string>& pack_categories,
-              UtcTime now) {
+              const ClockReading& now) {
   const LedgerSettings before = ledger.settings();
   SOTTO_TRY(const auto after, ledger_settings(settings, before.sensitivity.categories(), pack_categories));
   // The time is the same in both, so equal bytes are equal settings.
-  if (encode(SettingsRecord{now, before}) == encode(SettingsRecord{now, after})) return {};
+  if (encode(SettingsRecord{now.wall, before}) == encode(SettingsRecord{now.wall, after})) return {};
   return ledger.change_settings(after, now);
 }
 

@@ -13,10 +13,11 @@ inline constexpr std::string_view kUncategorised = "uncategorised";
 Result<LedgerSettings> ledger_settings(const DeviceSettings& settings, std::vector<std::string> known,
                                        const std::vector<std::string>& pack_categories);
 
-Result<Ledger> open_ledger(const fs::path& path, const DeviceSettings& settings, UtcTime now);
+Result<Ledger> open_ledger(const fs::path& path, const DeviceSettings& settings, const ClockReading& now,
+                           const LedgerOptions& options);
 // Records what changed, if anything did.
 Status follow(Ledger& ledger, const DeviceSettings& settings, const std::vector<std::string>& pack_categories,
-              UtcTime now);
+              const ClockReading& now);
 
 // When in a period this device asks: spread over all devices, fixed for each, unrelated to its history.
 std::chrono::seconds phase_of(const Ledger& ledger, std::chrono::seconds period);

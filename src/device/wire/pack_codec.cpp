@@ -1,8 +1,8 @@
 #include "device/wire/pack_codec.h"
 
+#include "base/chain_hash.h"
 #include "device/wire/aligned_bytes.h"
 #include "device/wire/pack_tables.h"
-#include "privacy/ledger/chain_hash.h"
 
 namespace sotto {
 
@@ -55,7 +55,7 @@ Result<DevicePack> decode_pack(std::string_view bytes) {
 
 Result<std::string> pack_version(std::string_view bytes) {
   SOTTO_TRY(const ChainHash hash, chain_hash({"sotto pack", bytes}));
-  return to_hex(std::span(hash).first(16));
+  return to_hex(hash);
 }
 
 }  // namespace sotto

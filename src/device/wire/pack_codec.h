@@ -17,7 +17,7 @@ constexpr std::size_t kMaxPackBytes = std::size_t{1} << 30;
 Result<std::string> encode_pack(const DevicePack& pack);
 Result<DevicePack> decode_pack(std::string_view bytes);
 
-// 32 hexadecimal digits.
+// 64 hexadecimal digits.
 Result<std::string> pack_version(std::string_view bytes);
 
 // Removed and added items between two packs of the same model. An error when they differ in anything else:

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
 #include "device/wire/aligned_bytes.h"
 #include "device/wire/pack_tables.h"
-#include "privacy/ledger/printable.h"
 
 namespace sotto {
 

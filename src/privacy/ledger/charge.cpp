@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "privacy/accounting/conversion.h"
-#include "privacy/ledger/printable.h"
 
 namespace sotto {
 namespace {

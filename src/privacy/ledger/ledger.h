@@ -5,16 +5,21 @@
 // crash at any moment can therefore lose an answer that was paid for, never a payment for an answer that was
 // sent. charge() refuses what would exceed a budget.
 //
+// A ledger that cannot show its whole past begins with its windows spent: one that is created without a
+// statement of first use, that its anchor knows a later or another state of, or whose anchor is gone. So a
+// ledger that is deleted or rolled back does not come back with a full budget.
+//
 // One Ledger owns its file (an advisory lock keeps a second one out). Movable. All functions are safe to call
-// from several threads. Time is injected, and only moves forward: a `now` before the latest time seen counts
-// as that latest time.
+// from several threads. Clocks are read by the caller; ledger_clock.h says what is believed of them. Only
+// records move the ledger's clock: looking changes nothing.
 
 #include <filesystem>
 #include <memory>
 #include <optional>
 
-#include "privacy/ledger/chain_hash.h"
+#include "base/chain_hash.h"
 #include "privacy/ledger/charge.h"
+#include "privacy/ledger/ledger_anchor.h"
 #include "privacy/ledger/ledger_books.h"
 
 namespace sotto {
@@ -51,19 +56,20 @@ class Receipt {
 };
 
 struct LedgerOptions {
-  // Where to note how far the ledger has come, to detect a ledger replaced by an older copy. Best kept apart
-  // from the ledger.
-  std::optional<std::filesystem::path> anchor;
-  // The anchor is not there yet: trust the ledger as it is and begin one.
-  bool begin_anchor = false;
+  // Where the host notes how far the ledger has come.
+  std::shared_ptr<AnchorStore> anchor;
+  // The host states that nothing was told before what the ledger at hand says. An anchor that knows better
+  // outweighs it.
+  bool first_use = false;
 };
 
 class Ledger {
  public:
-  static Result<Ledger> create(const std::filesystem::path& path, const LedgerSettings& settings, UtcTime now,
-                               const LedgerOptions& options = {});
+  static Result<Ledger> create(const std::filesystem::path& path, const LedgerSettings& settings,
+                               const ClockReading& now, const LedgerOptions& options = {});
   // Verifies every record. Cuts off an append that was interrupted; any other damage is an error.
-  static Result<Ledger> open(const std::filesystem::path& path, const LedgerOptions& options = {});
+  static Result<Ledger> open(const std::filesystem::path& path, const ClockReading& now,
+                             const LedgerOptions& options = {});
 
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
@@ -71,23 +77,27 @@ class Ledger {
 
   // Charges, then allows. A refusal (bad_input) names every budget that would be exceeded, what is left of it
   // and when more frees up; nothing is recorded then. Free releases are recorded too.
-  Result<Receipt> charge(const Release& release, UtcTime now);
+  Result<Receipt> charge(const Release& release, const ClockReading& now);
   // The budgets in the way of a charge; none: it would be accepted. Records nothing.
-  Result<std::vector<Refusal>> refusals(const Release& release, UtcTime now);
+  Result<std::vector<Refusal>> refusals(const Release& release, const ClockReading& now) const;
 
   // New settings are a record like any other: they count from now on, and the statement shows when they
   // changed.
-  Status change_settings(const LedgerSettings& settings, UtcTime now);
+  Status change_settings(const LedgerSettings& settings, const ClockReading& now);
   LedgerSettings settings() const;
 
-  // `now`, or the latest time seen if that is later.
-  Result<UtcTime> effective_time(UtcTime now);
+  // For the owner: sets the ledger's clock to the wall clock. The days and months around it, and the next
+  // ones, count as spent, so that nothing is gained by it.
+  Status mend_clock(const ClockReading& now);
+
+  // The ledger's clock.
+  Result<UtcTime> time_at(const ClockReading& now) const;
   std::uint64_t records() const;
   std::string id() const;  // 32 hexadecimal digits
   // The chain's hash at a record, from 1; none if there is no such record.
   std::optional<ChainHash> hash_at(std::uint64_t record) const;
 
-  Result<LedgerStatement> statement(UtcTime now);
+  Result<LedgerStatement> statement(const ClockReading& now) const;
 
  private:
   struct State;

@@ -17,9 +17,9 @@ bool concerns(const Charge& charge, const LedgerBudget& budget) {
 }  // namespace
 
 LedgerBooks::LedgerBooks(const SettingsRecord& first)
-    : settings_(first.settings), records_(1), began_(first.time), latest_(first.time) {
+    : settings_(first.settings), records_(1), began_(first.when.time), latest_(first.when) {
   for (const BudgetWindow window : kWindows) {
-    windows_[static_cast<std::size_t>(window)].begin = window_around(window, first.time).begin;
+    windows_[static_cast<std::size_t>(window)].begin = window_around(window, first.when.time).begin;
   }
   adopt(first.settings);
 }
@@ -30,6 +30,25 @@ Result<LedgerBooks> LedgerBooks::begin(const LedgerRecord& first) {
   return LedgerBooks(*settings);
 }
 
+Result<LedgerBooks> LedgerBooks::replay(std::span<const std::string> bodies) {
+  const auto decode = [&](std::size_t i) -> Result<LedgerRecord> {
+    auto record = decode_record(bodies[i]);
+    if (record) return record;
+    return tl::unexpected(std::move(record).error().in(
+        fmt::format("record {} was not written by a version of this program that can be read here", i + 1)));
+  };
+  if (bodies.empty()) {
+    return bad_input("the ledger is cut off before the end of its first record: {}", kLedgerFormat.advice);
+  }
+  SOTTO_TRY(const LedgerRecord first, decode(0));
+  SOTTO_TRY(LedgerBooks books, begin(first));
+  for (std::size_t i = 1; i < bodies.size(); ++i) {
+    SOTTO_TRY(const LedgerRecord record, decode(i));
+    SOTTO_CHECK(books.apply(record));
+  }
+  return books;
+}
+
 void LedgerBooks::adopt(const LedgerSettings& settings) {
   settings_ = settings;
   filters_.clear();
@@ -38,8 +57,11 @@ void LedgerBooks::adopt(const LedgerSettings& settings) {
 }
 
 Status LedgerBooks::check(const LedgerRecord& record) const {
-  const UtcTime time = std::visit([](const auto& one) { return one.time; }, record);
-  if (time < latest_) return bad_input("record {} is dated before the one it follows", records_ + 1);
+  const UtcTime time = std::visit([](const auto& one) { return one.when.time; }, record);
+  const auto* closing = std::get_if<ClosingRecord>(&record);
+  const bool sets_the_clock = closing != nullptr && closing->reason == ClosingReason::clock_mended;
+  if (time < latest_.time && !sets_the_clock)
+    return bad_input("record {} is dated before the one it follows", records_ + 1);
   return std::visit([this](const auto& one) { return check(one); }, record);
 }
 
@@ -59,7 +81,7 @@ Status LedgerBooks::check(const ChargeRecord& record) const {
 Status LedgerBooks::apply(const LedgerRecord& record) {
   SOTTO_CHECK(check(record));
   std::visit([this](const auto& one) { add(one); }, record);
-  latest_ = std::visit([](const auto& one) { return one.time; }, record);
+  latest_ = std::visit([](const auto& one) { return one.when; }, record);
   ++records_;
   return {};
 }
@@ -83,13 +105,29 @@ void LedgerBooks::add(const ChargeRecord& record) {
   count(of_purpose);
   for (const BudgetWindow which : kWindows) {
     WindowUses& window = windows_[static_cast<std::size_t>(which)];
-    if (const UtcTime begin = window_around(which, record.time).begin; begin > window.begin) {
+    if (const UtcTime begin = window_around(which, record.when.time).begin; begin > window.begin) {
       window.begin = begin;
       window.all = {};
       std::fill(window.categories.begin(), window.categories.end(), Uses{});
     }
     count(window.all);
     for (const CategoryId category : charge.categories) count(window.categories[category]);
+  }
+}
+
+void LedgerBooks::add(const ClosingRecord& record) {
+  for (const BudgetWindow which : kWindows) {
+    WindowUses& window = windows_[static_cast<std::size_t>(which)];
+    const WindowSpan around = window_around(which, record.when.time);
+    if (!around.end) {
+      if (record.reason == ClosingReason::past_unknown) window.closed = record.reason;
+      continue;
+    }
+    window.begin = around.begin;
+    window.all = {};
+    std::fill(window.categories.begin(), window.categories.end(), Uses{});
+    window.closed = record.reason;
+    window.closed_until = window_around(which, *around.end).end;
   }
 }
 
@@ -136,13 +174,19 @@ class LedgerBooks::Memo {
 BudgetState LedgerBooks::state(std::size_t budget, UtcTime at, Memo& memo) const {
   const LedgerBudget& which = settings_.budgets[budget];
   const Uses& found = uses(which, at);
-  return {which, memo.spent(budget, found.tally, nullptr, 0), found.charges, window_around(which.window, at)};
+  BudgetState state{which, memo.spent(budget, found.tally, nullptr, 0), found.charges,
+                    window_around(which.window, at), std::nullopt};
+  if (const WindowUses& around = window(which.window); around.is_closed(at)) {
+    state.spent = {std::max(which.epsilon, state.spent.epsilon), "unknown"};
+    state.window.end = around.closed_until;
+    state.closed = around.closed;
+  }
+  return state;
 }
 
-Result<std::vector<Refusal>> LedgerBooks::refusals(const Charge& charge, UtcTime now) const {
+Result<std::vector<Refusal>> LedgerBooks::refusals(const Charge& charge, UtcTime at) const {
   std::vector<Refusal> refused;
   if (!charge.event) return refused;
-  const UtcTime at = effective(now);
   SOTTO_TRY(const PrivacyEvent event, restate(*charge.event, settings_.unit, settings_.adjacency));
   EventTally alone;
   alone.add(kinds_.number_of(event), event.count);
@@ -153,17 +197,17 @@ Result<std::vector<Refusal>> LedgerBooks::refusals(const Charge& charge, UtcTime
     EventTally together = uses(budget, at).tally;
     together.add(alone.entries().front().kind, event.count);
     const double epsilon = memo.spent(i, together, &event, budget.epsilon).epsilon;
-    if (within(epsilon, budget.epsilon)) continue;
+    if (within(epsilon, budget.epsilon) && !window(budget.window).is_closed(at)) continue;
     const double epsilon_alone = memo.spent(i, alone, &event, budget.epsilon).epsilon;
     refused.push_back({state(i, at, memo), epsilon, within(epsilon_alone, budget.epsilon)});
   }
   return refused;
 }
 
-std::vector<BudgetState> LedgerBooks::budget_states(UtcTime now) const {
+std::vector<BudgetState> LedgerBooks::budget_states(UtcTime at) const {
   std::vector<BudgetState> states;
   Memo memo(*this);
-  for (std::size_t i = 0; i < settings_.budgets.size(); ++i) states.push_back(state(i, effective(now), memo));
+  for (std::size_t i = 0; i < settings_.budgets.size(); ++i) states.push_back(state(i, at, memo));
   return states;
 }
 

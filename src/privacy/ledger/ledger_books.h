@@ -2,12 +2,12 @@
 // What a chain of records amounts to: settings in force, uses per window, category and purpose, and whether a
 // further charge fits. No files, no clock.
 //
-// Time only moves forward here: a charge or question dated before the latest record is taken to happen at
-// that record's time. So a clock that goes backwards cannot bring an emptied window back, and cannot open a
-// new one. Not thread-safe.
+// Records are dated by the ledger's own clock (ledger_clock.h), which moves forward only: a clock that goes
+// backwards cannot bring an emptied window back. Only records move it, questions do not. Not thread-safe.
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,8 +20,9 @@ namespace sotto {
 struct BudgetState {
   LedgerBudget budget;
   Spent spent;
-  std::uint64_t charges = 0;  // that cost something
-  WindowSpan window;
+  std::uint64_t charges = 0;            // that cost something
+  WindowSpan window;                    // of a closed one: until it opens
+  std::optional<ClosingReason> closed;  // it counts as spent, whatever was
   double left() const { return spent.epsilon < budget.epsilon ? budget.epsilon - spent.epsilon : 0; }
 };
 
@@ -35,6 +36,9 @@ class LedgerBooks {
  public:
   // The first record must be settings.
   static Result<LedgerBooks> begin(const LedgerRecord& first);
+  // From the bodies of a verified chain. The chain says that nothing was changed since it was written; this
+  // says that it was written sensibly.
+  static Result<LedgerBooks> replay(std::span<const std::string> bodies);
   // Can the record follow the ones before?
   Status check(const LedgerRecord& record) const;
   // Checks and adds. An error changes nothing.
@@ -43,12 +47,13 @@ class LedgerBooks {
   const LedgerSettings& settings() const { return settings_; }
   std::uint64_t records() const { return records_; }
   UtcTime began() const { return began_; }
-  UtcTime latest() const { return latest_; }
-  UtcTime effective(UtcTime now) const { return std::max(now, latest_); }
+  UtcTime latest() const { return latest_.time; }
+  // The ledger's clock at a reading.
+  Moment at(const ClockReading& now) const { return moment_after(latest_, now); }
 
-  // The budgets that the charge would exceed; none: it fits.
-  Result<std::vector<Refusal>> refusals(const Charge& charge, UtcTime now) const;
-  std::vector<BudgetState> budget_states(UtcTime now) const;
+  // The budgets that the charge would exceed at that time; none: it fits.
+  Result<std::vector<Refusal>> refusals(const Charge& charge, UtcTime at) const;
+  std::vector<BudgetState> budget_states(UtcTime at) const;
 
   // For statements: everything since the beginning, as one event per kind.
   struct Uses {
@@ -68,13 +73,18 @@ class LedgerBooks {
     UtcTime begin;
     Uses all;
     std::vector<Uses> categories;
+    std::optional<ClosingReason> closed;
+    std::optional<UtcTime> closed_until;  // none: for ever
+    bool is_closed(UtcTime at) const { return closed && (!closed_until || at < *closed_until); }
   };
 
   explicit LedgerBooks(const SettingsRecord& first);
   Status check(const SettingsRecord& record) const;
   Status check(const ChargeRecord& record) const;
+  static Status check(const ClosingRecord&) { return {}; }
   void add(const SettingsRecord& record);
   void add(const ChargeRecord& record);
+  void add(const ClosingRecord& record);
   void adopt(const LedgerSettings& settings);
   const WindowUses& window(BudgetWindow window) const { return windows_[static_cast<std::size_t>(window)]; }
   // What counts against the budget at that time; nothing once its window is over.
@@ -90,7 +100,8 @@ class LedgerBooks {
   std::array<WindowUses, 3> windows_;
   std::array<Uses, kReleasePurposes> purposes_;
   std::uint64_t records_ = 0;
-  UtcTime began_, latest_;
+  UtcTime began_;
+  Moment latest_;
 };
 
 }  // namespace sotto

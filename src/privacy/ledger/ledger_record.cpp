@@ -1,18 +1,158 @@
 #include "privacy/ledger/ledger_record.h"
 
-#include "privacy/ledger/event_codec.h"
-#include "privacy/ledger/printable.h"
+#include <cmath>
+
+#include "base/byte_codec.h"
+#include "base/printable.h"
 
 namespace sotto {
+
+const LogFormat kLedgerFormat{
+    .what = "ledger",
+    .magic = "SOTTOLED",
+    .version = 2,
+    .opening_bytes = std::tuple_size_v<LedgerId>,
+    .link = LogFormat::Link::blake2b,
+    .most_body_bytes = std::size_t{1} << 20,
+    .most_file_bytes = std::uint64_t{1} << 30,
+    .advice =
+        "nothing can be sent on its account. Restore the file from a backup, or begin a new ledger, "
+        "whose first windows count as spent"};
+
 namespace {
 
-enum class RecordTag : std::uint8_t { settings = 1, charge = 2 };
+// The numbers are part of the file format: append, never renumber.
+enum class MechanismTag : std::uint8_t {
+  gaussian = 1,
+  laplace = 2,
+  randomised_response = 3,
+  discrete_gaussian = 4,
+  skellam = 5,
+  pure = 6,
+  approximate = 7,
+  concentrated = 8,
+};
+
+struct MechanismWriter {
+  ByteWriter& out;
+  void tag(MechanismTag tag) const { out.number(static_cast<std::uint8_t>(tag)); }
+  void operator()(const GaussianNoise& m) const {
+    tag(MechanismTag::gaussian);
+    out.real(m.noise_multiplier);
+  }
+  void operator()(const LaplaceNoise& m) const {
+    tag(MechanismTag::laplace);
+    out.real(m.scale);
+  }
+  void operator()(const RandomisedResponse& m) const {
+    tag(MechanismTag::randomised_response);
+    out.real(m.epsilon);
+    out.number(m.categories);
+  }
+  void operator()(const DiscreteGaussianNoise& m) const {
+    tag(MechanismTag::discrete_gaussian);
+    out.real(m.sigma);
+    out.number(m.summands);
+    out.number(m.dimension);
+    out.real(m.l1_sensitivity);
+    out.real(m.l2_sensitivity);
+  }
+  void operator()(const SkellamNoise& m) const {
+    tag(MechanismTag::skellam);
+    out.real(m.variance);
+    out.real(m.l1_sensitivity);
+    out.real(m.l2_sensitivity);
+  }
+  void operator()(const PureDp& m) const {
+    tag(MechanismTag::pure);
+    out.real(m.epsilon);
+  }
+  void operator()(const ApproximateDp& m) const {
+    tag(MechanismTag::approximate);
+    out.real(m.epsilon);
+    out.real(m.delta);
+  }
+  void operator()(const ConcentratedDp& m) const {
+    tag(MechanismTag::concentrated);
+    out.real(m.rho);
+  }
+};
+
+// Braces evaluate from left to right.
+Result<Mechanism> read_mechanism(ByteReader& in) {
+  const auto tag = in.number<std::uint8_t>();
+  switch (static_cast<MechanismTag>(tag)) {
+    case MechanismTag::gaussian:
+      return GaussianNoise{in.real()};
+    case MechanismTag::laplace:
+      return LaplaceNoise{in.real()};
+    case MechanismTag::randomised_response:
+      return RandomisedResponse{in.real(), in.number<std::uint64_t>()};
+    case MechanismTag::discrete_gaussian:
+      return DiscreteGaussianNoise{in.real(), in.number<std::uint64_t>(), in.number<std::uint64_t>(),
+                                   in.real(), in.real()};
+    case MechanismTag::skellam:
+      return SkellamNoise{in.real(), in.real(), in.real()};
+    case MechanismTag::pure:
+      return PureDp{in.real()};
+    case MechanismTag::approximate:
+      return ApproximateDp{in.real(), in.real()};
+    case MechanismTag::concentrated:
+      return ConcentratedDp{in.real()};
+  }
+  return bad_input("unknown mechanism number {}", tag);
+}
+
+void write_event(ByteWriter& out, const PrivacyEvent& event) {
+  std::visit(MechanismWriter{out}, event.mechanism);
+  out.number(static_cast<std::uint8_t>(event.adjacency));
+  out.number(static_cast<std::uint8_t>(event.unit));
+  out.number(event.count);
+  out.real(event.total_variation);
+}
+
+Result<PrivacyEvent> read_event(ByteReader& in) {
+  SOTTO_TRY(Mechanism mechanism, read_mechanism(in));
+  const auto adjacency = in.number<std::uint8_t>();
+  const auto unit = in.number<std::uint8_t>();
+  if (adjacency > static_cast<std::uint8_t>(Adjacency::replace_one)) {
+    return bad_input("unknown adjacency number {}", adjacency);
+  }
+  if (unit > static_cast<std::uint8_t>(Unit::user)) return bad_input("unknown unit number {}", unit);
+  PrivacyEvent event{mechanism, static_cast<Adjacency>(adjacency), static_cast<Unit>(unit)};
+  event.count = in.number<std::uint64_t>();
+  event.total_variation = in.real();
+  SOTTO_CHECK(validate(event));
+  // −0.0 would pass as a second spelling of 0.
+  if (std::signbit(event.total_variation)) return bad_input("the total variation slack is negative zero");
+  return event;
+}
+
+enum class RecordTag : std::uint8_t { settings = 1, charge = 2, closing = 3 };
 constexpr std::uint16_t kNoCategory = 0xffff;
 static_assert(SensitivitySettings::max_categories <= kNoCategory);
 
-void write_opening(ByteWriter& out, RecordTag tag, UtcTime time) {
+void write_opening(ByteWriter& out, RecordTag tag, const Moment& when) {
+  const RunningTime running = when.running.value_or(RunningTime{});
   out.number(static_cast<std::uint8_t>(tag));
-  out.number(static_cast<std::uint64_t>(time.time_since_epoch().count()));
+  out.number(static_cast<std::uint64_t>(when.time.time_since_epoch().count()));
+  out.number(running.boot);
+  out.number(static_cast<std::uint64_t>(running.since.count()));
+}
+
+Result<Moment> read_moment(ByteReader& in) {
+  const auto seconds = [&] {
+    return std::chrono::seconds{static_cast<std::int64_t>(in.number<std::uint64_t>())};
+  };
+  const UtcTime time{seconds()};
+  RunningTime running{in.number<std::uint64_t>()};
+  running.since = seconds();
+  if (running == RunningTime{}) {
+    SOTTO_CHECK(validate(time));
+    return Moment(time);
+  }
+  SOTTO_CHECK(validate(ClockReading(time, running, false)));
+  return Moment(time, running);
 }
 
 // An enumeration whose values are 0 to `last`.
@@ -87,7 +227,7 @@ std::string encode(const PrivacyEvent& event) {
 std::string encode(const SettingsRecord& record) {
   ByteWriter out;
   const LedgerSettings& settings = record.settings;
-  write_opening(out, RecordTag::settings, record.time);
+  write_opening(out, RecordTag::settings, record.when);
   out.number(static_cast<std::uint8_t>(settings.unit));
   out.number(static_cast<std::uint8_t>(settings.adjacency));
   out.number(static_cast<std::uint8_t>(settings.order));
@@ -111,12 +251,19 @@ std::string encode(const SettingsRecord& record) {
 // A charge has an event exactly if it names categories.
 std::string encode(const ChargeRecord& record) {
   ByteWriter out;
-  write_opening(out, RecordTag::charge, record.time);
+  write_opening(out, RecordTag::charge, record.when);
   out.number(static_cast<std::uint8_t>(record.charge.purpose));
   out.text(record.charge.about);
   out.number(static_cast<std::uint16_t>(record.charge.categories.size()));
   for (const CategoryId category : record.charge.categories) out.number(category);
   if (record.charge.event) write_event(out, *record.charge.event);
+  return std::move(out).take();
+}
+
+std::string encode(const ClosingRecord& record) {
+  ByteWriter out;
+  write_opening(out, RecordTag::closing, record.when);
+  out.number(static_cast<std::uint8_t>(record.reason));
   return std::move(out).take();
 }
 
@@ -127,15 +274,17 @@ std::string encode(const LedgerRecord& record) {
 Result<LedgerRecord> decode_record(std::string_view bytes) {
   ByteReader in(bytes);
   const auto tag = in.number<std::uint8_t>();
-  const UtcTime time{std::chrono::seconds{static_cast<std::int64_t>(in.number<std::uint64_t>())}};
-  SOTTO_CHECK(validate(time));
+  SOTTO_TRY(const Moment when, read_moment(in));
   Result<LedgerRecord> record = bad_input("unknown record number {}", tag);
   if (tag == static_cast<std::uint8_t>(RecordTag::settings)) {
     SOTTO_TRY(LedgerSettings settings, read_settings(in));
-    record = SettingsRecord{time, std::move(settings)};
+    record = SettingsRecord{when, std::move(settings)};
   } else if (tag == static_cast<std::uint8_t>(RecordTag::charge)) {
     SOTTO_TRY(Charge charge, read_charge(in));
-    record = ChargeRecord{time, std::move(charge)};
+    record = ChargeRecord{when, std::move(charge)};
+  } else if (tag == static_cast<std::uint8_t>(RecordTag::closing)) {
+    SOTTO_TRY(const ClosingReason reason, read_enum(in, ClosingReason::past_unknown, "reason"));
+    record = ClosingRecord{when, reason};
   }
   if (record && !in.complete()) return bad_input("the record is too short or too long for what it says");
   return record;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "privacy/accounting/event.h"
+#include "privacy/ledger/ledger_clock.h"
 #include "privacy/ledger/sensitivity.h"
-#include "privacy/ledger/utc_time.h"
 
 namespace sotto {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "privacy/ledger/journal_format.h"
+#include "privacy/ledger/ledger_anchor.h"
 #include "privacy/ledger/ledger_books.h"
 
 namespace sotto {
@@ -22,9 +22,10 @@ struct LedgerStatement {
   std::string id;    // hexadecimal
   std::string head;  // hash of the newest record: note it elsewhere, and a later statement can be held to it
   std::uint64_t records = 0;
-  std::uint64_t torn_bytes = 0;  // an append in progress or interrupted; never part of the account
-  bool anchored = false;         // an anchor was there and agrees
-  UtcTime began, latest, made;
+  std::uint64_t torn_bytes = 0;         // an append in progress or interrupted; never part of the account
+  bool anchored = false;                // an anchor was there and agrees
+  UtcTime began, latest, made;          // by the ledger's clock
+  std::chrono::seconds clock_ahead{0};  // of the wall clock; negative: behind
   LedgerSettings settings;
   std::vector<BudgetState> budgets;
   double delta = 0;  // of the lines below: that of the lifetime budget, else the smallest of any budget
@@ -34,13 +35,13 @@ struct LedgerStatement {
   std::vector<std::string> releases;     // "120 × Gaussian noise, multiplier 1.1"
 };
 
-LedgerStatement make_statement(const LedgerBooks& books, const journal_format::LedgerId& id,
-                               const ChainHash& head, UtcTime now);
+LedgerStatement make_statement(const LedgerBooks& books, const LedgerId& id, const ChainHash& head,
+                               const ClockReading& now);
 
 // Verifies the chain of a ledger file, and that it continues its anchor if one is given. Changes nothing and
 // works while a device has the ledger open.
-Result<LedgerStatement> read_statement(const std::filesystem::path& path, UtcTime now,
-                                       const std::optional<std::filesystem::path>& anchor = {});
+Result<LedgerStatement> read_statement(const std::filesystem::path& path, const ClockReading& now,
+                                       AnchorStore* anchor = nullptr);
 
 std::string to_text(const LedgerStatement& statement);
 std::string to_json(const LedgerStatement& statement);  // one object, one line

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/printable.h"
 #include "base/settings.h"
-#include "privacy/ledger/printable.h"
 
 namespace sotto {
 

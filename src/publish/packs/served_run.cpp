@@ -14,7 +14,6 @@ namespace sotto::publish {
 namespace {
 
 constexpr std::uint64_t codebook_seed = 1;
-constexpr std::size_t version_digits = 12;
 
 // The device's name for the user side of a model.
 Result<std::string> user_model_kind(const std::string& model) {
@@ -106,11 +105,7 @@ Result<ServedRun> open_served_run(const fs::path& run, const Dataset& dataset,
   pack.anonymous.resize(pack.dimension);  // an item without words
   pack.categories = {"all"};              // the live items bring theirs
   SOTTO_TRY(pack.items, make_items({}, pack.dimension));
-  pack.model = "unnamed";
-  SOTTO_TRY(const std::string bytes, encode_pack(pack));
-  SOTTO_TRY(const std::string hash, pack_version(bytes));
-  SOTTO_TRY(const auto* recipe, recipe_of_run(run));
-  pack.model = fmt::format("{}-{}", recipe->name, hash.substr(0, version_digits));
+  SOTTO_TRY(pack.model, model_name(pack));
 
   SOTTO_TRY(served.encoder, ArticleEncoder::create(std::move(news)));
   return served;

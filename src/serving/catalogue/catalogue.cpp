@@ -1,7 +1,6 @@
 #include "serving/catalogue/catalogue.h"
 
 #include <algorithm>
-#include <limits>
 #include <unordered_set>
 
 namespace sotto::serving {
@@ -21,7 +20,7 @@ Result<std::unique_ptr<Catalogue>> Catalogue::open(const fs::path& folder, const
   };
   SOTTO_TRY(auto store, CatalogueStore::open(folder, settings.durability, replay));
   catalogue->log_bytes_ = store.log_bytes();
-  catalogue->store_.emplace(std::move(store));
+  catalogue->store_ = std::make_unique<CatalogueStore>(std::move(store));
   return catalogue;
 }
 
@@ -68,6 +67,29 @@ Status Catalogue::check(std::span<const CatalogueItem> items) const {
   return {};
 }
 
+Status Catalogue::append(std::span<const std::string> bodies) {
+  Status appended = store_->append(bodies);
+  const std::lock_guard judging(judging_);
+  health_.writing = appended;
+  if (!appended) ++health_.failed_changes;
+  return appended;
+}
+
+CatalogueHealth Catalogue::health() const {
+  CatalogueHealth health;
+  {
+    const std::lock_guard judging(judging_);
+    health = health_;
+  }
+  if (health.writing) return health;
+  const std::unique_lock writing(writing_, std::try_to_lock);
+  if (!writing) return health;  // a change is finding out
+  health.writing = store_->probe();
+  const std::lock_guard judging(judging_);
+  health_.writing = health.writing;
+  return health;
+}
+
 Result<CatalogueChange> Catalogue::put(std::vector<CatalogueItem> items) {
   SOTTO_CHECK(check(items));
   const std::lock_guard writing(writing_);
@@ -82,7 +104,7 @@ Result<CatalogueChange> Catalogue::put(std::vector<CatalogueItem> items) {
       numbered.push_back(std::move(stored));
     }
   }
-  SOTTO_CHECK(store_->append(bodies));
+  SOTTO_CHECK(append(bodies));
   CatalogueChange change;
   const std::unique_lock state(state_);
   for (StoredItemPtr& item : numbered) enter(std::move(item), change);
@@ -102,7 +124,7 @@ Result<CatalogueChange> Catalogue::remove_now(std::span<const std::string> ids) 
   }
   CatalogueChange change;
   if (bodies.empty()) return change;
-  SOTTO_CHECK(store_->append(bodies));
+  SOTTO_CHECK(append(bodies));
   const std::unique_lock state(state_);
   for (const std::string& id : ids) leave(id, change);
   log_bytes_ = store_->log_bytes();
@@ -122,25 +144,42 @@ Result<CatalogueChange> Catalogue::expire(std::int64_t published_before) {
 }
 
 bool Catalogue::is_compaction_due() const {
+  {
+    const std::lock_guard judging(judging_);
+    if (!health_.compaction && std::chrono::steady_clock::now() < compact_after_) return false;
+  }
   const std::shared_lock state(state_);
   return log_bytes_ > settings_.compact_above;
 }
 
 Status Catalogue::compact() {
   const std::lock_guard compacting(compacting_);
+  Status compacted = write_compacted();
+  const std::lock_guard judging(judging_);
+  health_.compaction = compacted;
+  if (!compacted) {
+    ++health_.failed_compactions;
+    compact_after_ = std::chrono::steady_clock::now() + settings_.compact_again;
+  }
+  return compacted;
+}
+
+Status Catalogue::write_compacted() {
   std::uint64_t generation = 0;
   std::vector<StoredItemPtr> alive;
   {
     const std::lock_guard writing(writing_);
     SOTTO_TRY(generation, store_->begin_generation());
     alive = all();
-    const std::unique_lock state(state_);
-    log_bytes_ = store_->log_bytes();
   }
   std::size_t next = 0;
-  return store_->write_snapshot(generation, [&]() -> const CatalogueItem* {
-    return next < alive.size() ? &alive[next++]->item : nullptr;
-  });
+  SOTTO_CHECK(store_->write_snapshot(generation, alive.size(),
+                                     [&]() -> const CatalogueItem& { return alive[next++]->item; }));
+  const std::lock_guard writing(writing_);
+  store_->drop_before(generation);
+  const std::unique_lock state(state_);
+  log_bytes_ = store_->log_bytes();
+  return {};
 }
 
 std::size_t Catalogue::size() const {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/byte_codec.h"
 #include "base/utf8.h"
-#include "privacy/ledger/byte_codec.h"
 
 namespace sotto::serving {
 

@@ -5,17 +5,35 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <optional>
 #include <set>
 
+#include "base/byte_codec.h"
 #include "base/system_error.h"
-#include "serving/catalogue/log_format.h"
 
 namespace sotto::serving {
+
+const LogFormat kCatalogueFormat{.what = "catalogue",
+                                 .magic = "SOTTOCAT",
+                                 .version = 3,
+                                 .opening_bytes = 16,
+                                 .link = LogFormat::Link::xxh3,
+                                 .most_body_bytes = std::size_t{1} << 16,
+                                 .most_file_bytes = std::uint64_t{1} << 40,
+                                 .last_frame_may_be_garbled = true,
+                                 .advice = "restore the file from a backup"};
+
+std::string catalogue_opening(std::uint64_t generation, std::uint64_t number) {
+  ByteWriter out;
+  out.number(generation);
+  out.number(number);
+  return std::move(out).take();
+}
 
 namespace {
 
 constexpr std::size_t write_buffer = std::size_t{1} << 20;
+// What a probe asks for: more than one change usually needs.
+constexpr std::uint64_t probe_bytes = std::uint64_t{64} << 10;
 
 fs::path log_path(const fs::path& folder, std::uint64_t generation) {
   return folder / fmt::format("catalogue-{}.log", generation);
@@ -54,112 +72,186 @@ Result<Generations> list_generations(const fs::path& folder) {
   return found;
 }
 
-// Returns how many bytes are good. Only the log that was being written may end in the middle of a record.
-Result<std::uint64_t> replay_file(const fs::path& path, std::uint64_t generation, bool may_be_torn,
-                                  const CatalogueStore::Replay& replay) {
-  SOTTO_TRY(const auto file, MappedFile::open(path));
-  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-  const auto replay_all = [&]() -> Result<std::uint64_t> {
-    SOTTO_TRY(auto reader, log_format::Reader::open(bytes));
-    if (reader.generation() != generation) {
-      return bad_input("it belongs to generation {}: it was renamed", reader.generation());
-    }
-    std::string_view body;
-    while (true) {
-      SOTTO_TRY(const bool more, reader.next(body));
-      if (!more) break;
-      SOTTO_TRY(auto record, decode_record(body));
-      SOTTO_CHECK(replay(std::move(record)));
-    }
-    if (reader.is_torn() && !may_be_torn) return bad_input("it ends in the middle of a record");
-    return reader.complete_bytes();
-  };
-  auto complete = replay_all();
-  if (!complete) return tl::unexpected(std::move(complete).error().in(path.string()));
-  return complete;
+Result<Descriptor> lock_folder(const fs::path& folder) {
+  const fs::path path = folder / "lock";
+  SOTTO_TRY(Descriptor lock, Descriptor::open(path, O_RDWR | O_CREAT, "open", 0600));
+  if (::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return system_failure("lock", path);
+  return bad_input("the catalogue {} is in use: stop the server that has it open", folder.string());
 }
 
-void remove_before(const fs::path& folder, std::uint64_t generation) {
-  const auto found = list_generations(folder);
-  if (!found) return;  // they are removed when the catalogue is opened next
-  std::error_code ignored;
-  for (const std::uint64_t old : found->snapshots) {
-    if (old < generation) fs::remove(snapshot_path(folder, old), ignored);
-  }
-  for (const std::uint64_t old : found->logs) {
-    if (old < generation) fs::remove(log_path(folder, old), ignored);
-  }
+struct Opening {
+  std::uint64_t generation = 0, number = 0;
+};
+
+Result<Opening> read_opening(std::string_view bytes, std::uint64_t generation) {
+  ByteReader in(bytes);
+  const Opening opening{in.number<std::uint64_t>(), in.number<std::uint64_t>()};
+  if (opening.generation == generation) return opening;
+  return bad_input("it belongs to generation {}: it was renamed", opening.generation);
+}
+
+Status replay_record(std::string_view body, const CatalogueStore::Replay& replay) {
+  SOTTO_TRY(auto record, decode_record(body));
+  return replay(std::move(record));
+}
+
+struct MappedLog {
+  MappedFile file;
+  LogReader reader;
+  Opening opening;
+};
+
+Result<MappedLog> open_mapped(const fs::path& path, std::uint64_t generation) {
+  SOTTO_TRY(MappedFile file, MappedFile::open(path));
+  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  const auto read = [&]() -> Result<MappedLog> {
+    SOTTO_TRY(LogReader reader, LogReader::open(kCatalogueFormat, bytes));
+    SOTTO_TRY(const Opening opening, read_opening(reader.opening(), generation));
+    return MappedLog{std::move(file), std::move(reader), opening};
+  };
+  auto log = read();
+  if (!log) return tl::unexpected(std::move(log).error().in(path.string()));
+  return log;
+}
+
+// Every record of a file that is not written any more, up to where `is_end` says. The file must reach it.
+Status replay_sealed(const fs::path& path, MappedLog& log, const CatalogueStore::Replay& replay,
+                     const std::function<bool(std::uint64_t records)>& is_end) {
+  const auto replay_all = [&]() -> Status {
+    std::string_view body;
+    for (std::uint64_t records = 0; !is_end(records); ++records) {
+      SOTTO_TRY(const bool more, log.reader.next(body));
+      if (!more) return bad_input("it ends before its last record: {}", kCatalogueFormat.advice);
+      SOTTO_CHECK(replay_record(body, replay));
+    }
+    return {};
+  };
+  auto replayed = replay_all();
+  if (!replayed) return tl::unexpected(std::move(replayed).error().in(path.string()));
+  return {};
 }
 
 }  // namespace
-
-CatalogueStore::Lock::~Lock() { ::close(descriptor); }
-
-Result<std::unique_ptr<CatalogueStore::Lock>> CatalogueStore::lock(const fs::path& folder) {
-  const fs::path path = folder / "lock";
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (descriptor < 0) return system_failure("open", path);
-  auto lock = std::make_unique<Lock>(descriptor);
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return system_failure("lock", path);
-    return bad_input("the catalogue {} is in use: stop the server that has it open", folder.string());
-  }
-  return lock;
-}
 
 Result<CatalogueStore> CatalogueStore::open(const fs::path& folder, Durability durability,
                                             const Replay& replay) {
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem) return system_failure("create the folder", folder, problem.value());
-  SOTTO_TRY(auto owned, lock(folder));
-  SOTTO_TRY(const Generations found, list_generations(folder));
-  if (found.logs.empty() && found.snapshots.empty()) {
-    SOTTO_TRY(auto log, ItemLog::create(log_path(folder, 1), 1, durability));
-    return CatalogueStore(folder, std::move(owned), std::move(log), durability);
+  SOTTO_TRY(Descriptor owned, lock_folder(folder));
+  CatalogueStore store(folder, std::move(owned), durability);
+  store.remove_leftovers();
+  SOTTO_CHECK(store.replay_all(replay));
+  // A failure is met again, and told, by the first change.
+  if (store.log_) static_cast<void>(store.log_->settle());
+  return store;
+}
+
+// Files that were never finished: under temporary names, and logs without a whole header. Nothing was ever
+// acknowledged in them, and the room they take may be what is missing.
+void CatalogueStore::remove_leftovers() const {
+  std::error_code ignored;
+  std::vector<fs::path> leftovers;
+  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const bool unfinished = name.starts_with(".catalogue-") && name.find(".sotto-") != std::string::npos;
+    if (unfinished ||
+        (generation_in(name, ".log") && entry.file_size(ignored) < kCatalogueFormat.header_bytes())) {
+      leftovers.push_back(entry.path());
+    }
   }
+  for (const fs::path& path : leftovers) fs::remove(path, ignored);
+}
+
+Status CatalogueStore::replay_all(const Replay& replay) {
+  SOTTO_TRY(const Generations found, list_generations(folder_));
   const std::uint64_t first = found.snapshots.empty() ? 1 : *found.snapshots.rbegin();
-  const std::uint64_t last = std::max(first, found.logs.empty() ? first : *found.logs.rbegin());
   if (!found.snapshots.empty()) {
-    SOTTO_CHECK(replay_file(snapshot_path(folder, first), first, false, replay));
+    const fs::path path = snapshot_path(folder_, first);
+    SOTTO_TRY(MappedLog snapshot, open_mapped(path, first));
+    const std::uint64_t items = snapshot.opening.number;
+    SOTTO_CHECK(
+        replay_sealed(path, snapshot, replay, [&](std::uint64_t records) { return records == items; }));
+    generation_ = first;
   }
-  for (std::uint64_t generation = first; generation < last; ++generation) {
-    SOTTO_CHECK(replay_file(log_path(folder, generation), generation, false, replay));
+  if (found.logs.empty()) return {};
+  generation_ = std::max(first, *found.logs.rbegin());
+  for (std::uint64_t generation = first; generation < generation_; ++generation) {
+    SOTTO_TRY(const MappedLog next, open_mapped(log_path(folder_, generation + 1), generation + 1));
+    const std::uint64_t good = next.opening.number;
+    if (good == 0) continue;  // there was none to write to
+    const fs::path path = log_path(folder_, generation);
+    SOTTO_TRY(MappedLog log, open_mapped(path, generation));
+    SOTTO_CHECK(
+        replay_sealed(path, log, replay, [&](std::uint64_t) { return log.reader.complete_bytes() >= good; }));
+    sealed_.emplace(generation, good);
   }
-  remove_before(folder, first);
-  const fs::path newest = log_path(folder, last);
-  if (fs::file_size(newest, problem) < log_format::header_bytes) {
-    // Killed while it was being created: nothing was ever acknowledged in it.
-    fs::remove(newest, problem);
-    SOTTO_TRY(auto log, ItemLog::create(newest, last, durability));
-    return CatalogueStore(folder, std::move(owned), std::move(log), durability);
+  const fs::path newest = log_path(folder_, generation_);
+  SOTTO_TRY(log_, AppendLog::open(
+                      newest, kCatalogueFormat, durability_,
+                      [&](std::string_view body, std::string_view) { return replay_record(body, replay); }));
+  if (auto opening = read_opening(log_->opening(), generation_); !opening) {
+    return tl::unexpected(std::move(opening).error().in(newest.string()));
   }
-  SOTTO_TRY(const std::uint64_t complete, replay_file(newest, last, true, replay));
-  SOTTO_TRY(auto log, ItemLog::open(newest, last, complete, durability));
-  return CatalogueStore(folder, std::move(owned), std::move(log), durability);
+  drop_before(first);
+  return {};
+}
+
+Status CatalogueStore::append(std::span<const std::string> bodies) {
+  if (!can_append()) SOTTO_CHECK(begin_generation());
+  return log_->append(bodies);
+}
+
+Status CatalogueStore::probe() {
+  if (!can_append()) SOTTO_CHECK(begin_generation());
+  return log_->probe(probe_bytes);
+}
+
+std::uint64_t CatalogueStore::log_bytes() const {
+  std::uint64_t bytes = log_ ? log_->bytes() : 0;
+  for (const auto& [generation, sealed] : sealed_) bytes += sealed;
+  return bytes;
 }
 
 Result<std::uint64_t> CatalogueStore::begin_generation() {
-  const std::uint64_t generation = log_.generation() + 1;
-  SOTTO_TRY(auto log, ItemLog::create(log_path(folder_, generation), generation, durability_));
+  if (can_append() && log_->bytes() == kCatalogueFormat.header_bytes()) return generation_;
+  const std::uint64_t good = log_ ? log_->bytes() : 0;
+  const std::uint64_t next = generation_ + 1;
+  SOTTO_TRY(auto log, AppendLog::create(log_path(folder_, next), kCatalogueFormat,
+                                        catalogue_opening(next, good), {}, durability_));
+  if (log_) sealed_.emplace(generation_, good);
   log_ = std::move(log);
-  return generation;
+  generation_ = next;
+  return generation_;
 }
 
-Status CatalogueStore::write_snapshot(std::uint64_t generation,
-                                      const std::function<const CatalogueItem*()>& next) const {
-  SOTTO_TRY(auto file, AtomicFile::create(snapshot_path(folder_, generation)));
-  std::string buffer = log_format::encode_header(generation);
-  while (const CatalogueItem* item = next()) {
-    log_format::append_record(buffer, encode_put(*item), generation, file.size() + buffer.size());
+Status CatalogueStore::write_snapshot(std::uint64_t generation, std::size_t count,
+                                      const std::function<const CatalogueItem&()>& next) const {
+  SOTTO_TRY(auto file, AtomicFile::create(snapshot_path(folder_, generation), FileReaders::owner));
+  std::string buffer;
+  SOTTO_TRY(auto encoder, LogEncoder::begin(kCatalogueFormat, catalogue_opening(generation, count), buffer));
+  for (std::size_t i = 0; i < count; ++i) {
+    SOTTO_CHECK(encoder.add(encode_put(next()), buffer));
     if (buffer.size() < write_buffer) continue;
     SOTTO_CHECK(file.write(buffer));
     buffer.clear();
   }
   SOTTO_CHECK(file.write(buffer));
-  SOTTO_CHECK(file.commit());
-  remove_before(folder_, generation);
-  return {};
+  return file.commit();
+}
+
+void CatalogueStore::drop_before(std::uint64_t generation) {
+  sealed_.erase(sealed_.begin(), sealed_.lower_bound(generation));
+  const auto found = list_generations(folder_);
+  if (!found) return;  // they are removed when the catalogue is opened next
+  std::error_code ignored;
+  for (const std::uint64_t old : found->snapshots) {
+    if (old < generation) fs::remove(snapshot_path(folder_, old), ignored);
+  }
+  for (const std::uint64_t old : found->logs) {
+    if (old < generation) fs::remove(log_path(folder_, old), ignored);
+  }
 }
 
 }  // namespace sotto::serving

@@ -97,12 +97,24 @@ ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, MetricsRegist
       by_popularity_(metrics.counter("sotto_recommendations_total", "", {{"kind", "popular"}})),
       batch_sizes_(metrics.histogram("sotto_queries_per_pass", "Queries searched together", batch_bounds)),
       items_(metrics.gauge("sotto_pool_items", "Live items")),
+      refused_changes_(metrics.gauge("sotto_catalogue_refused_changes",
+                                     "Changes that the disk did not take, since start")),
+      failed_compactions_(
+          metrics.gauge("sotto_catalogue_failed_compactions", "Compactions that failed, since start")),
       coalescer_(&run_after_ready_requests,
                  [this](std::size_t queries) { batch_sizes_.observe(static_cast<double>(queries)); }),
       public_lists_(most_cached_bytes),
       changes_(waiting_changes),
       large_answers_(waiting_large_answers) {
   observe_pool();
+}
+
+void ServingApi::observe_pool() {
+  const Catalogue& catalogue = pool_.catalogue();
+  const CatalogueHealth health = catalogue.health();
+  items_.set(static_cast<std::int64_t>(catalogue.size()));
+  refused_changes_.set(static_cast<std::int64_t>(health.failed_changes));
+  failed_compactions_.set(static_cast<std::int64_t>(health.failed_compactions));
 }
 
 void ServingApi::add_routes(Router& router) {

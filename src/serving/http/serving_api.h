@@ -32,7 +32,7 @@ class ServingApi {
 
   void add_routes(Router& router);
   // Brings the metrics of the pool up to date after changes that did not come through the routes.
-  void observe_pool() { items_.set(static_cast<std::int64_t>(pool_.catalogue().size())); }
+  void observe_pool();
 
  private:
   void recommend(HttpRequest&& request, HttpReply reply);
@@ -54,6 +54,8 @@ class ServingApi {
   Counter& by_popularity_;
   Histogram& batch_sizes_;
   Gauge& items_;
+  Gauge& refused_changes_;
+  Gauge& failed_compactions_;
   QueryCoalescer coalescer_;
   AnswerCache public_lists_;
   BackgroundWorker changes_, large_answers_;  // last: their tasks use the rest

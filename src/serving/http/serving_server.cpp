@@ -99,7 +99,10 @@ Status ServingServer::check_disk(std::int64_t now) {
     api_->observe_pool();
   }
   Status health = probe_folder(settings_.catalogue);
-  if (health) health = maintenance_;
+  const CatalogueHealth catalogue = pool_->catalogue().health();
+  for (const Status* one : {&maintenance_, &catalogue.writing, &catalogue.compaction}) {
+    if (health) health = *one;
+  }
   const bool was_well = health_.take()->has_value();
   // Anybody may ask /healthz: it says what, and the log says where.
   const Status told = health ? Status{} : failed("changes cannot be stored now: the server's log says why");

@@ -96,15 +96,19 @@ Result<std::size_t> LivePool::remove(std::span<const std::string> ids) {
   return change.removed.size();
 }
 
+Status LivePool::expire(std::int64_t published_before) {
+  const std::lock_guard changing(changing_);
+  SOTTO_TRY(const auto change, catalogue_->expire(published_before));
+  if (change.removed.empty()) return {};
+  return follow(change, std::vector<std::vector<std::vector<float>>>(models_.take()->size()));
+}
+
 Status LivePool::maintain(std::int64_t now) {
-  if (settings_.max_age_seconds > 0) {
-    const std::lock_guard changing(changing_);
-    SOTTO_TRY(const auto change, catalogue_->expire(now - settings_.max_age_seconds));
-    if (!change.removed.empty()) {
-      SOTTO_CHECK(follow(change, std::vector<std::vector<std::vector<float>>>(models_.take()->size())));
-    }
-  }
-  return catalogue_->is_compaction_due() ? catalogue_->compact() : Status{};
+  Status expired;
+  if (settings_.max_age_seconds > 0) expired = expire(now - settings_.max_age_seconds);
+  // Also when the disk takes no change: this may be what makes room.
+  if (catalogue_->is_compaction_due()) SOTTO_CHECK(catalogue_->compact());
+  return expired;
 }
 
 Status LivePool::replace_model(std::shared_ptr<const ServingModel> model) {

@@ -44,6 +44,7 @@ class LivePool {
       : settings_(settings),
         catalogue_(std::move(catalogue)),
         models_(std::make_shared<const Models>(1, first)) {}
+  Status expire(std::int64_t published_before);
   Status follow(const CatalogueChange& change, std::vector<std::vector<std::vector<float>>> vectors_by_model);
 
   const Settings settings_;

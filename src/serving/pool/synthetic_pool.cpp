@@ -18,7 +18,6 @@ constexpr std::size_t dimension = 64;
 constexpr std::size_t basis_vectors = 5;
 constexpr std::size_t prototypes = 64;
 constexpr std::size_t items_at_once = 65'536;
-constexpr const char* version = "synthetic-1";
 constexpr std::array topics = {"culture", "economy", "politics", "science", "sports", "weather"};
 
 // Near enough to a normal variable, from one word: the sum of its four quarters.
@@ -104,7 +103,6 @@ std::vector<float> mixed_direction(const Projection& basis, std::span<const floa
 Result<DevicePack> synthetic_pack() {
   const SyntheticItems source(SyntheticWorld::clustered, dimension);
   DevicePack pack;
-  pack.model = version;
   pack.dimension = dimension;
   pack.user_model = {"mean", 0, 0, 50, {}};
   SOTTO_TRY(pack.basis, PackTensor::from_floats("basis", {basis_vectors, dimension},
@@ -115,11 +113,13 @@ Result<DevicePack> synthetic_pack() {
   pack.anonymous.resize(dimension);
   pack.categories.assign(topics.begin(), topics.end());
   SOTTO_TRY(pack.items, make_items({}, dimension));
+  SOTTO_TRY(pack.model, model_name(pack));
   return pack;
 }
 
 Status fill_with_synthetic_items(LivePool& pool, std::size_t count, std::int64_t now, std::int64_t seconds) {
   const SyntheticItems source(SyntheticWorld::clustered, dimension);
+  const std::string version = pool.current()->model().version();
   for (std::size_t first = 0; first < count; first += items_at_once) {
     const RowBatch vectors = source.vectors(first, std::min(items_at_once, count - first));
     std::vector<CatalogueItem> items(vectors.size());

@@ -1,4 +1,4 @@
-#include "privacy/ledger/chain_hash.h"
+#include "base/chain_hash.h"
 
 #ifdef SOTTO_HAVE_SODIUM
 #include <sodium.h>

@@ -1,4 +1,4 @@
-#include "data/printable.h"
+#include "base/printable.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,9 @@ namespace {
 
 TEST(Printable, KeepsOrdinaryText) { EXPECT_EQ(printable("Blåbær, 5 %"), "Blåbær, 5 %"); }
 
-TEST(Printable, ReplacesControlCharacters) { EXPECT_EQ(printable("a\tb\x1b[31m\x7f"), "a?b?[31m?"); }
+TEST(Printable, EscapesControlCharacters) {
+  EXPECT_EQ(printable("a\tb\x1b[31m\x7f\xc2\x9b"), "a\\x09b\\x1b[31m\\x7f\\xc2\\x9b");
+}
 
 TEST(Printable, CutsBetweenCharacters) {
   EXPECT_EQ(printable("abcdef", 4), "abcd...");
