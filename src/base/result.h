@@ -13,6 +13,7 @@ namespace sotto {
 enum class ErrorKind {
   bad_input,  // wrong use, malformed file or message: the process exits with 2
   failed,     // the machine let us down (disk full, out of memory, interrupted): the process exits with 1
+  conflict,   // contradicts what the same sender said before, which stands: HTTP 409
 };
 
 struct Error {

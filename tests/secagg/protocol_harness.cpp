@@ -27,6 +27,15 @@ std::vector<std::uint64_t> Devices::plain_sum(const MemberSet& of) const {
   return sum;
 }
 
+DealtShares Devices::signed_again(std::uint32_t client, DealtShares dealt) const {
+  for (AddressedShares& shares : dealt.shares) {
+    if (!dealt.is_signed) break;
+    shares.signature = identities[client].sign(
+        dealing_statement({dealt.transcript, client, shares.client}, shares.sealed, shares.commitments));
+  }
+  return dealt;
+}
+
 ClientPolicy policy_for(const GroupParameters& group, VectorShape shape) {
   return {.server = group.server,
           .corrupted = static_cast<double>(group.corrupted) / group.clients,
@@ -124,6 +133,7 @@ Outcome run_round(Devices& devices, const RoundSettings& settings) {
   outcome.phase = server->phase();
   outcome.failure = server->failure();
   outcome.summed = server->summed();
+  outcome.guilty = server->guilty();
   if (outcome.phase == ServerPhase::done) outcome.sum = server->sum().entries();
   for (std::uint32_t index = 0; index < devices.size(); ++index) {
     if (clients[index]) outcome.stages[index] = clients[index]->stage();

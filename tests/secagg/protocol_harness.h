@@ -24,6 +24,8 @@ class Devices {
   std::uint32_t size() const { return static_cast<std::uint32_t>(identities.size()); }
   // Entry by entry, modulo 2^bits.
   std::vector<std::uint64_t> plain_sum(const MemberSet& of) const;
+  // What a client would deal, changed by a test, under that client's signatures if it had any.
+  DealtShares signed_again(std::uint32_t client, DealtShares dealt) const;
 
   VectorShape shape;
   SeededRandom random;
@@ -39,6 +41,7 @@ struct Outcome {
   ServerPhase phase = ServerPhase::failed;
   std::string failure;
   MemberSet summed;
+  MemberSet guilty;
   std::vector<std::uint64_t> sum;
   std::map<std::uint32_t, std::string> aborted;                     // client: its error
   std::map<std::uint32_t, std::string> removed;                     // client: why the server refused it

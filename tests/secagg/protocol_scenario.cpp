@@ -115,6 +115,18 @@ class Interference {
                phase == ServerPhase::sharing) {
       auto dealt = *decode_dealt_shares(message, group_.clients);
       for (auto& share : dealt.shares) share.sealed = {};
+      message = encode(devices_.signed_again(client, dealt));
+    } else if (is({"misfit", "shares", "of", "#", "to", "#"}) && client_in(event[3]) == client &&
+               phase == ServerPhase::sharing) {
+      auto dealt = *decode_dealt_shares(message, group_.clients);
+      for (auto& share : dealt.shares) {
+        if (share.client == client_in(event[5])) share.commitments.self_mask[9] ^= 1;
+      }
+      message = encode(devices_.signed_again(client, dealt));
+    } else if (is({"broken", "promise", "#"}) && client_in(event[2]) == client &&
+               phase == ServerPhase::sharing) {
+      auto dealt = *decode_dealt_shares(message, group_.clients);
+      dealt.self_seed_commitment[0] ^= 1;
       message = encode(dealt);
     } else if (is({"huge", "count", "#"}) && client_in(event[2]) == client && phase == ServerPhase::sharing) {
       // The count of the list of shares stands just before its first item.
@@ -202,6 +214,17 @@ std::optional<std::string> complaint(const Words& expected, const Outcome& outco
     const bool removed = outcome.removed.contains(client_in(expected[1]));
     return removed ? std::nullopt : std::optional("it was not removed");
   }
+  if (has_form(expected, {"client", "#", "is", "guilty"}, clients)) {
+    const bool guilty = outcome.guilty.contains(client_in(expected[1])) && outcome.guilty.count() == 1;
+    return guilty ? std::nullopt : std::optional("guilty are:" + members(outcome.guilty));
+  }
+  if (has_form(expected, {"nobody", "is", "guilty"}, clients)) {
+    return outcome.guilty.count() == 0 ? std::nullopt
+                                       : std::optional("guilty are:" + members(outcome.guilty));
+  }
+  if (has_form(expected, {"nobody", "is", "removed"}, clients)) {
+    return outcome.removed.empty() ? std::nullopt : std::optional(outcome.removed.begin()->second);
+  }
   if (has_form(expected, {"nobody", "aborts"}, clients)) {
     return outcome.aborted.empty()
                ? std::nullopt
@@ -223,6 +246,8 @@ bool is_event(const Words& words, std::uint32_t clients) {
                                                     {"wrong", "length", "#", "upload"},
                                                     {"zero", "share", "#"},
                                                     {"unreadable", "shares", "#"},
+                                                    {"misfit", "shares", "of", "#", "to", "#"},
+                                                    {"broken", "promise", "#"},
                                                     {"huge", "count", "#"},
                                                     {"inconsistent", "alive", "set", "to", "#"},
                                                     {"wrong", "keys", "of", "#", "to", "#"}};

@@ -68,6 +68,9 @@ Status SecAggClient::check_roster(const Roster& roster) const {
 Status SecAggClient::check_delivered(const DeliveredShares& delivered) const {
   const GroupParameters& group = round_.group;
   if (delivered.transcript != transcript_) return bad_input("the shares belong to another round");
+  if (delivered.is_signed != active_server()) {
+    return bad_input("shares are signed when, and only when, the server may be active");
+  }
   if (!delivered.sharing.contains(index_)) return bad_input("our own shares did not count");
   if (delivered.sharing.count() < group.minimum_alive) {
     return bad_input("{} clients shared, {} are needed", delivered.sharing.count(), group.minimum_alive);

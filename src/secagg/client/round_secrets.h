@@ -17,7 +17,7 @@ namespace sotto {
 // What a client keeps about one neighbour.
 struct NeighbourSecrets {
   Key opening_key;                  // for the shares this neighbour seals for us
-  std::optional<SharePair> shares;  // what it gave us, if it could be read
+  std::optional<SharePair> shares;  // what it gave us, if that is what it committed to
 };
 
 // The secrets of one client in one round. Lives in memory from the given resource and nowhere else, all of it

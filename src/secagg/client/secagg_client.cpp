@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "secagg/shared/field_hash.h"
 #include "secagg/shared/neighbour_graph.h"
 #include "secagg/shared/shamir.h"
 
@@ -166,7 +165,8 @@ Result<Bytes> SecAggClient::do_share_keys(const Roster& roster) {
 
   const SecretPolynomial mask_polynomial(secrets_->mask_seed, round_.group.threshold, random_);
   const SecretPolynomial self_polynomial(secrets_->self_seed, round_.group.threshold, random_);
-  DealtShares dealt{transcript_, commitment_to(secrets_->self_seed.view(), transcript_), {}};
+  DealtShares dealt{
+      transcript_, commitment_to_self_seed(secrets_->self_seed, index_, transcript_), {}, active_server()};
   dealt.shares.reserve(peers_.size());
   secrets_->neighbours.reserve(peers_.size());
   for (const ClientKeys& peer : peers_) {
@@ -174,8 +174,15 @@ Result<Bytes> SecAggClient::do_share_keys(const Roster& roster) {
               share_keys_between(secrets_->channel, index_, {peer.client, peer.channel_key}, transcript_));
     const SharePair shares{mask_polynomial.share_at(peer.client + 1),
                            self_polynomial.share_at(peer.client + 1)};
-    SOTTO_TRY(const auto sealed, seal(shares, keys.sending));
-    dealt.shares.push_back({peer.client, sealed});
+    const Dealing dealing{transcript_, index_, peer.client};
+    AddressedShares& addressed = dealt.shares.emplace_back();
+    addressed.client = peer.client;
+    addressed.commitments = commit(shares, dealing);
+    SOTTO_TRY(addressed.sealed, seal(shares, keys.sending));
+    if (active_server()) {
+      addressed.signature =
+          identity_->sign(dealing_statement(dealing, addressed.sealed, addressed.commitments));
+    }
     secrets_->neighbours.push_back({std::move(keys.receiving), std::nullopt});
   }
   return encode(dealt);
@@ -197,9 +204,7 @@ Result<Bytes> SecAggClient::do_upload(const DeliveredShares& delivered, RingVect
     const ClientKeys& peer = peers_[i];
     if (!sharing_.contains(peer.client)) continue;
     NeighbourSecrets& neighbour = secrets_->neighbours[i];
-    // Shares that cannot be read are not revealed later, nothing worse: who sealed them badly must not be
-    // able to stop us.
-    if (auto shares = open((message++)->sealed, neighbour.opening_key)) neighbour.shares = std::move(*shares);
+    neighbour.shares = shares_from(peer.client, *message++, neighbour.opening_key);
     neighbour.opening_key.wipe();
     SOTTO_TRY(auto key, pair_mask_key(secrets_->mask, index_, {peer.client, peer.mask_key}, transcript_));
     masks.push_back({std::move(key), index_ > peer.client});
@@ -208,6 +213,21 @@ Result<Bytes> SecAggClient::do_upload(const DeliveredShares& delivered, RingVect
   std::optional<Signature> signature;
   if (active_server()) signature = identity_->sign(sharing_statement(transcript_, sharing_));
   return encode_masked(transcript_, input, signature);
+}
+
+std::optional<SharePair> SecAggClient::shares_from(std::uint32_t dealer, const AddressedShares& delivered,
+                                                   const Key& opening_key) const {
+  // Shares that cannot be read, or are not those the dealer committed to, are as good as none: the edge is
+  // gone, which costs nobody anything while others hold enough. Whose fault it was cannot be known here.
+  const Dealing dealing{transcript_, dealer, index_};
+  if (active_server() &&
+      !verify(delivered.signature, dealing_statement(dealing, delivered.sealed, delivered.commitments),
+              (*group_)[dealer])) {
+    return std::nullopt;
+  }
+  auto shares = open(delivered.sealed, opening_key);
+  if (!shares || commit(*shares, dealing) != delivered.commitments) return std::nullopt;
+  return std::move(*shares);
 }
 
 Result<Bytes> SecAggClient::do_confirm(const Arrivals& arrivals) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory_resource>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -81,6 +82,10 @@ class SecAggClient {
   Result<Bytes> do_upload(const DeliveredShares& delivered, RingVector input);
   Result<Bytes> do_confirm(const Arrivals& arrivals);
   Result<Bytes> do_reveal(const UnmaskRequest& request);
+
+  // What a neighbour dealt us, if that is what it committed to.
+  std::optional<SharePair> shares_from(std::uint32_t dealer, const AddressedShares& delivered,
+                                       const Key& opening_key) const;
 
   bool active_server() const { return round_.group.server == ServerModel::active; }
   Status check_roster(const Roster& roster) const;

@@ -40,9 +40,22 @@ Status SecAggServer::accept_shares(std::uint32_t client, ByteView bytes) {
                   })) {
     return bad_input("the shares are not for exactly the neighbours that advertised");
   }
-  commitments_[client] = message.self_mask_commitment;
-  for (const AddressedShares& shares : message.shares)
-    mail_[shares.client].push_back({client, shares.sealed});
+  if (message.is_signed != active_server()) {
+    return bad_input("shares are signed when, and only when, the server may be active");
+  }
+  for (const AddressedShares& shares : message.shares) {
+    const Dealing dealing{transcript_, client, shares.client};
+    if (active_server() &&
+        !verify(shares.signature, dealing_statement(dealing, shares.sealed, shares.commitments),
+                (*identities_)[client])) {
+      return bad_input("the signature over the shares for client {} is wrong", shares.client);
+    }
+  }
+  self_seed_commitments_[client] = message.self_seed_commitment;
+  for (const AddressedShares& shares : message.shares) {
+    AddressedShares& letter = mail_[shares.client].emplace_back(shares);
+    letter.client = client;
+  }
   return {};
 }
 
@@ -71,18 +84,30 @@ Status SecAggServer::accept_confirmation(std::uint32_t client, ByteView bytes) {
     return bad_input("the signature over the arrivals is wrong");
   }
   arrivals_signatures_[client] = message.signature;
-  confirmed_.insert(client);
   return {};
+}
+
+const AddressedShares* SecAggServer::dealt_by(std::uint32_t dealer, std::uint32_t receiver) const {
+  const auto& letters = mail_[receiver];
+  const auto found = std::lower_bound(
+      letters.begin(), letters.end(), dealer,
+      [](const AddressedShares& letter, std::uint32_t client) { return letter.client < client; });
+  return found != letters.end() && found->client == dealer ? &*found : nullptr;
 }
 
 Status SecAggServer::accept_revealed(std::uint32_t client, ByteView bytes) {
   SOTTO_TRY(const RevealedShares message, decode_revealed_shares(bytes, round_.group.clients));
   if (message.transcript != transcript_) return bad_input("the shares are from another round");
   for (const RevealedShare& share : message.shares) {
-    if (!sharing_.contains(share.client) || !graph_.joined(client, share.client)) {
-      return bad_input("a share of client {}, who gave it none", share.client);
+    const AddressedShares* dealt = dealt_by(share.client, client);
+    if (dealt == nullptr) return bad_input("a share of client {}, who gave it none", share.client);
+    // An honest client holds no share that is not the one committed to: it looked before it uploaded.
+    const bool arrived = uploaded_.contains(share.client);
+    const Digest& committed = arrived ? dealt->commitments.self_mask : dealt->commitments.mask_key;
+    const auto kind = arrived ? SeedKind::self_mask : SeedKind::mask_key;
+    if (commitment_to_share(share.share, kind, {transcript_, share.client, client}) != committed) {
+      return bad_input("the share of client {} is not the one it was dealt", share.client);
     }
-    if (!is_share(share.share)) return bad_input("the share of client {} is not one", share.client);
   }
   for (const RevealedShare& share : message.shares) {
     revealed_[share.client].push_back({client + 1, share.share});

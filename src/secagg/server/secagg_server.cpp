@@ -1,6 +1,7 @@
 #include "secagg/server/secagg_server.h"
 
 #include <sodium.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -58,12 +59,14 @@ SecAggServer::SecAggServer(const Round& round, GroupIdentities identities, RingV
       context_(context_of(round, identities_hash_)),
       graph_(round.group.clients, round.group.degree, round.graph_seed),
       uploaded_(round.group.clients),
+      confirmed_(round.group.clients),
+      guilty_(round.group.clients),
       keys_(round.group.clients),
-      commitments_(round.group.clients),
+      taken_(round.group.clients),
+      self_seed_commitments_(round.group.clients),
       mail_(round.group.clients),
       sharing_signatures_(round.group.clients),
       arrivals_signatures_(round.group.clients),
-      confirmed_(round.group.clients),
       revealed_(round.group.clients),
       sum_(std::move(sum)) {
   begin(ServerPhase::advertising, everybody(round.group.clients));
@@ -92,7 +95,12 @@ Result<Bytes> SecAggServer::message_for(std::uint32_t client) const {
   if (!takes_part(client)) {
     return bad_input("client {} takes no part in the phase '{}'", client, name_of(phase_));
   }
-  switch (phase_) {
+  return compose(client, phase_);
+}
+
+// From what is settled when the phase begins, so that it is the same whenever it is asked for.
+Result<Bytes> SecAggServer::compose(std::uint32_t client, ServerPhase phase) const {
+  switch (phase) {
     case ServerPhase::advertising:
       return encode(Invitation{round_, identities_hash_});
     case ServerPhase::sharing: {
@@ -102,15 +110,8 @@ Result<Bytes> SecAggServer::message_for(std::uint32_t client) const {
       }
       return encode(roster);
     }
-    case ServerPhase::uploading: {
-      DeliveredShares delivered{transcript_, sharing_, {}};
-      for (const AddressedShares& letter : mail_[client]) {
-        if (sharing_.contains(letter.client)) delivered.shares.push_back(letter);
-      }
-      std::sort(delivered.shares.begin(), delivered.shares.end(),
-                [](const auto& a, const auto& b) { return a.client < b.client; });
-      return encode(delivered);
-    }
+    case ServerPhase::uploading:
+      return encode(DeliveredShares{transcript_, sharing_, mail_[client], active_server()});
     case ServerPhase::confirming: {
       Arrivals arrivals{transcript_, uploaded_, {}};
       for (std::uint32_t sender = 0; sender < round_.group.clients; ++sender) {
@@ -132,21 +133,57 @@ Result<Bytes> SecAggServer::message_for(std::uint32_t client) const {
   return bad_input("the round is over");
 }
 
-Status SecAggServer::receive(std::uint32_t client, ByteView message) {
+SecAggServer::Fingerprint SecAggServer::fingerprint_of(ByteView message) {
+  const XXH128_hash_t hash = XXH3_128bits(message.data(), message.size());
+  return {hash.low64, hash.high64};
+}
+
+Result<ServerPhase> SecAggServer::receive(std::uint32_t client, ByteView message) {
+  if (client >= round_.group.clients) {
+    return bad_input("there is no client {} in a group of {}", client, round_.group.clients);
+  }
+  const Fingerprint fingerprint = fingerprint_of(message);
+  for (std::size_t phase = 0; phase < taken_[client].size(); ++phase) {
+    if (taken_[client][phase] == fingerprint) return static_cast<ServerPhase>(phase);
+  }
+  const auto kind = kind_of(message);
+  const auto meant = kind ? static_cast<ServerPhase>(*kind) : phase_;
+  if (meant <= phase_ && meant < ServerPhase::done && taken(client, meant)) {
+    return tl::unexpected(
+        Error{ErrorKind::conflict, fmt::format("client {}: another message was taken for the phase '{}', and "
+                                               "that one counts: send the same bytes again or nothing",
+                                               client, name_of(meant))});
+  }
   if (!takes_part(client)) {
     return bad_input("client {} takes no part in the phase '{}'", client, name_of(phase_));
   }
-  auto accepted = answered_.contains(client) ? bad_input("a second answer in the phase '{}'", name_of(phase_))
-                                             : accept(client, message);
-  if (accepted) {
-    answered_.insert(client);
-    return {};
+  if (Status accepted = accept(client, message); !accepted) {
+    asked_.erase(client);
+    return tl::unexpected(std::move(accepted).error().in(fmt::format("client {}", client)));
   }
-  // Out. Its answers of this phase are forgotten, except a vector: that is in the sum already.
-  asked_.erase(client);
-  answered_.erase(client);
-  confirmed_.erase(client);
-  return tl::unexpected(std::move(accepted).error().in(fmt::format("client {}", client)));
+  answered_.insert(client);
+  taken_[client][static_cast<std::size_t>(phase_)] = fingerprint;
+  return phase_;
+}
+
+Result<std::optional<Bytes>> SecAggServer::answer_to(std::uint32_t client, ServerPhase phase) const {
+  if (client >= round_.group.clients || phase >= ServerPhase::done || !taken(client, phase)) {
+    return bad_input("nothing was taken from client {} for the phase '{}'", client, name_of(phase));
+  }
+  if (phase_ == ServerPhase::failed) return failed("{}", failure_);
+  if (phase_ == phase) return std::nullopt;
+  switch (phase) {
+    case ServerPhase::advertising:
+      return compose(client, ServerPhase::sharing);
+    case ServerPhase::sharing:
+      return compose(client, ServerPhase::uploading);
+    case ServerPhase::uploading:
+      return compose(client, active_server() ? ServerPhase::confirming : ServerPhase::unmasking);
+    case ServerPhase::confirming:
+      return compose(client, ServerPhase::unmasking);
+    default:
+      return Bytes{};
+  }
 }
 
 Status SecAggServer::accept(std::uint32_t client, ByteView message) {
@@ -196,16 +233,20 @@ Status SecAggServer::advance() {
     case ServerPhase::sharing:
       sharing_ = answered_;
       SOTTO_CHECK(require(sharing_.count(), group.minimum_alive, "clients shared"));
+      for (auto& letters : mail_) {
+        std::sort(letters.begin(), letters.end(),
+                  [](const auto& a, const auto& b) { return a.client < b.client; });
+      }
       begin(ServerPhase::uploading, sharing_);
       return {};
     case ServerPhase::uploading:
       SOTTO_CHECK(require(uploaded_.count(), group.minimum_alive, "vectors arrived"));
-      mail_.clear();  // delivered
       begin(active_server() ? ServerPhase::confirming : ServerPhase::unmasking, answered_);
       return {};
     case ServerPhase::confirming:
+      confirmed_ = answered_;
       SOTTO_CHECK(require(confirmed_.count(), group.quorum, "clients confirmed the arrivals"));
-      begin(ServerPhase::unmasking, answered_);
+      begin(ServerPhase::unmasking, confirmed_);
       return {};
     case ServerPhase::unmasking:
       SOTTO_CHECK(unmask());

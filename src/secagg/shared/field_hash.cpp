@@ -34,14 +34,14 @@ Digest FieldHash::finish() {
   return digest;
 }
 
-Digest commitment_to(ByteView seed, const Digest& context) {
-  // Through a one-shot hash with a wiped buffer: the seed is still a secret here.
+Digest commitment_to(ByteView secret, const Digest& binding) {
+  // Not by FieldHash: the state is wiped here.
   crypto_hash_sha256_state state;
-  constexpr std::string_view label = "sotto secagg self-mask commitment 1";
+  constexpr std::string_view label = "sotto secagg commitment 2";
   crypto_hash_sha256_init(&state);
   crypto_hash_sha256_update(&state, reinterpret_cast<const unsigned char*>(label.data()), label.size());
-  crypto_hash_sha256_update(&state, context.data(), context.size());
-  crypto_hash_sha256_update(&state, seed.data(), seed.size());
+  crypto_hash_sha256_update(&state, binding.data(), binding.size());
+  crypto_hash_sha256_update(&state, secret.data(), secret.size());
   Digest digest;
   crypto_hash_sha256_final(&state, digest.data());
   sodium_memzero(&state, sizeof state);

@@ -23,8 +23,8 @@ class FieldHash {
   crypto_hash_sha256_state state_;
 };
 
-// The commitment to a seed: published before the seed is known, it shows later that shares gave the right
-// one. A seed of 248 random bits cannot be guessed from it.
-Digest commitment_to(ByteView seed, const Digest& context);
+// The commitment to a secret of at least 248 random bits, which cannot be guessed from it. `binding` is the
+// hash of what the secret is and whose.
+Digest commitment_to(ByteView secret, const Digest& binding);
 
 }  // namespace sotto

@@ -10,9 +10,20 @@ namespace sotto {
 
 namespace {
 
-// The largest message of a group apart from the masked vector: one list with an item per client (at most 132
-// bytes), one or two sets and fixed fields.
-std::size_t largest_message(std::uint32_t clients) { return 1024 + std::size_t{clients} * 136; }
+// The largest message of a group apart from the masked vector: one list with an item per client (sealed
+// shares with commitments and signature are 212 bytes), one or two sets and fixed fields.
+std::size_t largest_message(std::uint32_t clients) { return 1024 + std::size_t{clients} * 216; }
+
+bool is_aligned(ByteView bytes) {
+  return reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(std::uint64_t) == 0;
+}
+
+// The root of a message, if aligned bytes are one.
+const wire::Message* root_of(ByteView bytes) {
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), /*max_depth=*/4, /*max_tables=*/4);
+  if (bytes.size() < 8 || !wire::VerifyMessageBuffer(verifier)) return nullptr;
+  return wire::GetMessage(bytes.data());
+}
 
 // The body of a verified message, in the sender's bytes or, where these are not aligned as FlatBuffers reads
 // them, in an aligned copy that lives as long as this.
@@ -24,15 +35,12 @@ class Received {
       return bad_input("a message of {} bytes where at most {} make sense", bytes.size(), largest);
     }
     Received received;
-    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(std::uint64_t) != 0) {
+    if (!is_aligned(bytes)) {
       received.copy_.assign(bytes.begin(), bytes.end());
       bytes = received.copy_;
     }
-    flatbuffers::Verifier verifier(bytes.data(), bytes.size(), /*max_depth=*/4, /*max_tables=*/4);
-    if (bytes.size() < 8 || !wire::VerifyMessageBuffer(verifier)) {
-      return bad_input("the bytes are not a message of secure aggregation");
-    }
-    const wire::Message* message = wire::GetMessage(bytes.data());
+    const wire::Message* message = root_of(bytes);
+    if (message == nullptr) return bad_input("the bytes are not a message of secure aggregation");
     if (message->version() != kProtocolVersion) {
       return bad_input("a message of protocol version {}: this is version {}", message->version(),
                        kProtocolVersion);
@@ -66,7 +74,10 @@ ClientKeys plain(const wire::ClientKeys& keys) {
           plain_bytes(keys.signature())};
 }
 AddressedShares plain(const wire::SealedShares& shares) {
-  return {shares.client(), plain_bytes(shares.sealed())};
+  return {shares.client(),
+          plain_bytes(shares.sealed()),
+          {plain_bytes(shares.mask_key_commitment()), plain_bytes(shares.self_mask_commitment())},
+          {}};
 }
 ClientSignature plain(const wire::ClientSignature& signature) {
   return {signature.client(), plain_bytes(signature.signature())};
@@ -90,11 +101,48 @@ auto plain_list(const flatbuffers::Vector<const Wire*>& items, std::uint32_t cli
   return result;
 }
 
+// Puts the signatures beside the shares they are for; true when there are any.
+Result<bool> add_signatures(const flatbuffers::Vector<const wire::Bytes64*>* signatures,
+                            std::vector<AddressedShares>& shares) {
+  if (signatures == nullptr) return false;
+  if (signatures->size() != shares.size()) {
+    return bad_input("{} signatures for {} sealed shares", signatures->size(), shares.size());
+  }
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    shares[i].signature = plain_bytes(*signatures->Get(static_cast<flatbuffers::uoffset_t>(i)));
+  }
+  return true;
+}
+
 Result<MemberSet> plain_set(const flatbuffers::Vector<std::uint8_t>& bytes, std::uint32_t clients) {
   return MemberSet::from_bytes({bytes.data(), bytes.size()}, clients);
 }
 
 }  // namespace
+
+std::optional<ClientMessage> kind_of(ByteView bytes) {
+  Bytes copy;
+  if (!is_aligned(bytes)) {
+    copy.assign(bytes.begin(), bytes.end());
+    bytes = copy;
+  }
+  const wire::Message* message = root_of(bytes);
+  if (message == nullptr) return std::nullopt;
+  switch (message->body_type()) {
+    case wire::Body::Advertisement:
+      return ClientMessage::advertisement;
+    case wire::Body::DealtShares:
+      return ClientMessage::dealt_shares;
+    case wire::Body::MaskedVector:
+      return ClientMessage::masked_vector;
+    case wire::Body::ArrivalsSignature:
+      return ClientMessage::arrivals_signature;
+    case wire::Body::RevealedShares:
+      return ClientMessage::revealed_shares;
+    default:
+      return std::nullopt;
+  }
+}
 
 Result<Invitation> decode_invitation(ByteView bytes) {
   SOTTO_TRY(const auto wire, Received<wire::Invitation>::open(bytes, largest_message(0)));
@@ -135,15 +183,17 @@ Result<Roster> decode_roster(ByteView bytes, std::uint32_t clients) {
 Result<DealtShares> decode_dealt_shares(ByteView bytes, std::uint32_t clients) {
   SOTTO_TRY(const auto wire, Received<wire::DealtShares>::open(bytes, largest_message(clients)));
   SOTTO_TRY(auto shares, plain_list(*wire->shares(), clients));
-  return DealtShares{plain_bytes(*wire->transcript()), plain_bytes(*wire->self_mask_commitment()),
-                     std::move(shares)};
+  SOTTO_TRY(const bool is_signed, add_signatures(wire->signatures(), shares));
+  return DealtShares{plain_bytes(*wire->transcript()), plain_bytes(*wire->self_seed_commitment()),
+                     std::move(shares), is_signed};
 }
 
 Result<DeliveredShares> decode_delivered_shares(ByteView bytes, std::uint32_t clients) {
   SOTTO_TRY(const auto wire, Received<wire::DeliveredShares>::open(bytes, largest_message(clients)));
   SOTTO_TRY(auto sharing, plain_set(*wire->sharing(), clients));
   SOTTO_TRY(auto shares, plain_list(*wire->shares(), clients));
-  return DeliveredShares{plain_bytes(*wire->transcript()), std::move(sharing), std::move(shares)};
+  SOTTO_TRY(const bool is_signed, add_signatures(wire->signatures(), shares));
+  return DeliveredShares{plain_bytes(*wire->transcript()), std::move(sharing), std::move(shares), is_signed};
 }
 
 Result<MaskedVector> decode_masked_vector(ByteView bytes, const VectorShape& shape) {

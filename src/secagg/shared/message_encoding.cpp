@@ -22,7 +22,8 @@ wire::ClientKeys to_wire(const ClientKeys& keys) {
   return {keys.client, wire32(keys.channel_key), wire32(keys.mask_key), wire64(keys.signature)};
 }
 wire::SealedShares to_wire(const AddressedShares& shares) {
-  return {shares.client, wire_bytes<wire::SealedBytes>(shares.sealed)};
+  return {shares.client, wire_bytes<wire::SealedBytes>(shares.sealed), wire32(shares.commitments.mask_key),
+          wire32(shares.commitments.self_mask)};
 }
 wire::ClientSignature to_wire(const ClientSignature& signature) {
   return {signature.client, wire64(signature.signature)};
@@ -36,6 +37,17 @@ auto list(FlatBufferBuilder& builder, const std::vector<Item>& items) {
   std::transform(items.begin(), items.end(), std::back_inserter(wire),
                  [](const Item& item) { return to_wire(item); });
   return builder.CreateVectorOfStructs(wire);
+}
+
+// No list at all where nothing is signed.
+flatbuffers::Offset<flatbuffers::Vector<const wire::Bytes64*>> signatures_of(
+    FlatBufferBuilder& builder, const std::vector<AddressedShares>& shares, bool are_signed) {
+  if (!are_signed) return 0;
+  std::vector<wire::Bytes64> signatures;
+  signatures.reserve(shares.size());
+  std::transform(shares.begin(), shares.end(), std::back_inserter(signatures),
+                 [](const AddressedShares& each) { return wire64(each.signature); });
+  return builder.CreateVectorOfStructs(signatures);
 }
 
 template <class Table>
@@ -77,9 +89,10 @@ Bytes encode(const Roster& message) {
 
 Bytes encode(const DealtShares& message) {
   FlatBufferBuilder builder;
-  const auto transcript = wire32(message.transcript), commitment = wire32(message.self_mask_commitment);
+  const auto transcript = wire32(message.transcript), commitment = wire32(message.self_seed_commitment);
   const auto shares = list(builder, message.shares);
-  return finish(builder, wire::CreateDealtShares(builder, &transcript, &commitment, shares));
+  const auto signatures = signatures_of(builder, message.shares, message.is_signed);
+  return finish(builder, wire::CreateDealtShares(builder, &transcript, &commitment, shares, signatures));
 }
 
 Bytes encode(const DeliveredShares& message) {
@@ -87,7 +100,8 @@ Bytes encode(const DeliveredShares& message) {
   const auto transcript = wire32(message.transcript);
   const auto sharing = builder.CreateVector(message.sharing.bytes());
   const auto shares = list(builder, message.shares);
-  return finish(builder, wire::CreateDeliveredShares(builder, &transcript, sharing, shares));
+  const auto signatures = signatures_of(builder, message.shares, message.is_signed);
+  return finish(builder, wire::CreateDeliveredShares(builder, &transcript, sharing, shares, signatures));
 }
 
 Bytes encode(const Arrivals& message) {

@@ -39,18 +39,22 @@ struct Roster {
 struct AddressedShares {
   std::uint32_t client = 0;
   SealedShares sealed{};
+  ShareCommitments commitments;
+  Signature signature{};  // active server only: over the dealing statement
 };
 
 struct DealtShares {
   Digest transcript{};
-  Digest self_mask_commitment{};
+  Digest self_seed_commitment{};
   std::vector<AddressedShares> shares;  // by receiver
+  bool is_signed = false;               // every one of them, or none
 };
 
 struct DeliveredShares {
   Digest transcript{};
   MemberSet sharing;
   std::vector<AddressedShares> shares;  // by sender
+  bool is_signed = false;
 };
 
 struct MaskedVector {
@@ -90,6 +94,17 @@ struct RevealedShares {
   Digest transcript{};
   std::vector<RevealedShare> shares;
 };
+
+// What a client can say, in the order of the phases.
+enum class ClientMessage : std::uint8_t {
+  advertisement,
+  dealt_shares,
+  masked_vector,
+  arrivals_signature,
+  revealed_shares,
+};
+// Which of them the bytes say they are; none for what no client says. Nothing else in them is looked at.
+std::optional<ClientMessage> kind_of(ByteView bytes);
 
 Bytes encode(const Invitation& message);
 Bytes encode(const Advertisement& message);

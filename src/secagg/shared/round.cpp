@@ -77,6 +77,18 @@ Digest keys_statement(const Digest& context, const ClientKeys& keys) {
       .finish();
 }
 
+Digest dealing_statement(const Dealing& dealing, const SealedShares& sealed,
+                         const ShareCommitments& commitments) {
+  return FieldHash("sotto secagg signed shares 2")
+      .bytes(dealing.transcript)
+      .number(dealing.dealer)
+      .number(dealing.receiver)
+      .bytes(sealed)
+      .bytes(commitments.mask_key)
+      .bytes(commitments.self_mask)
+      .finish();
+}
+
 Digest sharing_statement(const Digest& transcript, const MemberSet& sharing) {
   return FieldHash("sotto secagg signed sharing 1").bytes(transcript).bytes(sharing.bytes()).finish();
 }

@@ -9,6 +9,7 @@
 #include "secagg/shared/bytes.h"
 #include "secagg/shared/member_set.h"
 #include "secagg/shared/parameters.h"
+#include "secagg/shared/sealed_shares.h"
 
 namespace sotto {
 
@@ -55,6 +56,9 @@ Digest transcript_of(const Digest& context, const std::vector<ClientKeys>& adver
 
 // What a client's identity signs, each at most once in a round.
 Digest keys_statement(const Digest& context, const ClientKeys& keys);
+// "These are the shares I sealed for one neighbour and my commitments to them": active server only.
+Digest dealing_statement(const Dealing& dealing, const SealedShares& sealed,
+                         const ShareCommitments& commitments);
 // "I made my masks for this set of sharing clients": active server only.
 Digest sharing_statement(const Digest& transcript, const MemberSet& sharing);
 // "I was shown this set of arrivals": active server only.

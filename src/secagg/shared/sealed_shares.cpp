@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "secagg/shared/field_hash.h"
+
 namespace sotto {
 
 static_assert(crypto_aead_xchacha20poly1305_ietf_ABYTES == kSealedBytes - 2 * kShareBytes);
@@ -14,6 +16,25 @@ namespace {
 constexpr std::array<std::uint8_t, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES> kNonce{};
 
 }  // namespace
+
+Digest commitment_to_share(ByteView share, SeedKind kind, const Dealing& dealing) {
+  return commitment_to(share, FieldHash("sotto secagg share 2")
+                                  .bytes(dealing.transcript)
+                                  .number(dealing.dealer)
+                                  .number(dealing.receiver)
+                                  .number(static_cast<std::uint64_t>(kind))
+                                  .finish());
+}
+
+ShareCommitments commit(const SharePair& shares, const Dealing& dealing) {
+  return {commitment_to_share(shares.mask_key.view(), SeedKind::mask_key, dealing),
+          commitment_to_share(shares.self_mask.view(), SeedKind::self_mask, dealing)};
+}
+
+Digest commitment_to_self_seed(const Seed& seed, std::uint32_t client, const Digest& transcript) {
+  return commitment_to(seed.view(),
+                       FieldHash("sotto secagg self-mask seed 2").bytes(transcript).number(client).finish());
+}
 
 Result<SealedShares> seal(const SharePair& shares, const Key& key) {
   SecretBytes<2 * kShareBytes> plain;

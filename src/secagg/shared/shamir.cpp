@@ -70,6 +70,18 @@ void invert_all(std::vector<Share>& values) {
   }
 }
 
+// True when the bytes are a field element in its only encoding.
+bool is_share(std::span<const std::uint8_t, kShareBytes> bytes) {
+  std::array<std::uint8_t, crypto_core_ristretto255_NONREDUCEDSCALARBYTES> wide{};
+  std::array<std::uint8_t, kShareBytes> reduced{};
+  std::copy(bytes.begin(), bytes.end(), wide.begin());
+  crypto_core_ristretto255_scalar_reduce(reduced.data(), wide.data());
+  const bool canonical = sodium_memcmp(reduced.data(), bytes.data(), kShareBytes) == 0;
+  sodium_memzero(wide.data(), wide.size());
+  sodium_memzero(reduced.data(), reduced.size());
+  return canonical;
+}
+
 Status check_points(std::span<const SharePoint> points) {
   if (points.empty()) return bad_input("there are no shares to combine");
   std::vector<std::uint32_t> seen;
@@ -107,17 +119,6 @@ Share SecretPolynomial::share_at(std::uint32_t point) const {
     add(value, coefficients_[i]);
   }
   return value;
-}
-
-bool is_share(std::span<const std::uint8_t, kShareBytes> bytes) {
-  std::array<std::uint8_t, crypto_core_ristretto255_NONREDUCEDSCALARBYTES> wide{};
-  std::array<std::uint8_t, kShareBytes> reduced{};
-  std::copy(bytes.begin(), bytes.end(), wide.begin());
-  crypto_core_ristretto255_scalar_reduce(reduced.data(), wide.data());
-  const bool canonical = sodium_memcmp(reduced.data(), bytes.data(), kShareBytes) == 0;
-  sodium_memzero(wide.data(), wide.size());
-  sodium_memzero(reduced.data(), reduced.size());
-  return canonical;
 }
 
 Result<Share> interpolate(std::span<const SharePoint> points, std::uint32_t at) {

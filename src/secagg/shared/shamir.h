@@ -34,9 +34,6 @@ struct SharePoint {
   std::array<std::uint8_t, kShareBytes> share{};  // revealed to the holder of this object, hence plain
 };
 
-// True when the bytes are a field element in its only encoding.
-bool is_share(std::span<const std::uint8_t, kShareBytes> bytes);
-
 // The value at `at` of the polynomial through all points. Fails when a point is zero, too large or there
 // twice, or a share is not a field element.
 Result<Share> interpolate(std::span<const SharePoint> points, std::uint32_t at);

@@ -1,0 +1,84 @@
+// A round of secure aggregation in a program that links the devices' side and libsodium, and no OpenSSL: what
+// a browser could run. Exits with 0 when the sum is right.
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "secagg/client/secagg_client.h"
+#include "secagg/server/secagg_server.h"
+
+namespace {
+
+using namespace sotto;
+
+constexpr std::uint32_t kClients = 4;
+constexpr VectorShape kShape{1000, 16};
+constexpr Digest kOrderHash{1};
+
+Result<Bytes> step(SecAggClient& client, ServerPhase phase, ByteView message) {
+  switch (phase) {
+    case ServerPhase::advertising:
+      return client.advertise();
+    case ServerPhase::sharing:
+      return client.share_keys(message);
+    case ServerPhase::uploading: {
+      SOTTO_TRY(auto vector, RingVector::of(std::span<const std::uint32_t>(std::vector<std::uint32_t>(
+                                                kShape.entries, client.index() + 1)),
+                                            kShape.bits));
+      return client.upload(message, std::move(vector));
+    }
+    case ServerPhase::confirming:
+      return client.confirm_arrivals(message);
+    default:
+      return client.reveal(message);
+  }
+}
+
+Status run() {
+  SecureRandom random;
+  std::vector<Identity> identities;
+  auto keys = std::make_shared<std::vector<IdentityKey>>();
+  for (std::uint32_t i = 0; i < kClients; ++i) {
+    identities.push_back(Identity::create(random));
+    keys->push_back(identities.back().public_key());
+  }
+  SOTTO_TRY(const auto group,
+            find_parameters(
+                {.clients = kClients, .corrupted = 0.25, .dropping = 0, .server = ServerModel::active}));
+  SOTTO_TRY(auto server, SecAggServer::create(group, kShape, kOrderHash, keys, random));
+  const ClientPolicy policy{.server = ServerModel::active,
+                            .corrupted = 0.25,
+                            .dropped = 0,
+                            .minimum_alive = kClients,
+                            .order_hash = kOrderHash,
+                            .vector = kShape};
+  std::vector<SecAggClient> clients;
+  for (std::uint32_t i = 0; i < kClients; ++i) {
+    SOTTO_TRY(const Bytes invitation, server.message_for(i));
+    SOTTO_TRY(auto client, SecAggClient::join(invitation, policy, identities[i], keys, random));
+    clients.push_back(std::move(client));
+  }
+  while (server.phase() != ServerPhase::done) {
+    for (std::uint32_t i = 0; i < kClients; ++i) {
+      SOTTO_TRY(const Bytes message, server.message_for(i));
+      SOTTO_TRY(const Bytes answer, step(clients[i], server.phase(), message));
+      SOTTO_CHECK(server.receive(i, answer));
+    }
+    SOTTO_CHECK(server.close_phase());
+  }
+  if (server.sum().entries() != std::vector<std::uint64_t>(kShape.entries, 1 + 2 + 3 + 4)) {
+    return failed("the sum is wrong");
+  }
+  return {};
+}
+
+}  // namespace
+
+int main() {
+  const Status done = run();
+  if (!done) std::fprintf(stderr, "%s\n", done.error().message.c_str());
+  return done ? 0 : 1;
+}
