@@ -114,7 +114,7 @@ Status serve(ServeArguments arguments, const Output& output) {
     SOTTO_TRY(settings.operator_token, read_token(arguments.token_file));
   }
   settings.max_age_seconds = 3600 * arguments.max_age_hours;
-  if (arguments.fast_disk_writes) settings.durability = serving::Durability::process_end;
+  if (arguments.fast_disk_writes) settings.durability = Durability::process_end;
   SOTTO_CHECK(choose_mechanism(arguments, output));
   if (arguments.synthetic > 0) SOTTO_CHECK(prepare_synthetic(arguments));
   std::optional<RunSource> run;

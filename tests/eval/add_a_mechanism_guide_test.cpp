@@ -114,7 +114,7 @@ class ServerInProcess final : public Transport {
   ServerInProcess(const fs::path& folder, const DevicePack& pack, ServingMechanisms table) {
     auto model = serving::model_of(pack, 0, nullptr, table).value();
     pool_ = serving::LivePool::open(folder, model,
-                                    {.catalogue = {.durability = serving::Durability::process_end}})
+                                    {.catalogue = {.durability = Durability::process_end}})
                 .value();
     std::vector<serving::CatalogueItem> items(pack.items.size());
     const std::vector<float> vectors = pack.items.vectors.floats();

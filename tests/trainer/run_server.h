@@ -30,7 +30,7 @@ class RunServer {
     settings.catalogue = folder / "catalogue";
     settings.operator_token = token;
     settings.pack_seconds = 1;
-    settings.durability = serving::Durability::process_end;
+    settings.durability = Durability::process_end;
     server = serving::ServingServer::start(settings, [this](const DevicePack& pack) {
                return source->encoder_for(pack);
              }).value();

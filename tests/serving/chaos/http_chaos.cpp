@@ -90,10 +90,11 @@ struct Chaos {
   void normal_reader(std::uint64_t number) {
     std::mt19937_64 random(seed + number);
     auto client = HttpClient::create({.url = url}).value();
+    const std::string model = synthetic_pack().value().model;
     std::vector<double> own;
     while (!over) {
       const std::string body =
-          fmt::format(R"({{"model":"synthetic-1","prototypes":[{}],"count":20}})", random() % 64);
+          fmt::format(R"({{"model":"{}","prototypes":[{}],"count":20}})", model, random() % 64);
       const auto begun = Clock::now();
       const auto answer = client.post("/v1/recommend", body, kJsonType);
       own.push_back(std::chrono::duration<double>(Clock::now() - begun).count());
