@@ -34,9 +34,6 @@ inline bool bernoulli(RandomSource& random, double p) { return uniform01(random)
 
 inline double exponential(RandomSource& random) { return -std::log(uniform_open01(random)); }
 
-// Standard Gumbel: argmax of log-weights plus Gumbels samples proportionally to the weights.
-inline double gumbel(RandomSource& random) { return -std::log(exponential(random)); }
-
 // Standard normal (Box-Muller, one of the pair).
 inline double normal(RandomSource& random) {
   const double radius = std::sqrt(2.0 * exponential(random));

@@ -20,7 +20,6 @@ class CatalogueColumns {
   CatalogueColumns();
   ItemId add(const ItemRecord& item);
   ItemId number(std::string_view id);
-  bool has(std::string_view id) const { return ids_.find(id).has_value(); }
   std::size_t size() const { return ids_.size(); }
   std::uint64_t without_text() const { return without_text_; }
   Status set_entity_vector(std::string_view entity, std::span<const float> vector);

@@ -47,7 +47,6 @@ DatasetBuilder& DatasetBuilder::operator=(DatasetBuilder&&) noexcept = default;
 
 ItemId DatasetBuilder::add_item(const ItemRecord& item) { return state_->catalogue.add(item); }
 ItemId DatasetBuilder::item(std::string_view id) { return state_->catalogue.number(id); }
-bool DatasetBuilder::has_item(std::string_view id) const { return state_->catalogue.has(id); }
 std::uint64_t DatasetBuilder::items_without_text() const { return state_->catalogue.without_text(); }
 
 void DatasetBuilder::set_item_category(ItemId item, std::string_view feature,

@@ -38,7 +38,6 @@ class DatasetBuilder {
   ItemId add_item(const ItemRecord& item);
   // The number of an item; an unknown id becomes an item without text.
   ItemId item(std::string_view id);
-  bool has_item(std::string_view id) const;
   std::uint64_t items_without_text() const;
   void set_item_category(ItemId item, std::string_view feature, std::span<const std::string_view> values);
   void set_item_number(ItemId item, std::string_view feature, float value);

@@ -157,13 +157,4 @@ Result<DatasetBuilder> build_impression_view(const Dataset& source, const Impres
   return target;
 }
 
-Result<DatasetCounts> write_impression_view(const Dataset& source, const ImpressionViewOptions& options,
-                                            const fs::path& target) {
-  SOTTO_TRY(const DatasetBuilder view, build_impression_view(source, options));
-  SOTTO_TRY(AtomicDirectory directory, AtomicDirectory::create(target));
-  SOTTO_CHECK(view.write(directory.path()));
-  SOTTO_CHECK(directory.commit());
-  return view.counts();
-}
-
 }  // namespace sotto

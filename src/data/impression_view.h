@@ -40,8 +40,4 @@ struct ImpressionViewOptions {
 // range or no impression results. Deterministic in the seed; each user's draws depend on its number only.
 Result<DatasetBuilder> build_impression_view(const Dataset& source, const ImpressionViewOptions& options);
 
-// Builds it and writes it as the new directory `target`, which appears only when complete.
-Result<DatasetCounts> write_impression_view(const Dataset& source, const ImpressionViewOptions& options,
-                                            const fs::path& target);
-
 }  // namespace sotto

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <unordered_set>
 
 #include "base/distributions.h"
@@ -13,7 +12,7 @@ namespace sotto {
 namespace {
 
 // The "round" of a Purpose::split stream says which split draws from it.
-enum SplitStream : std::uint32_t { user_split_stream = 0, row_halves_stream = 1, half_of_users_stream = 2 };
+enum SplitStream : std::uint32_t { user_split_stream = 0, row_halves_stream = 1 };
 
 // Moves a uniformly chosen set of `count` values to the front; both parts come back sorted.
 template <class T>
@@ -54,33 +53,6 @@ RowHalves halve_rows(const Interactions& interactions, UserId user, RowUnit unit
   choose_to_front(rows, input, random);
   const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(input);
   return {{rows.begin(), middle}, {middle, rows.end()}};
-}
-
-std::vector<UserId> random_half(std::span<const UserId> users, std::uint64_t seed) {
-  std::vector<UserId> chosen(users.begin(), users.end());
-  const std::size_t half = users.size() - users.size() / 2;
-  SeededRandom random(seed, Purpose::split, half_of_users_stream);
-  choose_to_front(chosen, half, random);
-  chosen.resize(half);
-  return chosen;
-}
-
-std::vector<UserId> all_users(const Dataset& dataset) {
-  std::vector<UserId> users(dataset.user_count());
-  std::iota(users.begin(), users.end(), UserId{0});
-  return users;
-}
-
-std::vector<UserId> users_with_impressions(const Dataset& dataset, Split split) {
-  std::vector<UserId> users;
-  for (std::size_t index = 0; index < dataset.impression_count(); ++index) {
-    const Impression impression = dataset.impression(index);
-    // Impressions are grouped by user, so a user's second one follows the first.
-    if (impression.split == split && (users.empty() || users.back() != impression.user)) {
-      users.push_back(impression.user);
-    }
-  }
-  return users;
 }
 
 std::vector<UserId> users_with_interactions(const Dataset& dataset, std::uint64_t at_least) {

@@ -36,12 +36,6 @@ struct RowHalves {
 // is nothing to fine-tune on otherwise, and a metric over no input would only measure the untuned model.
 RowHalves halve_rows(const Interactions& interactions, UserId user, RowUnit unit, std::uint64_t seed);
 
-// FedNewsRec: a random half of the users (rounded up), in ascending order.
-std::vector<UserId> random_half(std::span<const UserId> users, std::uint64_t seed);
-
-std::vector<UserId> all_users(const Dataset& dataset);
-// Users with at least one impression of that split.
-std::vector<UserId> users_with_impressions(const Dataset& dataset, Split split);
 // Users with at least `at_least` interactions.
 std::vector<UserId> users_with_interactions(const Dataset& dataset, std::uint64_t at_least = 1);
 

@@ -16,9 +16,7 @@ using testing::HasSubstr;
 TEST(DatasetBuilder, CompletesAnItemWithTheFirstTextThatIsNotEmpty) {
   const TempFolder folder;
   DatasetBuilder builder("b", "");
-  EXPECT_FALSE(builder.has_item("n"));
   const ItemId item = builder.item("n");
-  EXPECT_TRUE(builder.has_item("n"));
   EXPECT_EQ(builder.items_without_text(), 1U);
   const std::vector<EntityMention> first = {{"Q1", ""}}, second = {{"Q2", "two"}, {"Q1", "one"}};
   EXPECT_EQ(builder.add_item({.id = "n", .abstract = "A", .category = "c", .title_entities = first}), item);

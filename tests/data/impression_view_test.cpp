@@ -1,5 +1,3 @@
-#include "data/impression_view.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <set>
 
 #include "base/distributions.h"
+#include "data/written_view.h"
 #include "small_dataset.h"
 
 namespace sotto {

@@ -139,27 +139,9 @@ TEST(HalveRows, UsersAreHalvedIndependentlyOfEachOther) {
   EXPECT_NE(halve_rows(interactions, 0, RowUnit::every_row, 5).input, second);
 }
 
-TEST(RandomHalf, TakesHalfRoundedUpOfTheGivenUsers) {
-  const std::vector<UserId> users = {3, 5, 8, 13, 21};
-  const std::vector<UserId> half = random_half(users, 11);
-  EXPECT_EQ(half.size(), 3U);
-  EXPECT_TRUE(std::includes(users.begin(), users.end(), half.begin(), half.end()));
-  EXPECT_EQ(half, random_half(users, 11));
-  EXPECT_THAT(random_half({}, 1), IsEmpty());
-}
-
-TEST(RandomHalf, DiffersFromTheUserSplitOfTheSameSeed) {
-  const auto users = first_users(1000);
-  EXPECT_NE(random_half(users, 1), split_users(users, 0.5, 1)->train);
-}
-
 TEST(UserSelection, FindsUsersByWhatTheyHave) {
   const TempFolder folder;
   const Dataset dataset = write_and_open(small_builder(), folder.path());
-  EXPECT_THAT(all_users(dataset), ElementsAre(0U, 1U, 2U));
-  EXPECT_THAT(users_with_impressions(dataset, Split::train), ElementsAre(0U));
-  EXPECT_THAT(users_with_impressions(dataset, Split::test), ElementsAre(0U));
-  EXPECT_THAT(users_with_impressions(dataset, Split::validation), IsEmpty());
   EXPECT_THAT(users_with_interactions(dataset), ElementsAre(1U));
   EXPECT_THAT(users_with_interactions(dataset, 3), IsEmpty());
 }

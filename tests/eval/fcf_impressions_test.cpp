@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data/impression_view.h"
+#include "data/written_view.h"
 #include "eval/training_run.h"
 #include "fl/factorisation_training.h"
 #include "fl/same_behaviour.h"

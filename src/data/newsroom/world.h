@@ -26,7 +26,6 @@ struct Calendar {
   int all_days() const { return history_days + recorded_days; }
 };
 
-inline int day_of(Seconds time) { return time / seconds_per_day; }
 inline double days_between(Seconds from, Seconds to) {
   return static_cast<double>(to - from) / static_cast<double>(seconds_per_day);
 }
