@@ -10,7 +10,6 @@
 #include "bench/benchmarks.h"
 #include "data/importers/importers.h"
 #include "data/newsroom/newsroom.h"
-#include "text/text_settings.h"
 #include "text/vocabulary.h"
 
 namespace sotto {

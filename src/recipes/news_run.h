@@ -11,7 +11,6 @@
 #include "model/news/model_registry.h"
 #include "recipes/recipe.h"
 #include "recipes/trained_news.h"
-#include "text/text_settings.h"
 #include "text/vocabulary.h"
 
 namespace sotto {

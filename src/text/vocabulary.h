@@ -84,4 +84,17 @@ class Vocabulary {
   std::unordered_map<std::string_view, WordId> ids_;
 };
 
+// Everything about text that a run can set, in one table.
+
+class SettingsTable;
+
+struct TextSettings {
+  WordTokenizerSettings tokenizer;
+  VocabularySettings vocabulary;
+  std::int64_t max_words = 30;  // per title
+
+  // The table refers to this object, which must outlive it.
+  void bind(SettingsTable& table);
+};
+
 }  // namespace sotto

@@ -2,7 +2,7 @@
 scripts that print golden values.
 
 `weights(name)` gives a matrix (a list of rows, [out][in] for linear layers) or a vector under the names of
-src/model/bert_model.h.
+src/model/bert/bert_model.h.
 """
 from math import erf, exp, pi, sqrt, tanh
 

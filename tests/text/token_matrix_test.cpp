@@ -5,7 +5,7 @@
 
 #include "base/settings.h"
 #include "base/thread_pool.h"
-#include "text/text_settings.h"
+#include "text/vocabulary.h"
 
 namespace sotto {
 namespace {
