@@ -4,6 +4,7 @@
 
 #include <ctime>
 
+#include "data/describe.h"
 #include "data/importers/field_values.h"
 #include "data/importers/import_job.h"
 #include "data/importers/json_members.h"
