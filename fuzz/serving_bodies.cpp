@@ -5,8 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "serving/http/items_json.h"
-#include "serving/http/recommend_json.h"
+#include "serving/http/bodies_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -42,6 +42,15 @@ Clock::duration seconds(double value) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
 }
 
+// All fields of that name as one list: a proxy may add a line of its own instead of lengthening the client's.
+std::string joined(const HttpFields& fields, std::string_view name) {
+  std::string list;
+  for (const auto& [field, value] : fields) {
+    if (equal_ignoring_case(field, name)) list.append(list.empty() ? "" : ",").append(value);
+  }
+  return list;
+}
+
 // A reply that a handler holds while its session waits for it, and what the request holds. The handler
 // answers from any thread. `wake` is called at most once, and never after take(): a late answer reaches
 // neither the session nor anything that died with it.
@@ -293,7 +302,15 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   }
 
   Step admit(RequestReader& reader) {
-    const PeerAddress client = shared_.proxies.client_of(address_, reader.request.header("X-Forwarded-For"));
+    PeerAddress client = address_;
+    if (shared_.proxies.contain(address_)) {
+      client = shared_.proxies.client_of(address_, joined(reader.request.headers, "X-Forwarded-For"));
+    }
+    // Handlers do not learn who asked, from a proxy as little as from the socket.
+    std::erase_if(reader.request.headers, [](const HttpField& field) {
+      return equal_ignoring_case(field.first, "X-Forwarded-For") ||
+             equal_ignoring_case(field.first, "Forwarded") || equal_ignoring_case(field.first, "X-Real-IP");
+    });
     if (!shared_.addresses.request(client, AddressLimits::Clock::now())) {
       return reader.refuse(429, "too many requests from this address: wait a moment");
     }

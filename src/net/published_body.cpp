@@ -15,6 +15,7 @@ namespace sotto {
 namespace {
 
 std::shared_ptr<const std::string> compressed(ContentCoding coding, std::string_view bytes, int effort) {
+  if (effort == 0) return nullptr;
   auto coded = compress(coding, bytes, effort);
   return coded ? std::make_shared<const std::string>(std::move(*coded)) : nullptr;
 }

@@ -16,7 +16,8 @@ namespace sotto {
 
 class PublishedBody {
  public:
-  // tag: names the bytes; holds neither quotes nor control characters. effort: of compressing, 1 to 19.
+  // tag: names the bytes; holds neither quotes nor control characters. effort: of compressing, 1 to 19; 0:
+  // not at all.
   PublishedBody(std::string bytes, std::string_view tag, std::string_view content_type, int effort);
 
   HttpResponse respond(const HttpRequest& request) const;

@@ -29,14 +29,13 @@ struct ChargedBody {
     std::string bytes;
     HeldBytes held;
     std::int64_t head_bytes = 0;
+    std::size_t most = 0;  // as announced, or allowed
   };
   class reader {
    public:
     template <bool is_request, class Fields>
     reader(http::header<is_request, Fields>&, value_type& body) : body_(body) {}
-    void init(const boost::optional<std::uint64_t>& length, error_code&) {
-      if (length) length_ = static_cast<std::size_t>(*length);
-    }
+    void init(const boost::optional<std::uint64_t>&, error_code&) {}
     template <class Buffers>
     std::size_t put(const Buffers& buffers, error_code& wrong) {
       const std::size_t more = boost::beast::buffer_bytes(buffers);
@@ -55,14 +54,16 @@ struct ChargedBody {
     bool make_room(std::size_t size) {
       const std::size_t now = body_.bytes.capacity();
       if (size <= now) return true;
-      const std::size_t next = std::max(size, length_ > size ? std::min(length_, 2 * now) : 2 * now);
+      const std::size_t next = std::max(size, std::min(2 * now, body_.most));
       // While it moves, the old bytes are there too.
       if (!body_.held.hold(body_.head_bytes + static_cast<std::int64_t>(now + next))) return false;
-      body_.bytes.reserve(next);
+      std::string larger;  // a string that has bytes would reserve twice what it has
+      larger.reserve(next);
+      larger += body_.bytes;
+      body_.bytes.swap(larger);
       return body_.held.hold(body_.head_bytes + static_cast<std::int64_t>(body_.bytes.capacity()));
     }
     value_type& body_;
-    std::size_t length_ = 0;
   };
 };
 
@@ -231,9 +232,11 @@ Step RequestReader::admit() {
     limit = std::min(limit, limits_.anonymous_body_bytes);
   }
   parser_->body_limit(limit);
-  if (parser_->content_length().value_or(0) > limit) {
+  const std::uint64_t length = parser_->content_length().value_or(limit);
+  if (length > limit) {
     return refuse(413, fmt::format("the request body is too large: at most {} bytes are taken here", limit));
   }
+  parser_->get().body().most = static_cast<std::size_t>(length);
   return Step::more;
 }
 

@@ -256,6 +256,13 @@ TEST(HttpAttacks, TheBodyInMemoryGrowsWithWhatHasComeNotWithWhatIsAnnounced) {
   const ReadRequest whole(routes, head + std::string(16'000'000, 'x'), 16 << 10);
   EXPECT_EQ(whole.step, RequestReader::Step::complete);
   EXPECT_EQ(whole.reader.request.body.size(), 16'000'000U);
+  // And no further than what may come, when nothing is announced.
+  const std::string chunked =
+      "PUT /guarded HTTP/1.1\r\nHost: x\r\nAuthorization: alice\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n1000000\r\n";
+  const ReadRequest most(routes, chunked + std::string(16 << 20, 'x') + "\r\n0\r\n\r\n", 16 << 10);
+  EXPECT_EQ(most.step, RequestReader::Step::complete);
+  EXPECT_LT(most.most_held, 32 << 20);
 }
 
 }  // namespace

@@ -291,9 +291,25 @@ TEST(HttpLimits, AProxyIsBelievedOnlyWhenItIsTrusted) {
   EXPECT_EQ(ask(two, "192.0.2.1"), 429);
   EXPECT_EQ(ask(two, "192.0.2.2"), 200);
   EXPECT_EQ(ask(two, "192.0.2.9, 192.0.2.1"), 429) << "what stands before the last was the client's to write";
+  EXPECT_EQ(two.get("/hello", {{"X-Forwarded-For", "192.0.2.9"}, {"X-Forwarded-For", "192.0.2.1"}})->status,
+            429)
+      << "in a line of its own too";
   settings.trusted_proxies = "10.0.0.300";
   MetricsRegistry metrics;
   EXPECT_THAT(HttpServer::start(settings, {}, metrics).error().message, HasSubstr("\"10.0.0.300\""));
+}
+
+TEST(HttpLimits, HandlersDoNotLearnWhoAsked) {
+  Router router;
+  router.add(HttpMethod::get, "/fields", [](const HttpRequest& request) {
+    std::string names;
+    for (const auto& [name, value] : request.headers) names += name + " ";
+    return json_response(names);
+  });
+  TestServer test({}, std::move(router));
+  const HttpFields fields = {
+      {"X-Forwarded-For", "192.0.2.1"}, {"Forwarded", "for=192.0.2.1"}, {"x-real-ip", "::1"}};
+  EXPECT_EQ(test.client().get("/fields", fields)->body, "Host ");
 }
 
 TEST(HttpLimits, TooManyRequestsGet429) {

@@ -1,4 +1,4 @@
-#include "serving/http/open_api.h"
+#include "serving/http/serving_api.h"
 
 namespace sotto::serving {
 
@@ -22,8 +22,10 @@ std::string_view open_api_document() {
       "409": {"$ref": "#/components/responses/Error"}}}},
   "/v1/pack": {"get": {"summary": "The public device pack, or what changed since a version", "parameters": [
       {"name": "from", "in": "query", "schema": {"type": "string"}},
-      {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}],
-    "responses": {"200": {"description": "The pack, or a delta (then with the header Sotto-Delta-From)",
+      {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}},
+      {"name": "Range", "in": "header", "schema": {"type": "string"}, "description": "One range of bytes, with If-Range"},
+      {"name": "Accept-Encoding", "in": "header", "schema": {"type": "string"}, "description": "zstd or gzip"}],
+    "responses": {"206": {"description": "The part asked for"}, "416": {"$ref": "#/components/responses/Error"}, "200": {"description": "The pack, or a delta (then with the header Sotto-Delta-From)",
         "content": {"application/x-flatbuffers": {"schema": {"type": "string", "format": "binary"}}}},
       "304": {"description": "Unchanged"}, "503": {"$ref": "#/components/responses/Error"}}}},
   "/v1/items": {"put": {"summary": "Add or replace articles", "security": [{"operator": []}],
@@ -38,7 +40,8 @@ std::string_view open_api_document() {
     "responses": {"200": {"description": "Removed"}, "401": {"$ref": "#/components/responses/Error"},
       "403": {"$ref": "#/components/responses/Error"}, "404": {"$ref": "#/components/responses/Error"},
       "503": {"$ref": "#/components/responses/Error"}}}},
-  "/healthz": {"get": {"summary": "Is the server well?", "responses": {"200": {"description": "Yes"}}}},
+  "/healthz": {"get": {"summary": "Is the server well?", "responses": {"200": {"description": "Yes"},
+      "503": {"$ref": "#/components/responses/Error"}}}},
   "/metrics": {"get": {"summary": "Prometheus metrics", "responses": {"200": {"description": "Text"}}}}
 },
 "components": {

@@ -7,9 +7,7 @@
 #include <limits>
 
 #include "net/http_text.h"
-#include "serving/http/items_json.h"
-#include "serving/http/open_api.h"
-#include "serving/http/recommend_json.h"
+#include "serving/http/bodies_json.h"
 
 namespace sotto::serving {
 
@@ -18,7 +16,7 @@ namespace {
 constexpr std::size_t waiting_changes = 64, waiting_large_answers = 256;
 constexpr std::uint32_t large_answer_items = 500;  // about half a millisecond to find and to write
 constexpr std::size_t most_cached_bytes = std::size_t{32} << 20;
-constexpr int list_effort = 3;  // of compressing what is made while somebody waits
+constexpr int long_list_effort = 3;  // of compressing; short lists are not worth the time
 constexpr std::uint64_t most_change_bytes = std::uint64_t{16} << 20;
 constexpr std::array batch_bounds = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0};
 
@@ -139,7 +137,7 @@ void ServingApi::add_routes(Router& router) {
       },
       Router::default_body_limit, operator_only);
   const auto document = std::make_shared<const PublishedBody>(std::string(open_api_document()), "openapi-1",
-                                                              kJsonType, list_effort);
+                                                              kJsonType, long_list_effort);
   router.add(HttpMethod::get, "/openapi.json",
              [document](const HttpRequest& request) { return document->respond(request); });
   add_operator_routes(router, metrics_, settings_.health);
@@ -234,8 +232,9 @@ void ServingApi::popular(HttpRequest&& request, HttpReply reply) {
            HttpResponse response = answer_in(form, with_ids(pool_, model, *found));
            const std::string tag =
                fmt::format("{:016x}", XXH3_64bits(response.body.data(), response.body.size()));
-           const auto list = std::make_shared<const PublishedBody>(std::move(response.body), tag,
-                                                                   response.content_type, list_effort);
+           const auto list =
+               std::make_shared<const PublishedBody>(std::move(response.body), tag, response.content_type,
+                                                     query.count > large_answer_items ? long_list_effort : 0);
            public_lists_.keep(question, state, list);
            return list->respond(request);
          });

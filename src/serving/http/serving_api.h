@@ -25,6 +25,9 @@ struct ServingApiSettings {
   std::function<Status()> health;  // asked by /healthz on a network thread: must not block
 };
 
+// The routes, described for machines (OpenAPI 3); in open_api.cpp.
+std::string_view open_api_document();
+
 class ServingApi {
  public:
   ServingApi(LivePool& pool, const PackPublisher& packs, MetricsRegistry& metrics,
