@@ -178,8 +178,9 @@ void ServingApi::recommend(HttpRequest&& request, HttpReply reply) {
     return answer_in(form, with_ids(pool_, pool->model().version(), *found));
   };
   const bool together = !query.coefficients.empty() && query.filter.is_empty();
-  if (!together || query.count > large_answer_items) {
-    return answer(query.count, form, std::move(reply),
+  const std::uint32_t count = query.count;
+  if (!together || count > large_answer_items) {
+    return answer(count, form, std::move(reply),
                   [finish, pool, query = std::move(query)] { return finish(pool->search(query)); });
   }
   // Together with others: a mistake in one must not spoil the rest.

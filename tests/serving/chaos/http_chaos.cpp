@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <fstream>
 #include <iostream>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -190,7 +192,10 @@ struct Chaos {
           socket->read(1000, milliseconds(1));
           break;
         case 2:
-          if (random() % 20 == 0) std::swap(socket, sockets.back()), sockets.pop_back();
+          if (random() % 20 == 0) {
+            std::swap(socket, sockets.back());
+            sockets.pop_back();
+          }
           break;
         default:
           std::this_thread::sleep_for(milliseconds(2));
