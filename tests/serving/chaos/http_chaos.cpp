@@ -22,8 +22,8 @@
 #include "device/wire/pack_codec.h"
 #include "net/http_client.h"
 #include "net/negotiation.h"
-#include "serving/pool/synthetic_pool.h"
 #include "serving/http/serving_server.h"
+#include "serving/pool/synthetic_pool.h"
 #include "source_socket.h"
 #include "test_paths.h"
 
