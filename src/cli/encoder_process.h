@@ -46,13 +46,17 @@ Result<std::vector<std::vector<float>>> parse_vectors(std::string_view body);
 // Safe to call from several threads; one batch is encoded at a time.
 class EncoderProcess final : public serving::ItemEncoder {
  public:
-  // Starts nothing yet. trained: when the parameters were written; others are refused later.
+  // Starts nothing yet. trained: when the parameters were written; a trainer is not started with others.
   EncoderProcess(fs::path run, fs::path data, fs::file_time_type trained)
       : run_(std::move(run)), data_(std::move(data)), trained_(trained) {}
   ~EncoderProcess() override { end(); }
   EncoderProcess(const EncoderProcess&) = delete;
   EncoderProcess& operator=(const EncoderProcess&) = delete;
 
+  void expect(fs::file_time_type trained) {
+    const std::lock_guard lock(mutex_);
+    trained_ = trained;
+  }
   // Writes the pack of the run and returns its version. Ctrl-C stops it.
   Result<std::string> make_pack(const fs::path& pack_file, const serving::ServedRunSettings& settings);
   // Starts the trainer if it does not run; one that fails is ended, and the next call starts another.
@@ -66,7 +70,7 @@ class EncoderProcess final : public serving::ItemEncoder {
   void end() const;
 
   const fs::path run_, data_;
-  const fs::file_time_type trained_;
+  fs::file_time_type trained_;
   mutable std::mutex mutex_;
   mutable int socket_ = -1;  // -1: no trainer runs
   mutable int process_ = -1;

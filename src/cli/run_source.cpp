@@ -87,11 +87,15 @@ Result<bool> RunSource::refresh() {
   std::error_code ignored;
   fs::remove(described, ignored);
   SOTTO_TRY(std::string version, encoder->make_pack(pack_file_, settings_));
+  const bool other = version != version_;
+  if (other) {
+    version_ = std::move(version);
+    encoder_ = encoder;
+  } else {
+    encoder_->expect(trained_);  // the same parameters, written again
+  }
   SOTTO_CHECK(write_file_atomically(described, description()));
-  if (version == version_) return false;
-  version_ = std::move(version);
-  encoder_ = encoder;
-  return true;
+  return other;
 }
 
 // Of the pack that a server before this one made of the same run, data and settings.

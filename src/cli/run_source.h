@@ -39,7 +39,7 @@ class RunSource {
   serving::ServedRunSettings settings_;
   fs::file_time_type trained_{};
   std::string version_;
-  std::shared_ptr<const serving::ItemEncoder> encoder_;
+  std::shared_ptr<EncoderProcess> encoder_;
 };
 
 }  // namespace sotto::cli

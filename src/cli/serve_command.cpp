@@ -33,9 +33,9 @@ struct ServeArguments {
   // What a file may set too.
   void bind(SettingsTable& table) {
     served.bind(table);
-    table.add("average-share", serve.average_share, {0, 1}, "Share of the average user in a prototype")
-        .add("max-age-hours", max_age_hours, {0, 1'000'000}, "Items older than this leave; 0: they stay")
-        .add("pack-seconds", serve.pack_seconds, {0, 86'400}, "Least time between device packs; 0: none");
+    table.add("average_share", serve.average_share, {0, 1}, "Share of the average user in a prototype")
+        .add("max_age_hours", max_age_hours, {0, 1'000'000}, "Items older than this leave; 0: they stay")
+        .add("pack_seconds", serve.pack_seconds, {0, 86'400}, "Least time between device packs; 0: none");
     serve.http.bind(table);
   }
 };

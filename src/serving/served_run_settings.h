@@ -14,9 +14,9 @@ struct ServedRunSettings {
 
   void bind(SettingsTable& table) {
     table.add("prototypes", prototypes, {2, 4095}, "Prototypes made of the run")
-        .add("basis-vectors", basis_vectors, {2, 1024},
+        .add("basis_vectors", basis_vectors, {2, 1024},
              "Basis vectors made of the run, where it has none of its own")
-        .add("demand-epsilon", demand_epsilon, {0, 1000},
+        .add("demand_epsilon", demand_epsilon, {0, 1000},
              "Let prototypes follow demand, released once with this budget per reader; 0: not at all");
   }
 };

@@ -3,9 +3,13 @@
 #ifdef SOTTO_HAVE_NET
 
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "fl/tiny_news.h"
@@ -135,6 +139,73 @@ TEST_F(ServedRunServer, ANewArticleIsReadByTheModelAndFoundAtOnce) {
     ASSERT_EQ(scores.size(), dataset.item_count() + 1);
     EXPECT_NEAR(scores.at("fresh"), scores.at("N4"), 1e-5) << "the same words, the same vector";
   }
+}
+
+// Processes that this one has started: the fourth word of their stat, behind a name in parentheses.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  for (const auto& process : fs::directory_iterator("/proc")) {
+    std::ifstream stat(process.path() / "stat");
+    std::string text;
+    char state = 0;
+    pid_t parent = 0;
+    if (!std::getline(stat, text)) continue;
+    std::istringstream rest(text.substr(text.rfind(')') + 1));
+    if (rest >> state >> parent && parent == ::getpid()) found.push_back(std::stoi(text));
+  }
+  return found;
+}
+
+nlohmann::json late_article() {
+  return {{"id", "late"},
+          {"title", "red fire"},
+          {"abstract", ""},
+          {"category", "warm"},
+          {"published", testing::serving_now}};
+}
+
+TEST_F(ServedRunServer, ARestartWithTheSameRunMakesNoPackAgain) {
+  const std::string before = served->model();
+  served.reset();
+  const auto written = fs::last_write_time(folder / "run.pack");
+  served.emplace(folder.path(), folder / "run");
+  EXPECT_EQ(served->model(), before);
+  EXPECT_EQ(fs::last_write_time(folder / "run.pack"), written);
+  EXPECT_EQ(served->items(), dataset.item_count());
+  EXPECT_TRUE(children().empty()) << "a trainer runs, and there is no article";
+  const auto put = served->put(late_article());
+  EXPECT_EQ(put.status, 200) << "the trainer is started when an article comes: " << put.body;
+
+  served.reset();
+  auto other = RunSource::open(folder / "run", {}, folder / "run.pack", {.prototypes = 5});
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_NE(fs::last_write_time(folder / "run.pack"), written) << "other settings, another pack";
+}
+
+TEST_F(ServedRunServer, ATrainerThatDiesIsStartedAgain) {
+  ASSERT_EQ(children().size(), 1U);
+  for (const pid_t child : children()) ::kill(child, SIGKILL);
+  (void)served->put(late_article());  // may meet the dead one
+  const auto put = served->put(late_article());
+  EXPECT_EQ(put.status, 200) << put.body;
+}
+
+TEST_F(ServedRunServer, AnArticleAfterTheRunWasReplacedUnreadIsReadByTheNewModelAlone) {
+  const std::string before = served->model();
+  served.reset();
+  served.emplace(folder.path(), folder / "run");  // whose trainer never starts
+  train_nrms(folder / "next", 2);
+  fs::rename(folder / "run", folder / "old");
+  fs::rename(folder / "next", folder / "run");
+  fs::last_write_time(folder.path() / "run" / "best.sotto",
+                      fs::last_write_time(folder.path() / "old" / "best.sotto") + std::chrono::seconds(5));
+  EXPECT_TRUE(served->source->refresh().value());
+  EXPECT_TRUE(served->server->tick(testing::serving_now + 5));
+  ASSERT_NE(served->model(), before);
+  EXPECT_NE(served->server->pool().of_version(before), nullptr);
+  const auto put = served->put(late_article());
+  EXPECT_EQ(put.status, 200) << put.body;
+  EXPECT_EQ(served->server->pool().of_version(before), nullptr) << "it cannot take the article";
 }
 
 TEST_F(ServedRunServer, ANewTrainingTakesOverWithoutAFailedRequest) {
