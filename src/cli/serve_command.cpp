@@ -175,7 +175,7 @@ void add_serve_command(CLI::App& app, Invocation& invocation) {
   command->add_flag("--survive-process-only", arguments.fast_disk_writes,
                     "Do not wait for the disk: changes outlive a kill, not a power failure");
   command->add_option("--settings", flags->file,
-                      "File (TOML) with the settings below, named as their flags; flags win");
+                      "File (TOML) with the settings below, underscores for dashes; flags win");
   arguments.bind(flags->table);
   flags->settings = std::make_unique<SettingsFlags>(*command, flags->table);
   command
