@@ -182,9 +182,11 @@ void AtomicDirectory::discard() {
 }
 
 Result<AtomicDirectory> AtomicDirectory::create(const fs::path& path, bool replace) {
-  // "runs/a/" means the folder a; a link to a folder is replaced where it points.
+  // "runs/a/" means the folder a; a link to a folder is replaced where it points. Absolute first: of a
+  // relative path whose first folder is missing weakly_canonical leaves one without a folder above it.
   std::error_code error;
-  fs::path target = fs::weakly_canonical(path.has_filename() ? path : path.parent_path(), error);
+  fs::path target = fs::absolute(path.has_filename() ? path : path.parent_path(), error);
+  target = fs::weakly_canonical(target, error);
   if (error) return system_failure("create", path, error.value());
   if (!target.has_filename())
     return bad_input("'{}' does not name a folder that can be created", path.string());

@@ -111,6 +111,19 @@ TEST(AtomicDirectory, MakesTheFoldersAboveAndRemovesThemWithoutCommit) {
   EXPECT_THAT(names_in(folder / "deep"), ElementsAre("er"));
 }
 
+TEST(AtomicDirectory, TakesRelativeNamesFromTheCurrentFolder) {
+  const TempFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  for (const char* name : {"alone", "runs/a"}) {
+    auto directory = AtomicDirectory::create(name, false);
+    EXPECT_TRUE(directory) << name << ": " << directory.error().message;
+    if (directory) EXPECT_TRUE(directory->commit()) << name;
+    EXPECT_TRUE(fs::is_directory(folder / name)) << name;
+  }
+  fs::current_path(before);
+}
+
 TEST(AtomicDirectory, RefusesAFileOfThatNameOrAboveIt) {
   const TempFolder folder;
   put(folder / "file", "");
