@@ -36,7 +36,7 @@ struct RunningTime {
 // What the clocks of a device say.
 struct ClockReading {
   // A wall clock alone, for which the caller vouches.
-  ClockReading(UtcTime time) : wall(time), vouched(true) {}  // NOLINT(google-explicit-constructor)
+  ClockReading(UtcTime time) : wall(time), vouched(true) {}
   ClockReading(UtcTime time, std::optional<RunningTime> machine, bool is_vouched)
       : wall(time), running(machine), vouched(is_vouched) {}
 
@@ -52,7 +52,7 @@ ClockReading read_system_clocks();
 
 // A moment of the ledger's clock, with what later ones are measured from.
 struct Moment {
-  Moment(UtcTime at) : time(at) {}  // NOLINT(google-explicit-constructor)
+  Moment(UtcTime at) : time(at) {}
   Moment(UtcTime at, std::optional<RunningTime> machine) : time(at), running(machine) {}
   UtcTime time;
   std::optional<RunningTime> running;
