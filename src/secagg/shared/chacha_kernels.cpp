@@ -47,7 +47,8 @@ __attribute__((target("arch=x86-64-v4"))) void write_blocks(const std::array<std
   Lanes start[16] = {};
   for (std::size_t i = 0; i < 4; ++i) start[i] = start[i] + kConstants[i];
   for (std::size_t i = 0; i < 8; ++i) start[4 + i] = start[4 + i] + key[i];
-  start[12] = Lanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + first_block;
+  const Lanes block_of_lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  start[12] = block_of_lane + first_block;
   for (; bytes >= kBytesAtOnce; bytes -= kBytesAtOnce, out += kBytesAtOnce) {
     Lanes words[16];
     for (int i = 0; i < 16; ++i) words[i] = start[i];
