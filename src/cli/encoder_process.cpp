@@ -187,6 +187,7 @@ Result<std::string> EncoderProcess::start(const std::vector<std::string>& more_a
                                     "publish", run_.string(), "--data",    data_.string()};
   words.insert(words.end(), more_arguments.begin(), more_arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (auto& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
