@@ -14,7 +14,7 @@ usage() {
 tools/quality_table.sh --data DIR --results FILE.jsonl [options]
   --runs DIR            where run folders are made (default: FILE.jsonl.runs); a finished one is removed
   --keep                keep the folders of finished runs
-  --models "A B"        names after central- (default: all of 'sotto recipes')
+  --models "A B"        models of 'sotto train central' (default: all)
   --seeds "1 2 3"       (default: 1 2 3 4 5)
   --rates "A B"         learning rates to choose from (default: 0.0003 0.001 0.003)
   --rounds N            steps at most (default: 3000)
@@ -66,13 +66,13 @@ touch "$results"
 number() { sed -n "s/.*\"$1\":\(-\{0,1\}[0-9][0-9.eE+-]*\).*/\1/p"; }
 
 if [ -z "$models" ]; then
-  models=$("$sotto" recipes --json | sed -n 's/.*"name":"central-\([^"]*\)".*/\1/p' | tr '\n' ' ')
+  models=$("$sotto" recipes central | sed -n 's/^| `\{0,1\}model`\{0,1\} |.*| \([^|]*\) |[^|]*|$/\1/p' | tr -d ',')
 fi
 
 # What all runs of a model share, one key=value per line.
 declare -A settings
 for model in $models; do
-  known=$("$sotto" recipes "central-$model" --json) || exit 2
+  known=$("$sotto" recipes central --set "model=$model" --json) || exit 2
   settings[$model]=$(printf 'evaluate_every=%s\npatience=%s\nvalidation=latest' "$every" "$patience")
   if [ "$model" = plm-nr ] && [ -n "$bert" ]; then settings[$model]+=$'\n'bert=$bert; fi
   for setting in "${common[@]}"; do
@@ -96,10 +96,10 @@ run_once() { # MODEL SEED RATE: trains unless it is finished
   mkdir -p "$runs"
   # What an interrupted call has left is trained anew: its settings may have been others.
   rm -rf "$folder"
-  echo "quality_table: central-$1, seed $2, learning rate $3" >&2
-  if ! output=$("$sotto" train "central-$1" --data "$data" --out "$folder" --rounds "$rounds" --seed "$2" --device "$device" \
+  echo "quality_table: $1, seed $2, learning rate $3" >&2
+  if ! output=$("$sotto" train central --set "model=$1" --data "$data" --out "$folder" --rounds "$rounds" --seed "$2" --device "$device" \
     --set "learning_rate=$3" "${assignments[@]}" --json --quiet); then
-    echo "quality_table: central-$1 with seed $2 failed and is left out" >&2
+    echo "quality_table: $1 with seed $2 failed and is left out" >&2
     failures=$((failures + 1))
     return 1
   fi

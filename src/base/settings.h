@@ -69,6 +69,9 @@ class SettingsTable {
   SettingsTable& operator=(SettingsTable&&) noexcept;
 };
 
+// The text at a top-level key of a TOML file; nothing where there is none.
+Result<std::optional<std::string>> toml_string(const fs::path& path, std::string_view key);
+
 // The candidate nearest to `word` by edit distance, if near enough to be a slip of the keyboard.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
 

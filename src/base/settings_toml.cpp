@@ -45,19 +45,28 @@ std::optional<SettingValue> scalar(const toml::node& node) {
   return std::nullopt;
 }
 
-}  // namespace
-
-Status SettingsTable::load_toml(const fs::path& path) {
+Result<toml::table> parse_toml(const fs::path& path) {
   SOTTO_TRY(const std::string content, read_file(path, largest_file));
   SOTTO_CHECK(check_toml_text(content, path.string()));
-  const toml::parse_result parsed = toml::parse(std::string_view(content));
+  toml::parse_result parsed = toml::parse(std::string_view(content));
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
     return bad_input("{}:{}: {}", path.string(), error.source().begin.line, error.description());
   }
+  return std::move(parsed).table();
+}
 
+}  // namespace
+
+Result<std::optional<std::string>> toml_string(const fs::path& path, std::string_view key) {
+  SOTTO_TRY(const toml::table parsed, parse_toml(path));
+  return parsed[key].value<std::string>();
+}
+
+Status SettingsTable::load_toml(const fs::path& path) {
+  SOTTO_TRY(const toml::table parsed, parse_toml(path));
   std::vector<Entry> entries;
-  flatten(parsed.table(), "", entries);
+  flatten(parsed, "", entries);
   std::vector<std::pair<const Record*, SettingValue>> accepted;
   for (const Entry& entry : entries) {
     const std::string where = fmt::format("{}:{}", path.string(), entry.node->source().begin.line);

@@ -147,7 +147,7 @@ std::vector<std::string> narrow_model(std::vector<std::string> more) {
 }
 
 std::vector<System> systems() {
-  return {{"central (collects all clicks)", "central-fednewsrec", "central", 60, "",
+  return {{"central (collects all clicks)", "central", "central", 60, "",
            narrow_model({"batch=900", "learning_rate=0.01", "halve_every=30", "evaluate_every=12"})},
           {"federated (clicks stay on the devices)", "fedrec", "federated", 66, "",
            narrow_model({"cohort=300", "learning_rate=0.01", "halve_every=33", "evaluate_every=11"})},

@@ -41,7 +41,7 @@ Result<StoredRun> prepare(const TrainJob& job) {
   if (fs::exists(job.out) && (!fs::is_directory(job.out) || !fs::is_empty(job.out)))
     return bad_input("{} exists: choose another --out, or continue it with --resume", job.out.string());
   prepared.recipe = prepared.entry->make();
-  prepared.recipe->bind(prepared.table);
+  SOTTO_CHECK(bind_settings(*prepared.recipe, prepared.table, job.assignments, job.config));
   if (!job.config.empty()) SOTTO_CHECK(prepared.table.load_toml(job.config));
   for (const auto& assignment : job.assignments) SOTTO_CHECK(prepared.table.set_assignment(assignment));
   if (job.rounds) SOTTO_CHECK(prepared.table.set("rounds", std::to_string(*job.rounds)));
@@ -75,15 +75,10 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
   SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
   SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
 
-  const RunRequest request{dataset,
-                           job.out,
-                           prepared.seed,
-                           prepared.device,
-                           job.resume,
-                           evaluate_recommender,
-                           observe,
-                           evaluate_interactions,
-                           {},
+  const RunRequest request{dataset,        job.out,
+                           prepared.seed,  prepared.device,
+                           job.resume,     evaluate_recommender,
+                           observe,        evaluate_interactions,
                            evaluate_served};
   auto outcome = prepared.recipe->train(request);
   if (!outcome) {

@@ -107,22 +107,4 @@ void score_test_users(const Dataset& dataset, const InteractionData& data, const
   }
 }
 
-Result<RoundUpdate> FactorisationSource::round(std::uint32_t round) {
-  torch::NoGradGuard no_grad;
-  RoundUpdate update;
-  std::vector<OwnItems> users;
-  for (const UserId user : sampler_.sample(round)) {
-    users.push_back(devices_.of(user));
-    update.samples += users.back().size();
-  }
-  const FactorGradient mean = factor_gradient(model_.factors, users, model_.settings());
-  // Every user of the population brings its share of λ‖Y‖².
-  const double decay = 2 * model_.settings().regularisation / static_cast<double>(sampler_.population());
-  update.direction = (mean.gradient + decay * model_.factors).reshape(-1);
-  update.loss = mean.loss;
-  update.clients = users.size();
-  update.bytes_down = update.bytes_up = sizeof(float) * static_cast<std::uint64_t>(update.direction.numel());
-  return update;
-}
-
 }  // namespace sotto

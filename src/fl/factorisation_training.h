@@ -9,10 +9,8 @@
 #include <span>
 
 #include "base/settings.h"
-#include "fl/cohort_sampler.h"
 #include "fl/device_positives.h"
 #include "fl/interaction_data.h"
-#include "fl/round_update.h"
 #include "model/flat_parameters.h"
 #include "model/news/ranking_model.h"
 
@@ -51,18 +49,5 @@ FactorGradient factor_gradient(const torch::Tensor& factors, std::span<const Own
 // Scores of all items for every test user, whose device solves for x from its support rows.
 void score_test_users(const Dataset& dataset, const InteractionData& data, const FactorModel& model,
                       const TakeScores& take);
-
-// Refers to everything it is given.
-class FactorisationSource final : public UpdateSource {
- public:
-  FactorisationSource(const DevicePositives& devices, CohortSampler sampler, const FactorModel& model)
-      : devices_(devices), sampler_(std::move(sampler)), model_(model) {}
-  Result<RoundUpdate> round(std::uint32_t round) override;
-
- private:
-  const DevicePositives& devices_;
-  CohortSampler sampler_;
-  const FactorModel& model_;
-};
 
 }  // namespace sotto

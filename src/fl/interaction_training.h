@@ -28,7 +28,7 @@ class InteractionTraining final : public UserUpdates {
   MeanUpdate mean_update(std::uint32_t round, std::span<const UserId> users);
   Status each_update(std::uint32_t round, std::span<const UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
-  const torch::Tensor& values() const override { return parameters_.values(); }
+  const torch::Tensor& values() const { return parameters_.values(); }
 
   // Scores of all items for a test user in the situation of one of its rows, after fine-tuning on its support
   // rows.

@@ -65,7 +65,6 @@ class NewsTraining final : public UserUpdates {
   // The same for many, one after another.
   Status each_update(std::uint32_t round, std::span<const UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
-  const torch::Tensor& values() const override { return parameters_.values(); }
   // One user trains its own copy: gradient holds (start - end) weights. The model is left as it was.
   LocalGradient user_epochs(std::uint32_t round, UserId user, const LocalEpochs& local);
   // Gradient of samples chosen by the caller (central training).

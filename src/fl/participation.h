@@ -1,6 +1,7 @@
 #pragma once
 // Cohorts in which a device that has taken part as often as it may stays away when it is drawn again.
 
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -8,13 +9,19 @@
 
 namespace sotto {
 
+// Participations of devices that nothing limits.
+inline constexpr std::uint64_t every_round = std::numeric_limits<std::uint64_t>::max();
+
 // Pure in the round, however rounds are asked for. Not thread-safe.
 class CappedCohorts {
  public:
+  struct Cohort {
+    std::vector<UserId> drawn, present;  // ascending; present: those who come
+  };
   CappedCohorts(CohortSampler sampler, std::uint64_t participations)
       : sampler_(std::move(sampler)), participations_(participations) {}
-  // Those who come. Fails when more than `may_stay_away` devices do not: the noise does not allow for it.
-  Result<std::vector<UserId>> sample(std::uint32_t round, std::uint64_t may_stay_away);
+  Cohort sample(std::uint32_t round);
+  std::uint64_t participations() const { return participations_; }
 
  private:
   CohortSampler sampler_;

@@ -25,7 +25,6 @@ class UserUpdates {
   // Calls take() for every user in the order given; its first failure ends the walk and is returned.
   virtual Status each_update(std::uint32_t round, std::span<const UserId> users,
                              const std::function<Status(const UserUpdate&)>& take) = 0;
-  virtual const torch::Tensor& values() const = 0;  // the current parameters, [P]
 };
 
 }  // namespace sotto

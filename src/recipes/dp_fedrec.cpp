@@ -4,23 +4,42 @@
 // times the claim, printed beside it. sound: the same model and rounds under user-level distributed noise
 // (the shared path, not Laplace); queries are calibrated to the L1 sensitivity.
 
-#include "recipes/dp_fedrec.h"
+#include <optional>
 
 #include "model/news/news_recommender.h"
-#include "recipes/dp_fedrec_settings.h"
-#include "recipes/sound_rounds.h"
+#include "model/news/noisy_user_model.h"
+#include "privacy/accounting/account.h"
+#include "privacy/mechanisms/user_embedding_release.h"
+#include "recipes/news_run.h"
+#include "recipes/table.h"
 
 namespace sotto {
 namespace {
 
-class DpFedRec final : public Recipe {
+// What a mechanism that is used `times` times really gives.
+Result<Guarantee> really_holds(const MechanismStatement& statement, std::uint64_t times) {
+  PrivacyEvent all = *statement.holds;
+  all.count = times;
+  all.total_variation = 0;  // of the law as printed
+  return account({&all, 1}, 0, Method::pure_composition, Adversary::server);
+}
+
+class DpFedRec final : public NewsRecipe {
  public:
+  DpFedRec() : NewsRecipe(NewsSettings::private_nrms()) {}
+
   void bind(SettingsTable& table) override {
     engine_.bind(table);
     federated_.bind(table);
     optimiser_.bind(table);
     private_.bind(table);
-    noise_.bind(table);
+    table
+        .add("training_epsilon", training_epsilon_, {1e-9, 1e6},
+             "paper mode: epsilon_t as the paper counts it, of one upload")
+        .add("gradient_clip", gradient_clip_, {1e-12, 1e6}, "paper mode: L2 norm of an uploaded gradient")
+        .add("serving_epsilon", serving_epsilon_, {0.0, 1e6},
+             "epsilon_s of one query, a noisy user vector (VDP); 0: exact queries, no guarantee")
+        .add("vector_clip", vector_clip_, {1e-12, 1e6}, "L2 norm of the user vector that a query sends");
     news_.bind_with_choice(table);
   }
 
@@ -29,37 +48,120 @@ class DpFedRec final : public Recipe {
     SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
     const auto vector_size =
         static_cast<std::uint64_t>(dynamic_cast<NewsRecommender&>(run.model()).vector_size());
-    if (federated_.mode == "paper") {
-      FederatedSource source(federated_, std::move(sampler), noise_.printed_upload(request.seed),
-                             run.training());
-      SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
-      SOTTO_TRY(outcome.privacy, noise_.as_printed(run.dimension(), vector_size, engine_.rounds));
-      return outcome;
-    }
-    SOTTO_TRY(auto rounds, SoundRounds::begin(private_, run, std::move(sampler), engine_, request));
-    SOTTO_TRY(auto outcome, run.train(rounds.source(), optimiser_, engine_));
-    SOTTO_TRY(outcome.privacy, noise_.beside(rounds.datasheet("dp-fedrec"), vector_size));
-    return outcome;
-  }
-
-  Result<TestMetrics> evaluate(const RunRequest& request) override {
-    SOTTO_TRY(auto run, prepare(request));
-    return run.evaluate_best();
+    return as_printed() ? train_as_printed(run, std::move(sampler), request.seed, vector_size)
+                        : train_soundly(run, std::move(sampler), vector_size);
   }
 
  private:
-  Result<NewsRun> prepare(const RunRequest& request) {
+  bool as_printed() const { return federated_.mode == "paper"; }
+
+  // Noisy queries around the model. One whose vectors cannot be released fails when it is made, so settings
+  // are checked first.
+  Result<NewsRun> prepare(const RunRequest& request) override {
     SOTTO_CHECK(check_federated(news_));
-    SOTTO_TRY(news_.wrap, noise_.around_a_model(federated_.mode, request.seed));
+    news_.wrap = {};
+    if (serving_epsilon_ > 0) {
+      SOTTO_TRY(const auto possible, query(1));
+      (void)possible;
+      news_.wrap =
+          [this, seed = request.seed](std::shared_ptr<RankingModel> model) -> std::shared_ptr<RankingModel> {
+        auto towers = std::dynamic_pointer_cast<NewsRecommender>(std::move(model));
+        TORCH_CHECK(towers, "only a two-tower model has user vectors");
+        auto release = query(static_cast<std::uint64_t>(towers->vector_size()));
+        TORCH_CHECK(release.has_value(), "a user vector cannot be released");
+        return std::make_shared<NoisyUserModel>(std::move(towers), std::move(*release), seed);
+      };
+    }
     return NewsRun::prepare(news_, request);
   }
 
-  EngineSettings engine_;
+  Result<TrainOutcome> train_as_printed(NewsRun& run, CohortSampler sampler, std::uint64_t seed,
+                                        std::uint64_t vector_size) {
+    UpdateTransforms upload;
+    upload.push_back(std::make_unique<ClipNorm>(gradient_clip_));
+    // No coordinate of a vector of that norm is larger: only the noise is left to do.
+    upload.push_back(std::make_unique<ElementwiseLaplaceNoise>(gradient_clip_, printed_scale(), seed));
+    PlainMeans source(std::move(sampler), news_mean(federated_, std::move(upload), run.training()));
+    SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
+    SOTTO_TRY(outcome.privacy, printed_datasheet(run.dimension(), vector_size));
+    return outcome;
+  }
+
+  Result<TrainOutcome> train_soundly(NewsRun& run, CohortSampler sampler, std::uint64_t vector_size) {
+    SOTTO_TRY(auto outcome,
+              run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "dp-fedrec"));
+    SOTTO_TRY(const std::string query_line, query_statement(vector_size));
+    outcome.privacy->mechanism += "; " + query_line;
+    SOTTO_TRY(outcome.privacy->epsilon_query, query_epsilon(vector_size));
+    outcome.privacy->not_protected.emplace_back("queries together: the device's ledger charges each of them");
+    return outcome;
+  }
+
+  double printed_scale() const { return 2 * gradient_clip_ / training_epsilon_; }
+
+  Result<UserEmbeddingRelease> query(std::uint64_t vector_size) const {
+    return UserEmbeddingRelease::create({.mode = as_printed() ? GuaranteeMode::paper : GuaranteeMode::sound,
+                                         .noise = NoiseKind::laplace,
+                                         .dimension = vector_size,
+                                         .clip = vector_clip_,
+                                         .epsilon = serving_epsilon_});
+  }
+
+  // Of one query, for the whole history; nothing: it has no noise.
+  Result<std::optional<double>> query_epsilon(std::uint64_t vector_size) const {
+    if (serving_epsilon_ == 0) return std::nullopt;
+    SOTTO_TRY(const auto release, query(vector_size));
+    SOTTO_TRY(const auto holds, really_holds(release.statement(), 1));
+    return holds.epsilon;
+  }
+
+  Result<std::string> query_statement(std::uint64_t vector_size) const {
+    if (serving_epsilon_ == 0)
+      return std::string("queries are sent without noise: no differential privacy for them");
+    SOTTO_TRY(const auto holds, query_epsilon(vector_size));
+    return fmt::format(
+        "one query: a user vector of {} numbers cut to {:g}, Laplace noise; epsilon {:.4g} for the whole "
+        "history (asked for: {:g}); queries add up",
+        vector_size, vector_clip_, *holds, serving_epsilon_);
+  }
+
+  // Nobody's participations are capped.
+  Result<PrivacyDatasheet> printed_datasheet(std::uint64_t dimension, std::uint64_t vector_size) const {
+    // The upload is the same release as VDP's, of a longer vector.
+    SOTTO_TRY(const auto upload, UserEmbeddingRelease::create({.mode = GuaranteeMode::paper,
+                                                               .noise = NoiseKind::laplace,
+                                                               .dimension = dimension,
+                                                               .clip = gradient_clip_,
+                                                               .epsilon = training_epsilon_}));
+    const MechanismStatement statement = upload.statement();
+    SOTTO_TRY(const auto once, really_holds(statement, 1));
+    SOTTO_TRY(const auto all, really_holds(statement, static_cast<std::uint64_t>(engine_.rounds)));
+    SOTTO_TRY(const std::string query_line, query_statement(vector_size));
+    PrivacyDatasheet sheet;
+    sheet.recipe = "dp-fedrec";
+    sheet.mode = "paper";
+    sheet.mechanism = fmt::format(
+        "gradient of {} numbers cut to L2 norm {:g}, Laplace({:g}) on each: one upload has epsilon {:.4g}, "
+        "the root of {} times the claim; {}",
+        dimension, gradient_clip_, printed_scale(), once.epsilon, dimension, query_line);
+    sheet.sampling = "the server picks and sees the cohort: nothing is gained by sampling";
+    sheet.composition = fmt::format("{} rounds, no cap on participations; pure composition", engine_.rounds);
+    sheet.unit = all.unit;
+    sheet.adjacency = all.adjacency;
+    sheet.epsilon_server = all.epsilon;
+    sheet.epsilon_published = all.epsilon;
+    sheet.epsilon_claimed = training_epsilon_;
+    SOTTO_TRY(sheet.epsilon_query, query_epsilon(vector_size));
+    sheet.server_sees = {"who takes part in which round", "every device's noisy gradient on its own",
+                         "how many clicks every device has"};
+    sheet.not_protected = {statement.why};
+    return sheet;
+  }
+
   FederatedSettings federated_;
   OptimiserSettings optimiser_;
   PrivateTrainingSettings private_;
-  DpFedRecSettings noise_;
-  NewsSettings news_ = NewsSettings::private_nrms();
+  double training_epsilon_ = 10, gradient_clip_ = 0.005, serving_epsilon_ = 0, vector_clip_ = 0.001;
 };
 
 }  // namespace

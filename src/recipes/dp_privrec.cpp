@@ -3,11 +3,11 @@
 // printed; claimed and true ε are printed. sound: the same rounds; differences and clip bit are summed with
 // distributed noise, calibrated to the budget.
 
-#include "recipes/dp_privrec.h"
-
-#include "fl/printed_private_source.h"
-#include "recipes/printed_privrec.h"
-#include "recipes/sound_rounds.h"
+#include "fl/printed_means.h"
+#include "privacy/accounting/paper_tables.h"
+#include "privacy/accounting/training_exposure.h"
+#include "recipes/interaction_run.h"
+#include "recipes/table.h"
 
 namespace sotto {
 namespace {
@@ -23,15 +23,30 @@ class DpPrivRec final : public Recipe {
     private_.clip_quantile = 0.5;
     private_.bind(table);
     private_.bind_following_bound(table);
-    printed_.bind(table);
+    table
+        .add("printed_noise", noise_, {1e-9, 1e6},
+             "paper mode: z, the noise multiplier as the paper counts it")
+        .add("printed_budget_share", budget_share_, {1e-6, 0.999999},
+             "paper mode: h, the share of the budget spent on the clipping bound")
+        .add("printed_quantile", quantile_, {0.001, 0.999},
+             "paper mode: gamma, the share of users left whole")
+        .add("printed_bound", initial_bound_, {1e-9, 1e9}, "paper mode: S, the first clipping bound")
+        .add("printed_floor", smallest_bound_, {1e-12, 1e9}, "paper mode: the bound never falls below this")
+        .add("printed_bound_rate", bound_rate_, {1e-9, 1e9}, "paper mode: alpha4, how fast the bound moves");
     settings_.bind(table);
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request));
     SOTTO_TRY(auto sampler, run.sampler());
-    return mode_ == "paper" ? as_printed(run, std::move(sampler), request)
-                            : soundly(run, std::move(sampler), request);
+    if (mode_ != "paper")
+      return run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "dp-privrec");
+    SOTTO_TRY(const auto clip, printed_clip());
+    SOTTO_TRY(auto sheet, printed_datasheet(clip, sampler.population()));
+    PrintedMeans source(clip, std::move(sampler), run.training(), run.training().values(), request.seed);
+    SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
+    outcome.privacy = std::move(sheet);
+    return outcome;
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
@@ -40,27 +55,70 @@ class DpPrivRec final : public Recipe {
   }
 
  private:
-  Result<TrainOutcome> as_printed(InteractionRun& run, CohortSampler sampler, const RunRequest& request) {
-    SOTTO_TRY(const auto clip, printed_.adaptive_clip(optimiser_, settings_.cohort));
-    SOTTO_TRY(auto sheet, printed_datasheet(clip, sampler.population(), engine_.rounds, private_.delta));
-    PrintedPrivateSource source(clip, std::move(sampler), run.training(), request.seed);
-    SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
-    outcome.privacy = std::move(sheet);
-    return outcome;
+  // Refuses optimisers other than plain sgd: the printed noise is added to its step.
+  Result<AdaptiveClip::Settings> printed_clip() const {
+    if (optimiser_.optimiser != "sgd" || optimiser_.momentum != 0 || optimiser_.halve_every != 0)
+      return bad_input(
+          "paper mode adds its noise to a plain step alpha3 * mean: use optimiser=sgd without momentum and "
+          "halve_every, and learning_rate for alpha3");
+    AdaptiveClip::Settings settings;
+    settings.mode = GuaranteeMode::paper;
+    settings.initial_bound = initial_bound_;
+    settings.smallest_bound = smallest_bound_;
+    settings.quantile = quantile_;
+    settings.rate = bound_rate_;
+    settings.budget_share = budget_share_;
+    settings.noise_multiplier = noise_;
+    settings.cohort = static_cast<std::uint64_t>(settings_.cohort);
+    settings.server_rate = optimiser_.learning_rate;
+    return settings;
   }
 
-  Result<TrainOutcome> soundly(InteractionRun& run, CohortSampler sampler, const RunRequest& request) {
-    SOTTO_TRY(auto rounds, SoundRounds::begin(private_, run, std::move(sampler), engine_, request));
-    SOTTO_TRY(auto outcome, run.train(rounds.source(), optimiser_, engine_));
-    outcome.privacy = rounds.datasheet("dp-privrec");
-    return outcome;
+  // Nobody's participations are capped.
+  Result<PrivacyDatasheet> printed_datasheet(const AdaptiveClip::Settings& clip,
+                                             std::uint64_t population) const {
+    SOTTO_TRY(const auto mechanism, AdaptiveClip::create(clip));
+    const PrivacyEvent event = mechanism.round_event();
+    const auto count = static_cast<std::uint64_t>(engine_.rounds);
+    SOTTO_TRY(const auto holds,
+              account_training({event.mechanism, event.adjacency, event.unit,
+                                SamplingWithoutReplacement{clip.cohort, population}, count, count, 0},
+                               private_.delta));
+    PrivacyDatasheet sheet;
+    sheet.recipe = "dp-privrec";
+    sheet.mode = "paper";
+    sheet.mechanism = fmt::format(
+        "mean of differences clipped to an adaptive bound, Gaussian noise of the server; printed multiplier "
+        "{:g}, of a round as it is applied {:.4g}",
+        clip.noise_multiplier, std::get<GaussianNoise>(event.mechanism).noise_multiplier);
+    sheet.sampling = fmt::format("{} of {} users per round, without replacement", clip.cohort, population);
+    sheet.composition = fmt::format("{} rounds, no cap on participations; server: {}, published: {}",
+                                    engine_.rounds, name(holds.server.method), name(holds.published.method));
+    sheet.unit = event.unit;
+    sheet.adjacency = event.adjacency;
+    sheet.delta = private_.delta;
+    // The server adds the noise itself: before that it sees every difference as it is.
+    sheet.epsilon_server = std::nullopt;
+    sheet.epsilon_published = holds.published.epsilon;
+    sheet.epsilon_claimed =
+        privrec_claimed_epsilon(clip.noise_multiplier, clip.cohort, population, count, private_.delta);
+    sheet.server_sees = {"who takes part in which round", "every device's clipped difference, without noise",
+                         "whether it was within the bound"};
+    sheet.not_protected = {
+        "everything, from the server: noise is added there and not on the devices",
+        fmt::format("were the sum taken securely and the noise as above, the server would see epsilon {:.4g}",
+                    holds.server.epsilon),
+        "the claim composes once per client and round, and takes z for the multiplier although the noise is "
+        "not scaled by alpha3"};
+    return sheet;
   }
 
   std::string mode_ = "sound";
   EngineSettings engine_;
   OptimiserSettings optimiser_;
   PrivateTrainingSettings private_;
-  PrintedPrivRecSettings printed_;
+  double noise_ = 1, budget_share_ = 0.7, quantile_ = 0.9, initial_bound_ = 40, smallest_bound_ = 0.01,
+         bound_rate_ = 1;
   InteractionRunSettings settings_;
 };
 

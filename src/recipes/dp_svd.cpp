@@ -3,74 +3,130 @@
 // eigenvectors of the noisy sum that stand out of the noise are the items' vectors. Devices rank by them.
 // Two releases in all: noise is paid for twice, not once per round of a training. noise=none: without it.
 
-#include "recipes/dp_svd.h"
+#include <algorithm>
+#include <optional>
 
-#include "recipes/compute_device.h"
-#include "recipes/dp_svd_settings.h"
+#include "fl/pair_fold.h"
 #include "recipes/last_round.h"
+#include "recipes/table.h"
 
 namespace sotto {
 namespace {
 
+// The fewer columns, the less noise: features with more values than this (title words) are left out.
+constexpr std::int64_t most_values_of_feature = 100;
+
 class DpSvd final : public Recipe {
  public:
+  // Everybody is in one sum: with fewer bits the grid is so coarse that rounding lengthens the vectors.
+  DpSvd() { budget_.bits = 28; }
+
   void bind(SettingsTable& table) override {
     engine_.rounds = 2;
     engine_.checkpoint_every = 1;
     engine_.bind(table);
-    settings_.bind(table);
     optimiser_.optimiser = "fedavg";  // a round sets what it brings
+    table.add_choice("noise", noise_, {"distributed", "none"}, "none: no noise, no differential privacy")
+        .add("items", items_, {0, 10'000},
+             "Items that get a vector, the most counted ones; 0: training users / 8, between 50 and 1,000")
+        .add("choose_noise", choose_noise_, {0.0, 1000.0},
+             "Noise multiplier of the counts that choose them, over that of the pairs; 0: thousands of "
+             "training users, between 1 and 4")
+        .add("vectors", vectors_, {1, 4096}, "Numbers per item, at most")
+        .add("ridge", ridge_, {0.0, 1e9}, "A direction in which so many users agree counts half")
+        .add("features", features_,
+             "Also look for what items of one genre, category or decade have in common")
+        .add("popularity", popularity_, {0.0, 1e9},
+             "With so many training users an item's share of all counts adds to its score once, with half "
+             "of them twice")
+        .add("again", again_, {0.0, 1e6},
+             "How far what a user has used before is lifted, by the logarithm of how often");
+    budget_.bind_budget(table);
+    data_.bind(table);
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
-    SOTTO_CHECK(settings_.check(engine_.rounds));
-    SOTTO_TRY(const auto data, prepare_interactions(request.dataset, settings_.data, request.seed));
+    SOTTO_CHECK(check());
+    SOTTO_TRY(const auto data, prepare_interactions(request.dataset, data_, request.seed));
     SOTTO_TRY(const auto model, make_model(request));
-    const SumsShape shape = settings_.shape(request.dataset, data);
+    const SumsShape shape = shape_of(request.dataset, data);
     std::optional<TwoPrivateSums> sums;
-    if (settings_.noise != "none") {
-      SOTTO_TRY(sums, TwoPrivateSums::calibrate(settings_.budget, shape));
+    if (noise_ != "none") {
+      SOTTO_TRY(sums, TwoPrivateSums::calibrate(budget_, shape));
       SOTTO_CHECK(save_plan(sums->accounted, request.run / "privacy.toml"));
     }
-    SOTTO_TRY(auto plans,
-              sums ? Result<PairPlans>(sums->plans) : sums_without_noise(settings_.budget, shape));
+    SOTTO_TRY(auto plans, sums ? Result<PairPlans>(sums->plans) : sums_without_noise(budget_, shape));
     FlatParameters parameters(*model);
-    PairSource source(request.dataset, data, *model, std::move(plans), settings_.spectrum(data.users.size()),
-                      request.seed, settings_.features_of(request.dataset));
+    const auto users = static_cast<double>(data.users.size());
+    PairFold fold(request.dataset, data, *model, std::move(plans), {vectors_, ridge_ / users},
+                  features_ ? item_fields(request.dataset.catalogue(), most_values_of_feature)
+                            : std::vector<TabularField>());
+    const auto everybody = static_cast<std::int64_t>(data.users.size());
+    SOTTO_TRY(auto sampler, CohortSampler::create(data.users, everybody, request.seed));
+    SOTTO_TRY(const auto gather,
+              budget_.sums.gather({{std::move(sampler), every_round}, fold, request.seed}));
+    CohortRounds source(fold, *gather);
     SOTTO_TRY(auto outcome, train_to_last_round(request, parameters, source, optimiser_, engine_,
                                                 [&] { return measure(request, data, *model); }));
     outcome.training_users = data.users.size();
     outcome.training_samples = data.row_count();
-    if (sums) outcome.privacy = datasheet_of(*sums, "dp-svd");
+    if (sums) outcome.privacy = sums->datasheet("dp-svd");
     return outcome;
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
-    SOTTO_TRY(const auto data, prepare_interactions(request.dataset, settings_.data, request.seed));
+    SOTTO_TRY(const auto data, prepare_interactions(request.dataset, data_, request.seed));
     SOTTO_TRY(const auto model, make_model(request));
     FlatParameters parameters(*model);
     return measure_last_round(request, parameters, [&] { return measure(request, data, *model); });
   }
 
  private:
+  // Refuses other rounds than the two releases, noise without a budget and a budget without noise.
+  Status check() const {
+    if (engine_.rounds != 2)
+      return bad_input("dp-svd has two rounds, one for each release, not {}: leave out rounds",
+                       engine_.rounds);
+    if (noise_ == "none" && budget_.epsilon > 0)
+      return bad_input("noise=none keeps no budget: leave out --epsilon, or noise=none");
+    if (noise_ != "none" && budget_.epsilon <= 0)
+      return bad_input("dp-svd needs a budget: give --epsilon (and delta, {:g} by default)", budget_.delta);
+    return {};
+  }
+
+  SumsShape shape_of(const Dataset& dataset, const InteractionData& interactions) const {
+    const std::uint64_t users = interactions.users.size(), all = dataset.item_count();
+    const std::uint64_t chosen =
+        items_ > 0 ? static_cast<std::uint64_t>(items_) : std::clamp<std::uint64_t>(users / 8, 50, 1000);
+    const double counts_noise =
+        choose_noise_ > 0 ? choose_noise_ : std::clamp(static_cast<double>(users) / 1000, 1.0, 4.0);
+    return {all, std::min(chosen, all), users, counts_noise};
+  }
+
   Result<std::shared_ptr<ItemVectors>> make_model(const RunRequest& request) const {
-    SOTTO_TRY(const auto device, compute_device(request.device));
+    SOTTO_TRY(const auto device, request.compute_device());
     const auto items = static_cast<std::int64_t>(request.dataset.item_count());
-    auto model = std::make_shared<ItemVectors>(items, settings_.vectors);
+    auto model = std::make_shared<ItemVectors>(items, vectors_);
     model->to(device);
     return model;
   }
 
   TestMetrics measure(const RunRequest& request, const InteractionData& data,
                       const ItemVectors& model) const {
+    const RankingWeights weights{popularity_ / static_cast<double>(data.users.size()), again_};
     return request.evaluate_held_out(request.dataset, data, [&](const TakeScores& take) {
-      score_test_users(request.dataset, data, model, settings_.ranking(data.users.size()), take);
+      score_test_users(request.dataset, data, model, weights, take);
     });
   }
 
   EngineSettings engine_;
-  DpSvdSettings settings_;
   OptimiserSettings optimiser_;
+  std::string noise_ = "distributed";
+  std::int64_t items_ = 0, vectors_ = 64;
+  bool features_ = true;
+  double choose_noise_ = 0, ridge_ = 50, popularity_ = 1000, again_ = 10;
+  PrivateTrainingSettings budget_;
+  InteractionSettings data_;
 };
 
 }  // namespace

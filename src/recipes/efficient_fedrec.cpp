@@ -4,71 +4,91 @@
 // paper: sums without noise. sound: the whole catalogue's vectors are sent and returned, so that which items
 // a device holds shows nowhere, and the sum carries user-level distributed noise.
 
-#include "recipes/efficient_fedrec.h"
-
-#include "fl/efficient_source.h"
+#include "fl/split_fold.h"
 #include "fl/split_optimiser.h"
-#include "fl/split_private_source.h"
 #include "recipes/news_run.h"
-#include "recipes/plain_sums.h"
-#include "recipes/private_training.h"
+#include "recipes/table.h"
 
 namespace sotto {
 namespace {
 
-class EfficientFedRec final : public Recipe {
+class EfficientFedRec final : public NewsRecipe {
  public:
+  EfficientFedRec() : NewsRecipe(NewsSettings::private_nrms()) {}
+
   void bind(SettingsTable& table) override {
     engine_.bind(table);
     table.add_choice("mode", mode_, {"sound", "paper"},
                      "paper: secure sums without noise; sound: user-level DP");
     efficient_.bind(table);
-    user_.bind(table);
-    table.add("news_learning_rate", news_.learning_rate, {1e-9, 1000.0},
+    user_optimiser_.bind(table);
+    table.add("news_learning_rate", news_optimiser_.learning_rate, {1e-9, 1000.0},
               "Step size of Adam on the news model");
     private_.bind(table);
-    model_.bind_with_choice(table);
+    news_.bind_with_choice(table);
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
-    SOTTO_CHECK(check_federated(model_));
-    SOTTO_TRY(auto run, NewsRun::prepare(model_, request));
+    SOTTO_CHECK(check_federated(news_));
+    SOTTO_TRY(auto run, prepare(request));
     SOTTO_TRY(auto split, SplitTraining::create(run.training(), run.model()));
     SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, efficient_.group, request.seed));
-    const std::uint64_t catalogue = request.dataset.catalogue().size();
     const auto first = static_cast<std::int64_t>(run.dimension()) - split.user_size();
-    news_.optimiser = "adam";
-    SOTTO_TRY(auto news, make_optimiser(news_, run.parameters().values().slice(0, 0, first)));
-    SOTTO_TRY(auto user, make_optimiser(user_, split.user_encoder()));
+    news_optimiser_.optimiser = "adam";
+    SOTTO_TRY(auto news, make_optimiser(news_optimiser_, run.parameters().values().slice(0, 0, first)));
+    SOTTO_TRY(auto user, make_optimiser(user_optimiser_, split.user_encoder()));
     SplitOptimiser optimiser(std::move(news), std::move(user), first);
-    if (mode_ == "paper") {
-      EfficientSource source(efficient_, std::move(sampler), split, catalogue, request.seed);
-      SOTTO_TRY(auto outcome, run.train(source, optimiser, engine_));
-      outcome.privacy = plain_sums_datasheet(efficient_.group);
-      return outcome;
-    }
-    const auto shape =
-        TrainingShape::of(split.dimension(catalogue), sampler.population(), efficient_.group, engine_.rounds);
-    SOTTO_TRY(const auto plan, PrivateTraining::begin(private_, shape, model_.data, request.run));
-    SplitPrivateSource source(plan.plan, std::move(sampler), plan.participations(), split, catalogue,
-                              request.seed);
-    SOTTO_TRY(auto outcome, run.train(source, optimiser, engine_));
-    outcome.privacy = datasheet_of(plan, "efficient-fedrec");
-    return outcome;
-  }
-
-  Result<TestMetrics> evaluate(const RunRequest& request) override {
-    SOTTO_TRY(auto run, NewsRun::prepare(model_, request));
-    return run.evaluate_best();
+    return mode_ == "paper" ? as_printed(run, split, std::move(sampler), optimiser, request)
+                            : soundly(run, split, std::move(sampler), optimiser, request);
   }
 
  private:
-  EngineSettings engine_;
+  Result<TrainOutcome> as_printed(NewsRun& run, SplitTraining& split, CohortSampler sampler,
+                                  ServerOptimiser& optimiser, const RunRequest& request) {
+    UnionFold fold(efficient_, sampler, split, request.dataset.catalogue().size(), request.seed);
+    SOTTO_TRY(const auto gather,
+              private_.sums.gather({{std::move(sampler), every_round}, fold, request.seed}));
+    CohortRounds source(fold, *gather);
+    SOTTO_TRY(auto outcome, run.train(source, optimiser, engine_));
+    outcome.privacy = printed_datasheet();
+    return outcome;
+  }
+
+  Result<TrainOutcome> soundly(NewsRun& run, SplitTraining& split, CohortSampler sampler,
+                               ServerOptimiser& optimiser, const RunRequest& request) {
+    const std::uint64_t catalogue = request.dataset.catalogue().size();
+    SOTTO_CHECK(check_nothing_is_chosen(news_.data));
+    const auto shape = TrainingShape::of(split.dimension(catalogue), sampler, engine_.rounds);
+    SOTTO_TRY(auto rounds, SoundRounds::begin(private_, shape, request.run));
+    CatalogueFold fold(rounds.plan(), split, catalogue);
+    SOTTO_TRY(auto* source, rounds.through(fold, fold, std::move(sampler), request.seed));
+    SOTTO_TRY(auto outcome, run.train(*source, optimiser, engine_));
+    outcome.privacy = rounds.datasheet("efficient-fedrec");
+    return outcome;
+  }
+
+  // No differential privacy holds, and the page says why.
+  PrivacyDatasheet printed_datasheet() const {
+    PrivacyDatasheet sheet;
+    sheet.recipe = "efficient-fedrec";
+    sheet.mode = "paper";
+    sheet.mechanism = fmt::format(
+        "secure sums over {} devices, of the items they hold and of gradients; no noise", efficient_.group);
+    sheet.sampling = "the server picks and sees the group: nothing is gained by sampling";
+    sheet.composition = "none: nothing holds for a single round";
+    sheet.server_sees = {"who takes part in which round", "which items a group holds together",
+                         "the sum of a group's gradients, and nothing of a single device"};
+    sheet.not_protected = {
+        "items that one device of a group holds alone, which are most of them: the sum is that device's "
+        "gradient",
+        "a device in a group whose other devices all work with the server"};
+    return sheet;
+  }
+
   std::string mode_ = "sound";
   EfficientSettings efficient_;
-  OptimiserSettings user_, news_;
+  OptimiserSettings user_optimiser_, news_optimiser_;
   PrivateTrainingSettings private_;
-  NewsSettings model_ = NewsSettings::private_nrms();
 };
 
 }  // namespace

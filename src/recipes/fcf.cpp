@@ -1,41 +1,111 @@
 // FCF (Ammad-ud-din et al. 2019): federated matrix factorisation for implicit feedback. Item factors are
 // global; each device solves for its own factors and returns the gradient of its error in the item factors.
-// Reads which items a user liked, in interactions or in impressions, and nothing about the items. No DP.
+// Reads which items a user liked and nothing about the items. No DP.
+//
+// interactions: PrivRec's protocol (fl/interaction_data.h); test users solve from their support rows.
+// impressions:  the users, and the test, of the news recipes; for every test impression the device solves
+//               from the history before it and ranks what was shown. Data with both counts as interactions.
 
-#include "recipes/fcf.h"
+#include <optional>
 
-#include "recipes/factorisation_run.h"
+#include "fl/plain_means.h"
+#include "fl/training_data.h"
+#include "recipes/last_round.h"
+#include "recipes/table.h"
 
 namespace sotto {
 namespace {
 
+// Who trains on what, and the item factors. Refers to the request.
+struct FactorisationRun {
+  const RunRequest& request;
+  std::int64_t max_history = 0;
+  DevicePositives devices = {};
+  std::optional<InteractionData> interactions = {};  // empty: the data has impressions
+  std::vector<std::uint32_t> test_impressions = {};
+  std::shared_ptr<FactorModel> model = {};
+  std::unique_ptr<FlatParameters> parameters = {};
+
+  TestMetrics measure() const {
+    if (interactions)
+      return request.evaluate_held_out(request.dataset, *interactions, [&](const TakeScores& take) {
+        score_test_users(request.dataset, *interactions, *model, take);
+      });
+    return request.evaluate(*model, request.dataset, test_impressions, static_cast<std::size_t>(max_history));
+  }
+};
+
 class Fcf final : public Recipe {
  public:
+  Fcf() { impressions_.validation_impressions = 0; }
+
   void bind(SettingsTable& table) override {
     engine_.rounds = 500;
     engine_.bind(table);
     optimiser_.optimiser = "adam";
     optimiser_.learning_rate = 0.01;
     optimiser_.bind(table);
-    settings_.bind(table);
+    table.add("cohort", cohort_, {1, 10000000}, "Users per round");
+    interactions_.bind(table);
+    table
+        .add("max_history", impressions_.max_history, {1, 10000},
+             "Impressions: most recent clicks of a history that a test device solves from")
+        .add("user_share", impressions_.user_share, {1e-6, 1.0}, "Impressions: share of the users who train");
+    factors_.bind(table);
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
-    SOTTO_TRY(auto run, FactorisationRun::prepare(settings_, request));
-    SOTTO_TRY(auto sampler, run.sampler());
-    FactorisationSource source(run.devices(), std::move(sampler), run.model());
-    return run.train(source, optimiser_, engine_);
+    SOTTO_TRY(auto run, prepare(request));
+    SOTTO_TRY(auto sampler, CohortSampler::create(run.devices.users, cohort_, request.seed));
+    PlainMeans source(std::move(sampler),
+                      factorisation_mean(run.devices, run.devices.users.size(), *run.model));
+    SOTTO_TRY(auto outcome, train_to_last_round(request, *run.parameters, source, optimiser_, engine_,
+                                                [&] { return run.measure(); }));
+    outcome.training_users = run.devices.users.size();
+    outcome.training_samples = run.devices.count();
+    return outcome;
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
-    SOTTO_TRY(auto run, FactorisationRun::prepare(settings_, request));
-    return run.evaluate_last();
+    SOTTO_TRY(auto run, prepare(request));
+    return measure_last_round(request, *run.parameters, [&] { return run.measure(); });
   }
 
  private:
+  Result<FactorisationRun> prepare(const RunRequest& request) const {
+    FactorisationRun run{request, impressions_.max_history};
+    SOTTO_TRY(const auto device, request.compute_device());
+    SOTTO_CHECK(choose_devices(run));
+    torch::manual_seed(request.seed);
+    run.model =
+        std::make_shared<FactorModel>(static_cast<std::int64_t>(request.dataset.item_count()), factors_);
+    run.model->to(device);
+    run.parameters = std::make_unique<FlatParameters>(*run.model);
+    return run;
+  }
+
+  Status choose_devices(FactorisationRun& run) const {
+    const Dataset& dataset = run.request.dataset;
+    if (dataset.has_interactions()) {
+      SOTTO_TRY(run.interactions, prepare_interactions(dataset, interactions_, run.request.seed));
+      run.devices = positives_of(dataset, *run.interactions);
+      return {};
+    }
+    if (!dataset.has_impressions())
+      return bad_input("{} has neither interactions nor impressions: nothing can be learned from it",
+                       dataset.name());
+    SOTTO_TRY(auto data, prepare_training_data(dataset, impressions_, run.request.seed));
+    run.devices = positives_of(dataset, data.users);
+    run.test_impressions = std::move(data.test);
+    return {};
+  }
+
   EngineSettings engine_;
   OptimiserSettings optimiser_;
-  FactorisationRunSettings settings_;
+  std::int64_t cohort_ = 100;
+  FactorisationSettings factors_;
+  InteractionSettings interactions_;
+  TrainingDataSettings impressions_;
 };
 
 }  // namespace

@@ -1,17 +1,17 @@
 // FedNewsRec (Qi et al. 2020) without noise: every round a cohort of users computes the gradient of the model
 // on its own clicks; the server averages and takes one step. Only gradients leave a device. No DP. Any
-// two-tower model without vectors of users takes FedNewsRec's place.
-
-#include "recipes/fedrec.h"
+// two-tower model without vectors of users takes FedNewsRec's place; with plm-nr every device holds, and
+// sends, the layers of BERT that learn.
 
 #include "recipes/news_run.h"
+#include "recipes/table.h"
 
 namespace sotto {
 namespace {
 
-class FedRec final : public Recipe {
+class FedRec final : public NewsRecipe {
  public:
-  explicit FedRec(std::string model) { news_.model = std::move(model); }
+  FedRec() : NewsRecipe({}) {}
 
   void bind(SettingsTable& table) override {
     engine_.bind(table);
@@ -24,26 +24,19 @@ class FedRec final : public Recipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check_federated(news_));
-    SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
+    SOTTO_TRY(auto run, prepare(request));
     SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
-    FederatedSource source(federated_, std::move(sampler), make_transforms(federated_), run.training());
+    PlainMeans source(std::move(sampler), news_mean(federated_, make_transforms(federated_), run.training()));
     return run.train(source, optimiser_, engine_);
   }
 
-  Result<TestMetrics> evaluate(const RunRequest& request) override {
-    SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
-    return run.evaluate_best();
-  }
-
  private:
-  EngineSettings engine_;
   FederatedSettings federated_;
   OptimiserSettings optimiser_;
-  NewsSettings news_;
 };
 
 }  // namespace
 
-std::unique_ptr<Recipe> make_fedrec(std::string model) { return std::make_unique<FedRec>(std::move(model)); }
+std::unique_ptr<Recipe> make_fedrec() { return std::make_unique<FedRec>(); }
 
 }  // namespace sotto

@@ -1,6 +1,5 @@
 #include "recipes/interaction_run.h"
 
-#include "recipes/compute_device.h"
 #include "recipes/last_round.h"
 
 namespace sotto {
@@ -23,7 +22,7 @@ void InteractionRunSettings::bind(SettingsTable& table) {
 Result<InteractionRun> InteractionRun::prepare(const InteractionRunSettings& settings,
                                                const RunRequest& request, MetaLearning method) {
   InteractionRun run(settings, request);
-  SOTTO_TRY(const auto device, compute_device(request.device));
+  SOTTO_TRY(const auto device, request.compute_device());
   SOTTO_TRY(auto data, prepare_interactions(request.dataset, settings.data, request.seed));
   run.data_ = std::make_unique<InteractionData>(std::move(data));
   SOTTO_TRY(auto inputs, build_tabular_inputs(request.dataset, input_choice(settings.inputs)));
@@ -55,6 +54,18 @@ Result<TrainOutcome> InteractionRun::train(UpdateSource& source, const Optimiser
                                               [this] { return measure(); }));
   outcome.training_users = data_->users.size();
   outcome.training_samples = data_->row_count();
+  return outcome;
+}
+
+Result<TrainOutcome> InteractionRun::train_soundly(const PrivateTrainingSettings& budget,
+                                                   CohortSampler sampler, const OptimiserSettings& optimiser,
+                                                   const EngineSettings& engine, const std::string& recipe) {
+  const auto shape = TrainingShape::of(dimension(), sampler, engine.rounds);
+  SOTTO_TRY(auto rounds, SoundRounds::begin(budget, shape, request_.run));
+  SOTTO_TRY(auto* source,
+            rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.seed));
+  SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
+  outcome.privacy = rounds.datasheet(recipe);
   return outcome;
 }
 

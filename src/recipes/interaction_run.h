@@ -6,6 +6,7 @@
 
 #include "fl/cohort_sampler.h"
 #include "fl/interaction_training.h"
+#include "fl/private_training.h"
 #include "recipes/recipe.h"
 
 namespace sotto {
@@ -34,6 +35,10 @@ class InteractionRun {
 
   Result<TrainOutcome> train(UpdateSource& source, const OptimiserSettings& optimiser,
                              const EngineSettings& engine);
+  // On the sound path; the page about it is in the outcome.
+  Result<TrainOutcome> train_soundly(const PrivateTrainingSettings& budget, CohortSampler sampler,
+                                     const OptimiserSettings& optimiser, const EngineSettings& engine,
+                                     const std::string& recipe);
   Result<TestMetrics> evaluate_best();
 
  private:

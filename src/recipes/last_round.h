@@ -3,6 +3,8 @@
 
 #include <functional>
 
+#include "fl/server_optimiser.h"
+#include "model/flat_parameters.h"
 #include "recipes/recipe.h"
 
 namespace sotto {

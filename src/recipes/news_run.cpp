@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "recipes/compute_device.h"
-#include "recipes/learned_codes.h"
 #include "recipes/news_text.h"
 
 namespace sotto {
@@ -19,31 +17,6 @@ std::string federated_models() {
 
 }  // namespace
 
-void NewsSettings::bind_for(SettingsTable& table, const std::function<bool(const ModelEntry&)>& wanted) {
-  const auto any = [&](const std::function<bool(const ModelEntry&)>& has) {
-    return std::any_of(models().begin(), models().end(),
-                       [&](const ModelEntry& entry) { return wanted(entry) && has(entry); });
-  };
-  shape.bind(table, [&](std::string_view name) {
-    return any([&](const ModelEntry& entry) { return entry.reads_setting(name); });
-  });
-  data.bind(table);
-  table.add_choice("precision", precision, {"fp32", "bf16"},
-                   "Matrix products in training: 32 bits, or 16 on a GPU (mixed precision)");
-  text.bind(table);
-  if (any([](const ModelEntry& entry) { return entry.features.abstracts; }))
-    table.add("max_abstract_words", max_abstract_words, {1, 100'000}, "Words of an abstract that are read");
-  if (any([](const ModelEntry& entry) { return entry.reads_setting("word_size"); }))
-    table
-        .add("glove", glove,
-             "File of GloVe word vectors to start from (.txt, .xz, .gz, .zst); empty: random ones")
-        .add("word_scale", word_scale, {1e-6, 100.0}, "Standard deviation of random word vectors");
-  if (any([](const ModelEntry& entry) { return entry.reads_setting("vector_size"); }))
-    table.add("vector_size", vector_size, {1, 4096},
-              "Size of the item vectors made from the catalogue's words");
-  if (any([](const ModelEntry& entry) { return entry.reads_setting("bert"); })) bert.bind(table);
-}
-
 NewsSettings NewsSettings::private_nrms() {
   NewsSettings settings;
   settings.model = "nrms";
@@ -53,14 +26,33 @@ NewsSettings NewsSettings::private_nrms() {
 }
 
 void NewsSettings::bind(SettingsTable& table) {
-  if (const auto entry = find_model(model); entry && (*entry)->user_ids())
-    shape.user_mask = (*entry)->user_mask;
-  bind_for(table, [&](const ModelEntry& entry) { return entry.name == model; });
+  const auto found = find_model(model);
+  if (!found) return;  // the run is refused, with advice
+  const ModelEntry& entry = **found;
+  if (entry.user_ids()) shape.user_mask = entry.user_mask;
+  shape.bind(table, [&](std::string_view name) { return entry.reads_setting(name); });
+  data.bind(table);
+  table.add_choice("precision", precision, {"fp32", "bf16"},
+                   "Matrix products in training: 32 bits, or 16 on a GPU (mixed precision)");
+  text.bind(table);
+  if (entry.features.abstracts)
+    table.add("max_abstract_words", max_abstract_words, {1, 100'000}, "Words of an abstract that are read");
+  if (entry.reads_setting("word_size"))
+    table
+        .add("glove", glove,
+             "File of GloVe word vectors to start from (.txt, .xz, .gz, .zst); empty: random ones")
+        .add("word_scale", word_scale, {1e-6, 100.0}, "Standard deviation of random word vectors");
+  if (entry.reads_setting("vector_size"))
+    table.add("vector_size", vector_size, {1, 4096},
+              "Size of the item vectors made from the catalogue's words");
+  if (entry.reads_setting("bert")) bert.bind(table);
 }
 
 void NewsSettings::bind_with_choice(SettingsTable& table) {
-  table.add("model", model, "News model: " + federated_models());
-  bind_for(table, [](const ModelEntry& entry) { return entry.federated(); });
+  std::vector<std::string> names;
+  for (const auto& entry : models()) names.emplace_back(entry.name);
+  table.add_choice("model", model, std::move(names), "News model; the settings below are those it reads");
+  bind(table);
 }
 
 Status check_federated(const NewsSettings& settings) {
@@ -68,7 +60,7 @@ Status check_federated(const NewsSettings& settings) {
   if (entry->federated()) return {};
   return bad_input(
       "{} {}, which devices do not share: choose --set model=NAME among {}, or train it in one place with "
-      "central-{}",
+      "central --set model={}",
       entry->name,
       entry->user_ids() ? "keeps a vector of every user's own" : "scores every item anew for every user",
       federated_models(), entry->name);
@@ -77,7 +69,7 @@ Status check_federated(const NewsSettings& settings) {
 Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest& request) {
   NewsRun run(settings, request);
   SOTTO_TRY(const auto* entry, find_model(settings.model));
-  SOTTO_TRY(const auto device, compute_device(request.device));
+  SOTTO_TRY(const auto device, request.compute_device());
   SOTTO_TRY(const auto precision, precision_on(settings.precision, request.device));
   SOTTO_TRY(auto data, prepare_training_data(request.dataset, settings.data, request.seed));
   run.data_ = std::make_unique<TrainingData>(std::move(data));
@@ -153,15 +145,38 @@ Status NewsRun::load_best() {
   return {};
 }
 
-MeanImpressionMetrics NewsRun::measure_test() {
-  if (!request_.take_news) return measure(data_->test);
-  request_.take_news(trained());
-  return {};
+MeanImpressionMetrics NewsRun::measure_test() { return measure(data_->test); }
+
+Result<TrainOutcome> NewsRun::train_soundly(const PrivateTrainingSettings& budget, CohortSampler sampler,
+                                            ServerOptimiser& optimiser, const EngineSettings& engine,
+                                            const std::string& recipe) {
+  SOTTO_CHECK(check_nothing_is_chosen(settings_.data));
+  const auto shape = TrainingShape::of(dimension(), sampler, engine.rounds);
+  SOTTO_TRY(auto rounds, SoundRounds::begin(budget, shape, request_.run));
+  SOTTO_TRY(auto* source,
+            rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.seed));
+  SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
+  outcome.privacy = rounds.datasheet(recipe);
+  return outcome;
 }
 
-Result<MeanImpressionMetrics> NewsRun::evaluate_best() {
-  SOTTO_CHECK(load_best());
-  return measure_test();
+Result<TrainOutcome> NewsRun::train_soundly(const PrivateTrainingSettings& budget, CohortSampler sampler,
+                                            const OptimiserSettings& optimiser, const EngineSettings& engine,
+                                            const std::string& recipe) {
+  SOTTO_TRY(const auto made, make_optimiser(optimiser, parameters_->values()));
+  return train_soundly(budget, std::move(sampler), *made, engine, recipe);
+}
+
+Result<TestMetrics> NewsRecipe::evaluate(const RunRequest& request) {
+  SOTTO_TRY(auto run, prepare(request));
+  SOTTO_CHECK(run.load_best());
+  return run.measure_test();
+}
+
+Result<TrainedNews> NewsRecipe::open(const RunRequest& request) {
+  SOTTO_TRY(auto run, prepare(request));
+  SOTTO_CHECK(run.load_best());
+  return run.trained();
 }
 
 }  // namespace sotto

@@ -5,12 +5,12 @@
 #include <functional>
 #include <memory>
 
-#include "fl/federated_source.h"
+#include "fl/plain_means.h"
+#include "fl/private_training.h"
 #include "fl/training_data.h"
 #include "model/bert/bert_text.h"
 #include "model/news/model_registry.h"
 #include "recipes/recipe.h"
-#include "recipes/trained_news.h"
 #include "text/vocabulary.h"
 
 namespace sotto {
@@ -31,11 +31,8 @@ struct NewsSettings {
   static NewsSettings private_nrms();
   // The settings that `model` reads.
   void bind(SettingsTable& table);
-  // A choice among the models that devices can train together, and the settings of all of these.
+  // The same behind a choice of the model (bind_settings).
   void bind_with_choice(SettingsTable& table);
-
- private:
-  void bind_for(SettingsTable& table, const std::function<bool(const ModelEntry&)>& wanted);
 };
 
 // Refuses models that hold something of every user's own, or encode items for every user anew, with advice.
@@ -48,7 +45,6 @@ class NewsRun {
   static Result<NewsRun> prepare(const NewsSettings& settings, const RunRequest& request);
 
   const TrainingData& data() const { return *data_; }
-  const TrainingDataSettings& data_settings() const { return settings_.data; }
   NewsTraining& training() { return *training_; }
   RankingModel& model() { return *model_; }
   FlatParameters& parameters() { return *parameters_; }
@@ -57,16 +53,22 @@ class NewsRun {
   Result<TrainOutcome> train(UpdateSource& source, const OptimiserSettings& optimiser,
                              const EngineSettings& engine);
   Result<TrainOutcome> train(UpdateSource& source, ServerOptimiser& optimiser, const EngineSettings& engine);
-  // The best parameters, measured on the test impressions or handed over as the request asks.
-  Result<MeanImpressionMetrics> evaluate_best();
-  // Its two steps.
+  // On the sound path, where devices fetch and train the whole model; the page about it is in the outcome.
+  // Refuses a run whose best round would be chosen on users' impressions.
+  Result<TrainOutcome> train_soundly(const PrivateTrainingSettings& budget, CohortSampler sampler,
+                                     ServerOptimiser& optimiser, const EngineSettings& engine,
+                                     const std::string& recipe);
+  Result<TrainOutcome> train_soundly(const PrivateTrainingSettings& budget, CohortSampler sampler,
+                                     const OptimiserSettings& optimiser, const EngineSettings& engine,
+                                     const std::string& recipe);
+
   Status load_best();
-  MeanImpressionMetrics measure_test();
+  MeanImpressionMetrics measure_test();  // of the parameters as they are now
+  TrainedNews trained() const;           // likewise
 
  private:
   NewsRun(const NewsSettings& settings, const RunRequest& request) : settings_(settings), request_(request) {}
   MeanImpressionMetrics measure(const std::vector<std::uint32_t>& impressions);
-  TrainedNews trained() const;
 
   const NewsSettings& settings_;
   const RunRequest& request_;
@@ -76,6 +78,21 @@ class NewsRun {
   ReadItems read_;
   std::unique_ptr<FlatParameters> parameters_;
   std::unique_ptr<NewsTraining> training_;
+};
+
+// A recipe over a news model: how a stored run is measured and opened is the same for all.
+class NewsRecipe : public Recipe {
+ public:
+  Result<TestMetrics> evaluate(const RunRequest& request) override;
+  Result<TrainedNews> open(const RunRequest& request) final;
+
+ protected:
+  explicit NewsRecipe(NewsSettings news) : news_(std::move(news)) {}
+  // Before training, measuring and opening alike.
+  virtual Result<NewsRun> prepare(const RunRequest& request) { return NewsRun::prepare(news_, request); }
+
+  EngineSettings engine_;
+  NewsSettings news_;
 };
 
 }  // namespace sotto

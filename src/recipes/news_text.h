@@ -19,4 +19,10 @@ struct NewsText {
 Result<NewsText> read_news_text(const NewsSettings& settings, const RunRequest& request,
                                 const ModelEntry& entry);
 
+// Rows that a model learns for categories, entities and users are numbered by the data it trains on. Writes a
+// fingerprint of that numbering, RUN/codes.txt, or compares with the one there, so that other data cannot be
+// read with the wrong rows. Models that read words, or entities with the data's own vectors, have none.
+Status check_learned_codes(const fs::path& run, const Dataset& dataset, const ModelEntry& entry,
+                           const KnownUsers& known);
+
 }  // namespace sotto

@@ -3,69 +3,227 @@
 // paper: noise inside the training pass, permuted labels, FedAdam on plain gradients, the paper's
 // sensitivity. sound: trained under user-level distributed noise; queries use the sensitivity that holds.
 
-#include "recipes/private_rec.h"
+#include <algorithm>
+#include <optional>
 
-#include "recipes/open_queries.h"
-#include "recipes/private_labels.h"
-#include "recipes/private_rec_settings.h"
-#include "recipes/sound_rounds.h"
+#include "data/open_histories.h"
+#include "model/news/private_rec_model.h"
+#include "privacy/accounting/account.h"
+#include "privacy/mechanisms/label_release.h"
+#include "recipes/news_run.h"
+#include "recipes/table.h"
 
 namespace sotto {
 namespace {
 
-class PrivateRec final : public Recipe {
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t first = 0; first <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', first), text.size());
+    parts.push_back(text.substr(first, comma - first));
+    first = comma + 1;
+  }
+  return parts;
+}
+
+// The paper's label permutation (DPL) among the click and the sampled non-clicks. No epsilon holds for it:
+// the real click is always among the items sent (privacy/mechanisms/label_release.h).
+Result<ChooseCandidates> permuted_labels(double epsilon, std::int64_t negatives) {
+  SOTTO_TRY(const auto labels, PaperLabelPermutation::create(epsilon, static_cast<std::uint32_t>(negatives)));
+  return [labels](const Impression& impression, std::uint32_t clicked_position, std::size_t wanted,
+                  RandomSource& random, std::vector<ItemId>& candidates) {
+    const auto sample = labels.release(impression.clicked, clicked_position, DeviceRandom::simulated(random));
+    if (!sample || sample->negatives.empty()) return false;
+    candidates = {impression.shown[sample->positive]};
+    for (std::size_t i = 0; i < wanted; ++i)  // repeated where an impression has fewer
+      candidates.push_back(impression.shown[sample->negatives[i % sample->negatives.size()]]);
+    return true;
+  };
+}
+
+Result<double> holds_once(PrivacyEvent event) {
+  event.total_variation = 0;  // of the sampler, named in words
+  SOTTO_TRY(const auto holds, account({&event, 1}, 0, Method::pure_composition, Adversary::server));
+  return holds.epsilon;
+}
+
+class PrivateRec final : public NewsRecipe {
  public:
+  PrivateRec() : NewsRecipe(NewsSettings::private_nrms()) {}
+
   void bind(SettingsTable& table) override {
     engine_.bind(table);
     federated_.bind(table);
     optimiser_.bind(table);
     private_.bind(table);
-    attention_.bind(table);
-    open_.bind(table);
+    table.add("basis_vectors", basis_vectors_, {1, 4096}, "B, public vectors that readers are mixtures of")
+        .add("padding", padding_, {0.0, 0.999},
+             "p, share of clicks replaced by a blank item before anything is computed")
+        .add("weight_clip", weight_clip_, {1e-6, 1.0}, "theta, L2 norm of the mixture's weights")
+        .add("training_epsilon", training_epsilon_, {0.0, 1e6},
+             "epsilon_t of the noise inside the training pass; 0: none. In sound mode it is no guarantee, "
+             "only noise")
+        .add("serving_epsilon", serving_epsilon_, {0.0, 1e6},
+             "epsilon_s of one query; 0: exact queries, no guarantee")
+        .add_choice("noise", noise_, {"laplace", "gaussian"}, "Law of the noise on the weights")
+        .add("noise_delta", noise_delta_, {1e-300, 0.5}, "delta of Gaussian noise on the weights")
+        .add("public_categories", public_categories_,
+             "Categories that readers call not sensitive, separated by commas: queries are then exact, cost "
+             "nothing and read clicks of these alone");
     news_.bind_with_choice(table);
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
     SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
-    if (federated_.mode == "paper") {
-      if (attention_.training_epsilon > 0) {
-        SOTTO_TRY(auto labels, permuted_labels(attention_.training_epsilon, news_.data.negatives));
-        run.training().choose_candidates(std::move(labels));
-      }
-      FederatedSource source(federated_, std::move(sampler), {}, run.training());
-      SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
-      SOTTO_TRY(outcome.privacy, attention_.as_printed());
-      return open_.finish(run, std::move(outcome), request, news_.data.max_history);
-    }
-    SOTTO_TRY(auto rounds, SoundRounds::begin(private_, run, std::move(sampler), engine_, request));
-    SOTTO_TRY(auto outcome, run.train(rounds.source(), optimiser_, engine_));
-    SOTTO_TRY(outcome.privacy, attention_.beside(rounds.datasheet("privaterec")));
-    return open_.finish(run, std::move(outcome), request, news_.data.max_history);
+    SOTTO_TRY(auto outcome, as_printed() ? train_as_printed(run, std::move(sampler))
+                                         : train_soundly(run, std::move(sampler)));
+    if (public_categories_.empty() || outcome.summary.interrupted) return outcome;
+    SOTTO_TRY(outcome.test, measure_open_queries(run, request));
+    outcome.privacy->epsilon_query = 0;
+    outcome.privacy->server_sees.emplace_back("what was read in " + public_categories_ +
+                                              ", as exactly as queries tell it");
+    outcome.privacy->not_protected.emplace_back("clicks in " + public_categories_ + ": called not sensitive");
+    return outcome;
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
+    if (public_categories_.empty()) return NewsRecipe::evaluate(request);
     SOTTO_TRY(auto run, prepare(request));
-    return open_.evaluate(run, request, news_.data.max_history);
+    SOTTO_CHECK(run.load_best());
+    return measure_open_queries(run, request);
   }
 
  private:
-  Result<NewsRun> prepare(const RunRequest& request) {
+  bool as_printed() const { return federated_.mode == "paper"; }
+
+  // GetPrivAttn around the backbone, with one mechanism for training and one for queries.
+  Result<NewsRun> prepare(const RunRequest& request) override {
     SOTTO_CHECK(check_federated(news_));
-    SOTTO_CHECK(open_.check(request.dataset, attention_.serving_epsilon));
-    SOTTO_TRY(news_.wrap, attention_.around_a_model(federated_.mode, request.seed));
+    SOTTO_CHECK(check_open_queries(request.dataset));
+    PrivateRecModel::Settings attention{basis_vectors_, weight_clip_, {}, {}, request.seed};
+    SOTTO_TRY(attention.training, mechanism(training_epsilon_));
+    SOTTO_TRY(attention.serving, mechanism(serving_epsilon_));
+    news_.wrap = [attention](std::shared_ptr<RankingModel> backbone) -> std::shared_ptr<RankingModel> {
+      return std::make_shared<PrivateRecModel>(std::dynamic_pointer_cast<NewsRecommender>(backbone),
+                                               attention);
+    };
     SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
-    SOTTO_CHECK(attention_.check_basis(run.model()));
+    const std::int64_t size = dynamic_cast<const NewsRecommender&>(run.model()).vector_size();
+    if (basis_vectors_ > size)
+      return bad_input("{} basis vectors of {} numbers span nothing more: set basis_vectors to at most {}",
+                       basis_vectors_, size, size);
     return run;
   }
 
-  EngineSettings engine_;
+  Result<std::optional<PrivateAttention>> mechanism(double epsilon) const {
+    if (epsilon == 0) return std::nullopt;
+    const bool gaussian = noise_ == "gaussian";
+    SOTTO_TRY(auto made, PrivateAttention::create({as_printed() ? GuaranteeMode::paper : GuaranteeMode::sound,
+                                                   gaussian ? NoiseKind::gaussian : NoiseKind::laplace,
+                                                   static_cast<std::uint64_t>(basis_vectors_), weight_clip_,
+                                                   epsilon, gaussian ? noise_delta_ : 0, padding_}));
+    return std::optional(std::move(made));
+  }
+
+  Result<TrainOutcome> train_as_printed(NewsRun& run, CohortSampler sampler) {
+    if (training_epsilon_ > 0) {
+      SOTTO_TRY(auto labels, permuted_labels(training_epsilon_, news_.data.negatives));
+      run.training().choose_candidates(std::move(labels));
+    }
+    PlainMeans source(std::move(sampler), news_mean(federated_, {}, run.training()));
+    SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
+    SOTTO_TRY(outcome.privacy, printed_datasheet());
+    return outcome;
+  }
+
+  Result<TrainOutcome> train_soundly(NewsRun& run, CohortSampler sampler) {
+    SOTTO_TRY(auto outcome,
+              run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "privaterec"));
+    SOTTO_TRY(const std::string query, query_statement());
+    outcome.privacy->mechanism += "; " + query;
+    SOTTO_TRY(outcome.privacy->epsilon_query, query_epsilon());
+    outcome.privacy->not_protected.emplace_back("queries together: the device's ledger charges each of them");
+    return outcome;
+  }
+
+  // Of one query with Laplace noise, for the whole history; Gaussian noise has a delta besides, told in
+  // words.
+  Result<std::optional<double>> query_epsilon() const {
+    SOTTO_TRY(const auto made, mechanism(serving_epsilon_));
+    if (!made || noise_ == "gaussian") return std::nullopt;
+    return holds_once(made->whole_history());
+  }
+
+  Result<std::string> query_statement() const {
+    SOTTO_TRY(const auto made, mechanism(serving_epsilon_));
+    if (!made) return std::string("queries are sent without noise: no differential privacy for them");
+    if (noise_ == "gaussian")
+      return fmt::format("one query: {} noise on {} weights for epsilon {:g}, delta {:g}; queries add up",
+                         noise_, basis_vectors_, serving_epsilon_, noise_delta_);
+    SOTTO_TRY(const double whole, holds_once(made->whole_history()));
+    SOTTO_TRY(const double click, holds_once(*made->statement().holds));
+    return fmt::format(
+        "one query: epsilon {:.4g} for one replaced click, {:.4g} for the whole history (asked for: {:g}), "
+        "up to the {:.1g} by which the sampler may miss its law; queries add up",
+        click, whole, serving_epsilon_, made->whole_history().total_variation);
+  }
+
+  // What the paper claims; nothing holds for gradients computed from raw histories.
+  Result<PrivacyDatasheet> printed_datasheet() const {
+    PrivacyDatasheet sheet;
+    sheet.recipe = "privaterec";
+    sheet.mode = "paper";
+    SOTTO_TRY(const std::string query, query_statement());
+    sheet.mechanism =
+        fmt::format("weights of {} basis vectors with {} noise inside the pass, permuted labels; {}",
+                    basis_vectors_, noise_, query);
+    sheet.sampling = "the server picks and sees the cohort: nothing is gained by sampling";
+    sheet.composition = "none: the paper counts one training step";
+    if (training_epsilon_ > 0) sheet.epsilon_claimed = training_epsilon_;
+    SOTTO_TRY(sheet.epsilon_query, query_epsilon());
+    sheet.server_sees = {"who takes part in which round", "every device's gradient on its own"};
+    sheet.not_protected = {
+        "gradients below the noise: user model, news model through the history and the basis as keys are "
+        "computed from the raw history",
+        "the click: it is always among the items that are sent"};
+    return sheet;
+  }
+
+  // Personal settings: exact queries from clicks of categories alone that readers called not sensitive. Noise
+  // and charge follow from the setting, never from what was clicked.
+  Status check_open_queries(const Dataset& dataset) const {
+    if (public_categories_.empty()) return {};
+    if (serving_epsilon_ == 0)
+      return check_categories(dataset.catalogue(), split_at_commas(public_categories_));
+    return bad_input(
+        "queries from public_categories read nothing that needs noise: set serving_epsilon=0, or leave "
+        "public_categories out to ask with all clicks");
+  }
+
+  Result<MeanImpressionMetrics> measure_open_queries(NewsRun& run, const RunRequest& request) const {
+    const fs::path folder = request.run / "open-histories";
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) return failed("cannot create {}: {}", folder.string(), error.message());
+    MeanImpressionMetrics metrics;
+    {
+      SOTTO_TRY(const Dataset open,
+                open_histories(request.dataset, split_at_commas(public_categories_), folder));
+      std::vector<std::uint32_t> all(open.impression_count());
+      for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+      metrics = request.evaluate(run.model(), open, all, static_cast<std::size_t>(news_.data.max_history));
+    }
+    fs::remove_all(folder, error);  // a copy for this measurement only
+    return metrics;
+  }
+
   FederatedSettings federated_;
   OptimiserSettings optimiser_;
   PrivateTrainingSettings private_;
-  PrivateRecSettings attention_;
-  OpenQueries open_;
-  NewsSettings news_ = NewsSettings::private_nrms();
+  std::int64_t basis_vectors_ = 3;
+  double padding_ = 0.2, weight_clip_ = 1, training_epsilon_ = 0, serving_epsilon_ = 0, noise_delta_ = 1e-6;
+  std::string noise_ = "laplace", public_categories_;
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "metrics/ranking.h"
 #include "model/news/ranking_model.h"
 #include "privacy/accounting/datasheet.h"
+#include "recipes/trained_news.h"
 
 namespace sotto {
 
@@ -46,20 +47,19 @@ using EvaluateHeldOut = std::function<HeldOutReport(const Dataset& dataset, cons
 // Impressions or interactions, by the data a recipe trains on.
 using TestMetrics = std::variant<MeanImpressionMetrics, HeldOutReport>;
 
-struct TrainedNews;
-
 struct RunRequest {
   const Dataset& dataset;
   fs::path run;  // an existing folder; the recipe writes its files here
   std::uint64_t seed = 1;
   std::string device = "cpu";
   bool resume = false;
-  Evaluate evaluate;
-  Observe observe;
-  EvaluateHeldOut evaluate_held_out;
-  // When set, evaluate() of a recipe over a news model hands the model over instead of measuring it.
-  std::function<void(TrainedNews news)> take_news = {};
+  Evaluate evaluate = {};
+  Observe observe = {};
+  EvaluateHeldOut evaluate_held_out = {};
   EvaluateServed evaluate_served = {};
+
+  // cpu, or cuda where libtorch sees one.
+  Result<torch::Device> compute_device() const;
 };
 
 struct TrainOutcome {
@@ -81,7 +81,14 @@ class Recipe {
   virtual Result<TrainOutcome> train(const RunRequest& request) = 0;
   // Test metrics of the best parameters of a finished (or interrupted) run, possibly on other data.
   virtual Result<TestMetrics> evaluate(const RunRequest& request) = 0;
+  // The model of such a run with its best parameters. Refuses where no news model was trained.
+  virtual Result<TrainedNews> open(const RunRequest& request);
 };
+
+// Declares the settings of a recipe in an empty table. Which there are depends on the model where a recipe
+// has a choice of models: the one that the assignments (key=value) or the TOML file name last, unless empty.
+Status bind_settings(Recipe& recipe, SettingsTable& table, const std::vector<std::string>& assignments,
+                     const fs::path& toml = {});
 
 struct RecipeEntry {
   std::string_view name, summary;

@@ -1,21 +1,9 @@
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
-#include "recipes/central_news.h"
-#include "recipes/dp_fedrec.h"
-#include "recipes/dp_privrec.h"
-#include "recipes/dp_svd.h"
-#include "recipes/efficient_fedrec.h"
-#include "recipes/fcf.h"
-#include "recipes/fednewsrec.h"
-#include "recipes/fedrec.h"
-#include "recipes/fofl_self.h"
-#include "recipes/nn_self.h"
-#include "recipes/private_rec.h"
-#include "recipes/privrec.h"
-#include "recipes/privrec_cen.h"
-#include "recipes/recipe.h"
-#include "recipes/sotto.h"
+#include "recipes/table.h"
 
 namespace sotto {
 
@@ -84,12 +72,7 @@ std::span<const RecipeEntry> recipes() {
                   "server sees the gradient of every user who takes "
                   "part in a round, from which clicked items can be reconstructed. Use it as the non-private "
                   "mark for the private recipes.",
-                  false, [] { return make_fedrec("fednewsrec"); }},
-      RecipeEntry{
-          "fedrec-bert", "PLM-NR, with the whole of BERT on every device, by federated rounds without noise",
-          "No differential privacy. As fedrec: the server sees the gradient of every user who takes part. "
-          "Devices hold and send the layers of BERT that learn.",
-          false, [] { return make_fedrec("plm-nr"); }},
+                  false, &make_fedrec},
       RecipeEntry{
           "privrec", "PrivRec: federated meta-learning on interactions, tuned on the user's device",
           "No differential privacy. Rows, history and the tuned model stay on the devices; the server "
@@ -118,30 +101,8 @@ std::span<const RecipeEntry> recipes() {
                  "FCF: federated matrix factorisation of what users liked, in interactions or impressions",
                  &make_fcf),
       central("privrec-cen", "PrivRec's model trained on everybody's rows in one place", &make_privrec_cen),
-      central("central-fednewsrec", "FedNewsRec's model trained on everybody's clicks in one place",
-              [] { return make_central_news("fednewsrec"); }),
-      central("central-nrms", "NRMS trained on everybody's clicks in one place",
-              [] { return make_central_news("nrms"); }),
-      central("central-naml", "NAML trained on everybody's clicks in one place",
-              [] { return make_central_news("naml"); }),
-      central("central-plm-nr", "PLM-NR, BERT as news model, trained on everybody's clicks in one place",
-              [] { return make_central_news("plm-nr"); }),
-      central("central-lstur", "LSTUR trained on everybody's clicks in one place",
-              [] { return make_central_news("lstur"); }),
-      central("central-npa", "NPA trained on everybody's clicks in one place",
-              [] { return make_central_news("npa"); }),
-      central("central-ebnr", "EBNR trained on everybody's clicks in one place",
-              [] { return make_central_news("ebnr"); }),
-      central("central-dkn", "DKN trained on everybody's clicks in one place",
-              [] { return make_central_news("dkn"); }),
-      central("central-dan", "DAN trained on everybody's clicks in one place",
-              [] { return make_central_news("dan"); }),
-      central("central-dfm", "DFM trained on everybody's clicks in one place",
-              [] { return make_central_news("dfm"); }),
-      central("central-fm", "A factorisation machine trained on everybody's clicks in one place",
-              [] { return make_central_news("fm"); }),
-      central("central-catalogue", "The flagship's small model trained on everybody's clicks in one place",
-              [] { return make_central_news("catalogue"); }),
+      central("central", "A news model, --set model=NAME, trained on everybody's clicks in one place",
+              &make_central),
   };
   return entries;
 }
@@ -155,6 +116,40 @@ Result<const RecipeEntry*> find_recipe(std::string_view name) {
   if (const auto near = nearest(name, names))
     return bad_input("unknown recipe '{}'; did you mean '{}'? 'sotto recipes' lists them all", name, *near);
   return bad_input("unknown recipe '{}'; 'sotto recipes' lists them all", name);
+}
+
+Result<torch::Device> RunRequest::compute_device() const {
+  if (device == "cpu") return torch::Device(torch::kCPU);
+  if (device != "cuda") return bad_input("unknown device '{}': cpu or cuda", device);
+  if (!torch::cuda::is_available())
+    return bad_input("this build of libtorch sees no CUDA device: use --device cpu");
+  return torch::Device(torch::kCUDA);
+}
+
+Result<TrainedNews> Recipe::open(const RunRequest& request) {
+  return bad_input(
+      "{} learns no vectors of items and readers from text: take one of 'sotto', 'fedrec' or 'central --set "
+      "model=nrms'",
+      request.run.string());
+}
+
+Status bind_settings(Recipe& recipe, SettingsTable& table, const std::vector<std::string>& assignments,
+                     const fs::path& toml) {
+  constexpr std::string_view key = "model=";
+  recipe.bind(table);
+  const auto rows = table.rows();
+  if (std::none_of(rows.begin(), rows.end(), [](const auto& row) { return row.name == "model"; })) return {};
+  std::optional<std::string> model;
+  if (!toml.empty()) {
+    SOTTO_TRY(model, toml_string(toml, "model"));
+  }
+  for (const std::string& assignment : assignments)
+    if (assignment.starts_with(key)) model = assignment.substr(key.size());
+  if (!model) return {};
+  SOTTO_CHECK(table.set("model", *model));
+  table = SettingsTable();
+  recipe.bind(table);
+  return {};
 }
 
 }  // namespace sotto

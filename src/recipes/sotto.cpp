@@ -4,21 +4,39 @@
 // vector of its own and ranks by itself, or tells the server which public prototype it resembles.
 // noise=none: the same training without clipping and noise, to compare with.
 
-#include "recipes/sotto.h"
+#include <algorithm>
 
+#include "base/log.h"
+#include "fl/personal_model.h"
 #include "fl/tail_average.h"
-#include "recipes/sotto_parts.h"
-#include "recipes/sound_rounds.h"
+#include "recipes/news_run.h"
+#include "recipes/table.h"
 
 namespace sotto {
 namespace {
 
-class Sotto final : public Recipe {
+// The model as devices use it.
+std::shared_ptr<RankingModel> with_personal_vectors(std::shared_ptr<RankingModel> model) {
+  auto towers = std::dynamic_pointer_cast<NewsRecommender>(std::move(model));
+  TORCH_CHECK(towers, "only a two-tower model has vectors of readers");
+  return std::make_shared<PersonalModel>(std::move(towers));
+}
+
+class Sotto final : public NewsRecipe {
  public:
+  Sotto() : NewsRecipe({}) {}
+
   void bind(SettingsTable& table) override {
     engine_.rounds = 30;
     engine_.bind(table);
-    own_.bind(table);
+    table.add("cohort", cohort_, {0, 10'000'000}, "Readers per round; 0: half of them, at most 10,000")
+        .add_choice("noise", noise_, {"distributed", "none"},
+                    "none: no clipping, no noise, no differential privacy")
+        .add("serving_epsilon", serving_epsilon_, {0.0, 1e6},
+             "epsilon of one answer, for the whole history; 0: nothing is told, the device ranks by itself")
+        .add("prototypes", prototypes_, {0, 65536},
+             "Public prototypes of interest that an answer names one of");
+    personal_.bind(table);
     optimiser_.optimiser = "sgd";  // Adam would make steps as large where there is only noise
     optimiser_.learning_rate = 1;
     optimiser_.momentum = 0.9;
@@ -32,41 +50,92 @@ class Sotto final : public Recipe {
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
-    SOTTO_CHECK(own_.check(private_));
-    SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
-    const std::int64_t cohort = own_.cohort_of(run.data().users.size());
-    SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, cohort, request.seed));
+    SOTTO_CHECK(check());
+    SOTTO_TRY(auto run, prepare(request));
+    FederatedSettings plain;
+    plain.cohort = cohort_of(run.data().users.size());
+    SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, plain.cohort, request.seed));
     SOTTO_TRY(auto steps, make_optimiser(optimiser_, run.parameters().values()));
     const auto rounds = static_cast<std::uint32_t>(engine_.rounds);
     TailAverage optimiser(std::move(steps), run.parameters().values(), rounds / 2, rounds);
     TrainOutcome outcome;
-    if (own_.noise == "none") {
-      FederatedSettings plain;
-      plain.cohort = cohort;
-      FederatedSource source(plain, std::move(sampler), {}, run.training());
+    if (noise_ == "none") {
+      PlainMeans source(std::move(sampler), news_mean(plain, {}, run.training()));
       SOTTO_TRY(outcome, run.train(source, optimiser, engine_));
     } else {
-      SOTTO_TRY(auto private_rounds, SoundRounds::begin(private_, run, std::move(sampler), engine_, request));
-      SOTTO_TRY(outcome, run.train(private_rounds.source(), optimiser, engine_));
-      outcome.privacy = own_.beside(private_rounds.datasheet("sotto"));
+      SOTTO_TRY(outcome, run.train_soundly(private_, std::move(sampler), optimiser, engine_, "sotto"));
+      state_answers(*outcome.privacy);
     }
-    SOTTO_CHECK(own_.measure(run, request, news_.data, outcome));
+    if (!outcome.summary.interrupted) SOTTO_CHECK(measure(run, request, outcome));
     return outcome;
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
-    SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
-    // What is handed on is the shared model: no reader's impressions are looked at for it.
-    if (request.take_news) return run.evaluate_best();
-    return own_.measure_adapted(run, request, news_.data);
+    SOTTO_TRY(auto run, prepare(request));
+    return measure_adapted(run, request);
   }
 
  private:
-  EngineSettings engine_;
-  SottoSettings own_;
+  std::int64_t cohort_of(std::size_t readers) const {
+    if (cohort_ > 0) return cohort_;
+    return std::min<std::int64_t>((static_cast<std::int64_t>(readers) + 1) / 2, 10'000);
+  }
+
+  // Refuses a budget where there is no noise, none where there is, and answers without prototypes.
+  Status check() const {
+    if (noise_ == "none" && private_.epsilon > 0)
+      return bad_input("noise=none keeps no budget: leave out --epsilon, or noise=none");
+    if (serving_epsilon_ > 0 && prototypes_ < 2)
+      return bad_input(
+          "private answers name one of the prototypes, and there are {}: set prototypes to at least 2, or "
+          "serving_epsilon=0",
+          prototypes_);
+    return {};
+  }
+
+  // What an answer costs, on the training's page.
+  void state_answers(PrivacyDatasheet& training) const {
+    training.epsilon_query = serving_epsilon_;
+    training.mechanism +=
+        serving_epsilon_ > 0
+            ? fmt::format("; an answer names one of {} public prototypes, by k-ary randomised response",
+                          prototypes_)
+            : "; nothing is told when recommending, the device ranks";
+    training.server_sees.emplace_back(
+        "no history and no personal vector: both are kept and used on the device alone");
+  }
+
+  // Of the best parameters, every reader's device having adapted itself.
+  Result<MeanImpressionMetrics> measure_adapted(NewsRun& run, const RunRequest& request) const {
+    SOTTO_CHECK(run.load_best());
+    auto& model = dynamic_cast<PersonalModel&>(run.model());
+    std::vector<UserId> readers;
+    for (const std::uint32_t test : run.data().test) readers.push_back(request.dataset.impression(test).user);
+    model.use(PersonalVectors::learn(model.shared(), request.dataset, std::move(readers),
+                                     static_cast<std::size_t>(news_.data.max_history), personal_));
+    return run.measure_test();
+  }
+
+  // The same, and what the server makes of private answers.
+  Status measure(NewsRun& run, const RunRequest& request, TrainOutcome& outcome) const {
+    if (personal_.steps > 0) {
+      info("before adaptation: AUC {:.2f}", 100 * outcome.test.mean.auc);
+      SOTTO_TRY(outcome.test, measure_adapted(run, request));
+    }
+    if (serving_epsilon_ == 0 || !request.evaluate_served) return {};
+    SOTTO_TRY(outcome.served, request.evaluate_served(
+                                  run.model(), request.dataset, run.data().test,
+                                  static_cast<std::size_t>(news_.data.max_history),
+                                  {serving_epsilon_, static_cast<std::size_t>(prototypes_)}, request.seed));
+    return {};
+  }
+
+  std::int64_t cohort_ = 0, prototypes_ = 64;
+  std::string noise_ = "distributed";
+  double serving_epsilon_ = 0;
+  PersonalSettings personal_;
   OptimiserSettings optimiser_;
   PrivateTrainingSettings private_;
-  NewsSettings news_;
 };
 
 }  // namespace

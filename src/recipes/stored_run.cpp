@@ -33,7 +33,7 @@ Result<StoredRun> load_run(const fs::path& run) {
     return bad_input("{} is not a run description", (run / "run.json").string());
   }
   loaded.recipe = loaded.entry->make();
-  loaded.recipe->bind(loaded.table);
+  SOTTO_CHECK(bind_settings(*loaded.recipe, loaded.table, {}, run / "settings.toml"));
   SOTTO_CHECK(loaded.table.load_toml(run / "settings.toml"));
   return loaded;
 }
@@ -47,24 +47,7 @@ Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset) {
   SOTTO_TRY(auto stored, load_run(run));
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
-  std::optional<TrainedNews> taken;
-  // Recipes without a news model measure whatever is asked of them: let that cost nothing.
-  const Evaluate not_ranked = [](RankingModel&, const Dataset&, std::span<const std::uint32_t>, std::size_t) {
-    return MeanImpressionMetrics{};
-  };
-  const auto not_measured = [](const Dataset&, const InteractionData&, const ScoreTestUsers&) {
-    return HeldOutReport{};
-  };
-  SOTTO_CHECK(stored.recipe->evaluate(
-      {dataset, run, stored.seed, stored.device, false, not_ranked, {}, not_measured, [&](TrainedNews news) {
-         taken = std::move(news);
-       }}));
-  if (!taken)
-    return bad_input(
-        "{} is a run of {}, which learns no vectors of items and readers from text: take one of "
-        "'fedrec' or 'central-nrms'",
-        run.string(), stored.entry->name);
-  return std::move(*taken);
+  return stored.recipe->open({dataset, run, stored.seed, stored.device});
 }
 
 }  // namespace sotto

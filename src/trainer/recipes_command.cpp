@@ -18,11 +18,12 @@ Status list_all(const Output& output) {
   return {};
 }
 
-Status show_one(const std::string& name, bool sample, const Output& output) {
+Status show_one(const std::string& name, const std::vector<std::string>& assignments, bool sample,
+                const Output& output) {
   SOTTO_TRY(const RecipeEntry* entry, find_recipe(name));
   const auto recipe = entry->make();
   SettingsTable table;
-  recipe->bind(table);
+  SOTTO_CHECK(bind_settings(*recipe, table, assignments));
   if (sample) {
     output.text(table.to_sample_toml());
     return {};
@@ -43,16 +44,20 @@ Status show_one(const std::string& name, bool sample, const Output& output) {
 void add_recipes_command(CLI::App& app, Invocation& invocation) {
   struct Arguments {
     std::string name;
+    std::vector<std::string> assignments;
     bool sample = false;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = add_command(app, "recipes");
   command->add_option("name", arguments->name, "Recipe to show");
+  command->add_option("--set", arguments->assignments,
+                      "model=NAME: the settings of a recipe with that model");
   command->add_flag("--sample-config", arguments->sample, "Print a commented TOML file with the defaults");
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation] {
-      return arguments->name.empty() ? list_all(invocation.output)
-                                     : show_one(arguments->name, arguments->sample, invocation.output);
+      return arguments->name.empty()
+                 ? list_all(invocation.output)
+                 : show_one(arguments->name, arguments->assignments, arguments->sample, invocation.output);
     };
   });
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "eval/training_run.h"
 #include "fl/tiny_news.h"
 #include "model/news/model_registry.h"
@@ -40,7 +42,8 @@ void shrink(TrainJob& job, const ModelEntry& entry) {
 class CentralModel : public ::testing::TestWithParam<std::string_view> {
  protected:
   TrainJob job(const fs::path& out, std::int64_t rounds) const {
-    TrainJob made = job_of("central-" + std::string(GetParam()), out, rounds);
+    TrainJob made = job_of("central", out, rounds);
+    made.assignments.push_back("model=" + std::string(GetParam()));
     shrink(made, *find_model(GetParam()).value());
     return made;
   }
@@ -91,7 +94,8 @@ TEST(CentralModels, OtherDataIsRefusedWhereItsUsersWouldBeReadAsOthers) {
   const TempFolder data, other, runs;
   const Dataset dataset = testing::tiny_news(data), strangers = testing::tiny_news(other, 14);
   for (const char* name : {"nrms", "lstur"}) {
-    TrainJob job = job_of("central-" + std::string(name), runs / name, 1);
+    TrainJob job = job_of("central", runs / name, 1);
+    job.assignments.push_back("model=" + std::string(name));
     shrink(job, *find_model(name).value());
     ASSERT_TRUE(train_run(job, dataset, {}));
     EXPECT_TRUE(evaluate_run(runs / name, dataset));
@@ -102,17 +106,35 @@ TEST(CentralModels, OtherDataIsRefusedWhereItsUsersWouldBeReadAsOthers) {
   EXPECT_NE(refused.error().message.find("on its own data"), std::string::npos) << refused.error().message;
 }
 
-TEST(CentralModels, EveryModelHasItsRecipe) {
-  for (const auto& entry : models())
-    EXPECT_TRUE(find_recipe("central-" + std::string(entry.name))) << entry.name;
+TEST(CentralModels, ShowsTheSettingsThatTheChosenModelReadsAndNoOthers) {
+  for (const auto& entry : models()) {
+    const auto recipe = find_recipe("central").value()->make();
+    SettingsTable table;
+    ASSERT_TRUE(bind_settings(*recipe, table, {"model=" + std::string(entry.name)}));
+    for (const char* name : {"heads", "filters", "user_size", "entity_size", "bert_size"}) {
+      const auto rows = table.rows();
+      const bool shown =
+          std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == name; });
+      const bool read =
+          std::string_view(name) == "bert_size" ? entry.reads_setting("bert") : entry.reads_setting(name);
+      EXPECT_EQ(shown, read) << name << " of " << entry.name;
+    }
+  }
+}
+
+TEST(CentralModels, AnUnknownModelIsRefusedWithAllNames) {
+  const auto recipe = find_recipe("central").value()->make();
+  SettingsTable table;
+  const Status refused = bind_settings(*recipe, table, {"model=nmrs"});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("nrms"), std::string::npos) << refused.error().message;
 }
 
 TrainJob federated_job(const fs::path& out, const std::string& model) {
   TrainJob job = job_of("fedrec", out, 2);
   std::erase(job.assignments, "batch=16");
-  job.assignments.insert(job.assignments.end(),
-                         {"model=" + model, "cohort=4", "word_size=12", "heads=2", "head_size=6",
-                          "filters=12", "pooling_size=8", "category_size=4"});
+  job.assignments.insert(job.assignments.end(), {"model=" + model, "cohort=4"});
+  if (const auto entry = find_model(model)) shrink(job, **entry);
   return job;
 }
 
@@ -125,7 +147,8 @@ TEST(Fedrec, TrainsTheModelsThatDevicesCanShare) {
     const auto outcome = train_run(federated_job(runs / name, name), dataset, {});
     EXPECT_EQ(outcome.has_value(), entry.federated()) << name;
     if (outcome) continue;
-    EXPECT_NE(outcome.error().message.find("central-" + name), std::string::npos) << outcome.error().message;
+    EXPECT_NE(outcome.error().message.find("central --set model=" + name), std::string::npos)
+        << outcome.error().message;
     EXPECT_FALSE(fs::exists(runs / name)) << "a refused run leaves nothing behind";
   }
 }

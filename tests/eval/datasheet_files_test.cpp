@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "eval/private_recipes.h"
 #include "eval/small_newsroom.h"
 #include "fl/tiny_interactions.h"
 
@@ -17,53 +17,19 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-struct Case {
-  std::string recipe, mode;
-};
-void PrintTo(const Case& tested, std::ostream* out) { *out << tested.recipe << ", " << tested.mode; }
-
-std::vector<Case> private_recipes() {
-  std::vector<Case> cases;
-  for (const RecipeEntry& entry : recipes()) {
-    if (!entry.differentially_private) continue;
-    SettingsTable table;
-    const auto recipe = entry.make();
-    recipe->bind(table);
-    cases.push_back({std::string(entry.name), "sound"});
-    if (table.to_json().contains("mode")) cases.push_back({std::string(entry.name), "paper"});
-  }
-  return cases;
-}
-
-// What the recipe knows of a list of settings that make it small.
-std::vector<std::string> small_settings(const std::string& name) {
-  SettingsTable table;
-  const auto recipe = find_recipe(name).value()->make();
-  recipe->bind(table);
-  const json known = table.to_json();
-  std::vector<std::string> settings;
-  for (const std::string setting : {"cohort=12", "group=12", "word_size=8", "heads=2", "head_size=4",
-                                    "filters=8", "pooling_size=4", "vector_size=8", "embedding=4", "hidden=4",
-                                    "layers=1", "serving_epsilon=3", "prototypes=4", "train_words=true"})
-    if (known.contains(setting.substr(0, setting.find('=')))) settings.push_back(setting);
-  return settings;
-}
-
-bool takes_interactions(const std::string& recipe) { return recipe == "dp-privrec" || recipe == "dp-svd"; }
-
-class Datasheets : public ::testing::TestWithParam<Case> {};
+class Datasheets : public ::testing::TestWithParam<testing::PrivateRecipe> {};
 
 TEST_P(Datasheets, TextAndJsonSayTheSame) {
   const testing::SmallNewsroom news(60);
   const TempFolder ratings;
   const Dataset interactions = testing::tiny_ratings(ratings, 60);
   const auto& [recipe, mode] = GetParam();
-  TrainJob job = news.job(recipe, "run", 2, small_settings(recipe));
+  TrainJob job = news.job(recipe, "run", 2, testing::small_settings(recipe));
   if (mode == "paper")
     job.mode = mode;
   else
     job.epsilon = "50";
-  const auto outcome = train_run(job, takes_interactions(recipe) ? interactions : news.dataset, {});
+  const auto outcome = train_run(job, GetParam().takes_interactions() ? interactions : news.dataset, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   const std::string text = read_file(job.out / "privacy.txt", 1 << 16).value();
   const json sheet = json::parse(read_file(job.out / "privacy.json", 1 << 16).value()),
@@ -100,11 +66,20 @@ TEST_P(Datasheets, TextAndJsonSayTheSame) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, Datasheets, ::testing::ValuesIn(private_recipes()), [](const auto& test) {
-  std::string name = test.param.recipe + "_" + test.param.mode;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Recipes, Datasheets, ::testing::ValuesIn(testing::private_recipes()),
+                         [](const auto& test) { return test.param.label(); });
+
+TEST(Datasheets, TheEpsilonOfFedNewsRecsUploadsIsThatOfAllCoordinatesAndRounds) {
+  const testing::SmallNewsroom news(60);
+  TrainJob job = news.job("fednewsrec", "run", 2, testing::small_settings("fednewsrec"));
+  job.mode = "paper";
+  const auto outcome = train_run(job, news.dataset, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const double claimed = 2 * 0.005 / 0.015;
+  EXPECT_NEAR(*outcome->privacy->epsilon_claimed, claimed, 1e-9);
+  EXPECT_NEAR(*outcome->privacy->epsilon_server / (2 * static_cast<double>(outcome->parameters) * claimed), 1,
+              1e-9);
+}
 
 }  // namespace
 }  // namespace sotto

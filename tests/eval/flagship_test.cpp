@@ -10,7 +10,7 @@
 #include "data/dataset_builder.h"
 #include "eval/impression_evaluator.h"
 #include "eval/small_newsroom.h"
-#include "recipes/private_training.h"
+#include "fl/private_training.h"
 
 namespace sotto {
 namespace {

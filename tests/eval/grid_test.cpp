@@ -38,9 +38,14 @@ class GridExperiment : public ::testing::Test {
     grid.columns = news_columns();
     grid.plots = {{"auc", "AUC", "auc", "users", "AUC, %"},
                   {"loss", "Loss", "loss", "round", "loss", 1, false, false, PlotSource::rounds}};
-    grid.rows = {
-        {"central", "central-nrms", {"validation_impressions=0"}, "", paper_news(60, 30, 31, 32), "nrms", 1},
-        {"federated", "fedrec", {"validation_impressions=0"}, "", {}, "nrms", 2}};
+    grid.rows = {{"central",
+                  "central",
+                  {"model=nrms", "validation_impressions=0"},
+                  "",
+                  paper_news(60, 30, 31, 32),
+                  "nrms",
+                  1},
+                 {"federated", "fedrec", {"validation_impressions=0"}, "", {}, "nrms", 2}};
     request.data = data.path();
     request.out = out / "results";
     request.quick = true;
@@ -185,10 +190,10 @@ TEST_F(GridExperiment, RowsThatDifferInTheirTestAloneShareARun) {
 
 TEST_F(GridExperiment, ARowThatFailsIsNamedAndTheOthersAreFinished) {
   request.seeds = 1;
-  grid.rows.insert(grid.rows.begin(),
-                   {"diverges",
-                    "central-nrms",
-                    {"validation_impressions=0", "optimiser=sgd", "learning_rate=1000", "rounds=30"}});
+  grid.rows.insert(grid.rows.begin(), {"diverges",
+                                       "central",
+                                       {"model=nrms", "validation_impressions=0", "optimiser=sgd",
+                                        "learning_rate=1000", "rounds=30"}});
   const auto result = run();
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->failures.size(), 1U);

@@ -22,20 +22,15 @@ class PlmNrRun : public ::testing::Test {
     random.random_start();
     const testing::StoredTensors stored(random, torch::kFloat32, TensorType::f32);
     EXPECT_TRUE(write_safetensors(bert_ / "model.safetensors", stored.views));
-    job_.recipe = "central-plm-nr";
+    job_.recipe = "central";
     job_.out = runs_ / "run";
     job_.rounds = 60;
-    job_.assignments = {"bert=" + bert_.path().string(),
-                        "max_pieces=7",
-                        "heads=2",
-                        "head_size=4",
-                        "pooling_size=5",
-                        "learning_rate=0.01",
-                        "negatives=2",
-                        "batch=16",
-                        "validation_impressions=0",
-                        "dropout=0",
-                        "trainable_layers=all"};
+    job_.assignments = {"model=plm-nr",       "bert=" + bert_.path().string(),
+                        "max_pieces=7",       "heads=2",
+                        "head_size=4",        "pooling_size=5",
+                        "learning_rate=0.01", "negatives=2",
+                        "batch=16",           "validation_impressions=0",
+                        "dropout=0",          "trainable_layers=all"};
   }
   TempFolder data_, runs_, bert_;
   Dataset dataset_;
@@ -62,7 +57,7 @@ TEST_F(PlmNrRun, AnotherCheckpointInItsPlaceIsRefused) {
 }
 
 TEST_F(PlmNrRun, FederatedDevicesCountOnlyTheLayersThatLearn) {
-  job_.recipe = "fedrec-bert";
+  job_.recipe = "fedrec";
   job_.rounds = 2;
   std::erase(job_.assignments, "batch=16");
   job_.assignments.insert(job_.assignments.end(), {"cohort=4", "trainable_layers=none"});

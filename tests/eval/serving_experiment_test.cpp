@@ -13,11 +13,16 @@ class ServingExperiment : public ::testing::Test {
  protected:
   ServingExperiment() {
     TrainJob job;
-    job.recipe = "central-nrms";
+    job.recipe = "central";
     job.out = folder / "run";
     job.rounds = 3;
-    job.assignments = {"negatives=2", "word_size=8",    "heads=2",
-                       "head_size=4", "pooling_size=4", "validation_impressions=0"};
+    job.assignments = {"model=nrms",
+                       "negatives=2",
+                       "word_size=8",
+                       "heads=2",
+                       "head_size=4",
+                       "pooling_size=4",
+                       "validation_impressions=0"};
     const auto trained = train_run(job, testing::tiny_news(data, 20), {});
     if (!trained) throw std::runtime_error(trained.error().message);
     request.data = data.path();

@@ -5,11 +5,13 @@
 
 #include <cmath>
 
-#include "fl/printed_private_source.h"
-#include "fl/private_source.h"
+#include "fl/printed_means.h"
+#include "fl/simulated_rounds.h"
 
 namespace sotto {
 namespace {
+
+using testing::WholeModelRounds;
 
 constexpr std::uint64_t population = 400;
 constexpr std::int64_t cohort = 100;
@@ -27,7 +29,7 @@ class KnownNorms final : public UserUpdates {
     }
     return {};
   }
-  const torch::Tensor& values() const override { return values_; }
+  const torch::Tensor& values() const { return values_; }
 
  private:
   torch::Tensor values_;
@@ -72,20 +74,22 @@ double mean_of_last(UpdateSource& source, const std::function<double()>& bound) 
 
 TEST(AdaptiveBound, ConvergesToTheQuantileInsideTheSecureSum) {
   KnownNorms norms(4);
-  PrivateSource source(plan_with_bit(4, 0.5), sampler(), 1000, norms, 1);
+  WholeModelRounds parts(plan_with_bit(4, 0.5), sampler(), 1000, norms, norms.values(), 1);
+  CohortRounds& source = parts.rounds;
   source.follow({0.5, 0.01, 0.7, 0.1});
   EXPECT_NEAR(mean_of_last(source, [&] { return source.bound(); }), 0.7 * 4, 0.1);
 }
 
 TEST(AdaptiveBound, ConvergesToTheQuantileAsPrinted) {
   KnownNorms norms(4);
-  PrintedPrivateSource source(printed(0.5), sampler(), norms, 1);
+  PrintedMeans source(printed(0.5), sampler(), norms, norms.values(), 1);
   EXPECT_NEAR(mean_of_last(source, [&] { return source.bound(); }), 0.7 * 4, 0.1);
 }
 
 TEST(AdaptiveBound, StaysAboveItsFloor) {
   KnownNorms norms(4);
-  PrivateSource source(plan_with_bit(4, 0.5), sampler(), 1000, norms, 1);
+  WholeModelRounds parts(plan_with_bit(4, 0.5), sampler(), 1000, norms, norms.values(), 1);
+  CohortRounds& source = parts.rounds;
   source.follow({1, 0.8, 0.01, 0.5});
   for (std::uint32_t round = 0; round < 20; ++round) ASSERT_TRUE(source.round(round));
   EXPECT_NEAR(source.bound(), 0.8, 0.05);
@@ -101,7 +105,8 @@ TEST(AdaptiveBound, TheNoiseInTheSecureSumIsThePromisedOneTimesTheBound) {
   constexpr std::int64_t dimension = 4000;
   KnownNorms norms(dimension);
   const EncodingPlan plan = plan_with_bit(dimension, 1);
-  PrivateSource source(plan, sampler(), 1000, norms, 1);
+  WholeModelRounds parts(plan, sampler(), 1000, norms, norms.values(), 1);
+  CohortRounds& source = parts.rounds;
   source.follow({2, 0.01, 0.7, 0.1});
   EXPECT_NEAR(spread(source.round(0).value().direction) / (2 * plan.sigma_of_mean()), 1, 0.05);
 }
@@ -109,14 +114,15 @@ TEST(AdaptiveBound, TheNoiseInTheSecureSumIsThePromisedOneTimesTheBound) {
 TEST(AdaptiveBound, ThePrintedNoiseIsNotScaledByTheServersStep) {
   // theta += alpha3 * mean + N(0, (2Sz/M)^2 / (1 - h)); the direction is multiplied by alpha3 later.
   KnownNorms norms(4000);
-  PrintedPrivateSource source(printed(1), sampler(), norms, 1);
+  PrintedMeans source(printed(1), sampler(), norms, norms.values(), 1);
   const double expected = 2 * 0.5 * 1 / static_cast<double>(cohort) / std::sqrt(0.3) / 0.5;
   EXPECT_NEAR(spread(source.round(0).value().direction) / expected, 1, 0.05);
 }
 
 TEST(AdaptiveBound, ARoundAskedAgainFromTheSameStateIsTheSame) {
   KnownNorms norms(4);
-  PrivateSource source(plan_with_bit(4, 0.5), sampler(), 1000, norms, 1);
+  WholeModelRounds parts(plan_with_bit(4, 0.5), sampler(), 1000, norms, norms.values(), 1);
+  CohortRounds& source = parts.rounds;
   source.follow({1, 0.01, 0.7, 0.1});
   const torch::Tensor before = source.state().front()->clone();
   const torch::Tensor first = source.round(5).value().direction;

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include "fl/interaction_source.h"
 #include "fl/one_by_one_training.h"
+#include "fl/plain_means.h"
 #include "fl/tiny_interactions.h"
 
 namespace sotto {
@@ -122,10 +122,10 @@ TEST(InteractionTraining, TheFirstRefusalEndsTheWalk) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(InteractionSource, RoundsLowerTheLoss) {
+TEST(PlainMeans, RoundsLowerTheLoss) {
   CopySettings settings = copy_settings(0.01);
   TinyInteractions tiny(InputChoice::rich, several_steps(), settings);
-  InteractionSource source(CohortSampler::create(tiny.data.users, 8, 1).value(), *tiny.training);
+  PlainMeans source(CohortSampler::create(tiny.data.users, 8, 1).value(), interaction_mean(*tiny.training));
   const double first = source.round(0).value().loss;
   double last = 0;
   for (std::uint32_t r = 0; r < 60; ++r) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fl/factorisation_training.h"
+#include "fl/plain_means.h"
 #include "fl/same_behaviour.h"
 #include "fl/tiny_interactions.h"
 #include "fl/training_data.h"
@@ -57,8 +57,10 @@ TEST(FactorisationOfImpressions, RoundsEqualThoseOfTheSameInteractions) {
   const FactorModel model = seeded_model(both.ratings);
   const auto devices = positives_of(both.ratings, both.data),
              again = positives_of(both.impressions, both.data.users);
-  FactorisationSource rows(devices, CohortSampler::create(devices.users, 6, 2).value(), model),
-      clicks(again, CohortSampler::create(again.users, 6, 2).value(), model);
+  PlainMeans rows(CohortSampler::create(devices.users, 6, 2).value(),
+                  factorisation_mean(devices, devices.users.size(), model)),
+      clicks(CohortSampler::create(again.users, 6, 2).value(),
+             factorisation_mean(again, again.users.size(), model));
   for (std::uint32_t round = 1; round <= 3; ++round) {
     const RoundUpdate a = rows.round(round).value(), b = clicks.round(round).value();
     EXPECT_TRUE(torch::equal(a.direction, b.direction));

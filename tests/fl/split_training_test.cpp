@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fl/efficient_source.h"
 #include "fl/received.h"
+#include "fl/split_fold.h"
 #include "fl/split_optimiser.h"
 #include "fl/tiny_training.h"
 
@@ -61,17 +61,25 @@ TEST(Split, DeviceKnowsOnlyItsOwnItems) {
                              [](UserId, const DeviceGradients&) -> Status { return {}; }));
 }
 
-EfficientSource efficient(const Tiny& tiny, SplitTraining& split, EfficientSettings settings) {
-  return {settings, CohortSampler::create(tiny.data.users, settings.group, 5).value(), split, 10, 5};
-}
+struct UnionRounds {
+  UnionRounds(const Tiny& tiny, SplitTraining& split, const EfficientSettings& settings)
+      : sampler(CohortSampler::create(tiny.data.users, settings.group, 5).value()),
+        fold(settings, sampler, split, 10, 5),
+        gather({{sampler, every_round}, fold, 5}) {}
+  Result<RoundUpdate> round(std::uint32_t number) { return rounds.round(number); }
+  CohortSampler sampler;
+  UnionFold fold;
+  SimulatedGather gather;
+  CohortRounds rounds{fold, gather};
+};
 
-TEST(EfficientSource, UpdateEqualsThatOfFullModelTrainingUpToTheGrid) {
+TEST(UnionFold, UpdateEqualsThatOfFullModelTrainingUpToTheGrid) {
   Tiny tiny(0, 5, "nrms");
   auto split = SplitTraining::create(*tiny.training, *tiny.model).value();
   EfficientSettings settings;
   settings.group = 6;
   settings.compress = false;
-  const auto ours = efficient(tiny, split, settings).round(3).value();
+  const auto ours = UnionRounds(tiny, split, settings).round(3).value();
   const Tensor direction = ours.direction.clone();
   FederatedSettings federated;
   federated.cohort = 6;
@@ -81,27 +89,27 @@ TEST(EfficientSource, UpdateEqualsThatOfFullModelTrainingUpToTheGrid) {
   EXPECT_EQ(ours.samples, whole.samples);
 }
 
-TEST(EfficientSource, CompressedUpdateIsCloseAndAFractionOfTheBytes) {
+TEST(UnionFold, CompressedUpdateIsCloseAndAFractionOfTheBytes) {
   Tiny tiny(0, 5, "nrms");
   auto split = SplitTraining::create(*tiny.training, *tiny.model).value();
   EfficientSettings plain, compressed;
   plain.group = compressed.group = 6;
   plain.compress = false;
   plain.largest_update = compressed.largest_update = 5;
-  const auto exact = efficient(tiny, split, plain).round(3).value();
-  const auto small = efficient(tiny, split, compressed).round(3).value();
+  const auto exact = UnionRounds(tiny, split, plain).round(3).value();
+  const auto small = UnionRounds(tiny, split, compressed).round(3).value();
   EXPECT_LT(relative_difference(small.direction, exact.direction), 0.1);
   EXPECT_GT(relative_difference(small.direction, exact.direction), 0);
   EXPECT_LT(3 * small.bytes_down, exact.bytes_down);
   EXPECT_LT(small.bytes_up, exact.bytes_up);
 }
 
-TEST(EfficientSource, ARoundAskedForAgainIsTheSame) {
+TEST(UnionFold, ARoundAskedForAgainIsTheSame) {
   Tiny tiny(0.2, 5, "nrms");
   auto split = SplitTraining::create(*tiny.training, *tiny.model).value();
   EfficientSettings settings;
   settings.group = 6;
-  auto source = efficient(tiny, split, settings);
+  UnionRounds source(tiny, split, settings);
   const Tensor first = source.round(1).value().direction.clone();
   ASSERT_TRUE(source.round(2));
   EXPECT_TRUE(source.round(1).value().direction.equal(first));

@@ -1,7 +1,7 @@
 #pragma once
 // A fresh small model and its training on the tiny data set.
 
-#include "fl/federated_source.h"
+#include "fl/plain_means.h"
 #include "fl/tiny_news.h"
 #include "model/bert/bert_model.h"
 #include "model/news/model_registry.h"
@@ -56,9 +56,9 @@ struct Tiny {
     parameters = std::make_unique<FlatParameters>(*model);
     training = std::make_unique<NewsTraining>(dataset, data, settings, *model, *parameters, seed);
   }
-  FederatedSource source(FederatedSettings federated) const {
-    return {federated, CohortSampler::create(data.users, federated.cohort, 5).value(),
-            make_transforms(federated), *training};
+  PlainMeans source(FederatedSettings federated) const {
+    return {CohortSampler::create(data.users, federated.cohort, 5).value(),
+            news_mean(federated, make_transforms(federated), *training)};
   }
   TempFolder folder;
   Dataset dataset;

@@ -4,7 +4,7 @@
 
 #include "base/interrupt.h"
 #include "fl/central_source.h"
-#include "fl/federated_source.h"
+#include "fl/plain_means.h"
 #include "fl/round_engine.h"
 #include "fl/tiny_training.h"
 #include "model/news/news_recommender.h"
@@ -81,7 +81,7 @@ TEST(NewsRecommender, EncodingUsersInPartsHasTheSameVectorsAndGradients) {
   }
 }
 
-TEST(FederatedSource, PerUserPathEqualsTheBatchedPath) {
+TEST(PlainMeans, PerUserPathEqualsTheBatchedPath) {
   for (const char* mode : {"sound", "paper"}) {
     Tiny tiny;
     FederatedSettings batched;
@@ -99,7 +99,7 @@ TEST(FederatedSource, PerUserPathEqualsTheBatchedPath) {
   }
 }
 
-TEST(FederatedSource, OneLocalFullBatchEpochIsOneGradientStep) {
+TEST(PlainMeans, OneLocalFullBatchEpochIsOneGradientStep) {
   Tiny tiny;
   FederatedSettings gradient;
   gradient.cohort = 4;
@@ -112,7 +112,7 @@ TEST(FederatedSource, OneLocalFullBatchEpochIsOneGradientStep) {
   EXPECT_LT(relative_difference(difference / 0.01, direction), 1e-3);
 }
 
-TEST(FederatedSource, SmallCohortIsDiscarded) {
+TEST(PlainMeans, SmallCohortIsDiscarded) {
   Tiny tiny;
   FederatedSettings settings;
   settings.cohort = 1;

@@ -108,8 +108,11 @@ TEST(Accounting, PureCompositionAddsUp) {
 
 TEST(Calibration, FindsTheSmallestNoiseFromTheSafeSide) {
   for (const Method method : {Method::pld, Method::rdp}) {
-    const auto noise =
-        smallest_gaussian_noise({2.0, 1e-6}, method, 500, PoissonSampling{0.02}, Adjacency::add_remove);
+    const auto noise = smallest_noise(2.0, [&](double candidate) -> Result<double> {
+      SOTTO_TRY(const auto holds,
+                account(Events{sampled_gaussian(candidate, 0.02, 500)}, 1e-6, method, Adversary::published));
+      return holds.epsilon;
+    });
     ASSERT_TRUE(noise);
     const auto at = account(Events{sampled_gaussian(*noise, 0.02, 500)}, 1e-6, method, Adversary::published);
     const auto less =
@@ -120,13 +123,24 @@ TEST(Calibration, FindsTheSmallestNoiseFromTheSafeSide) {
   }
 }
 
-TEST(Calibration, UsesTheClosedFormWithoutSampling) {
-  const auto noise =
-      smallest_gaussian_noise({0.7, 1e-5}, Method::pld, 4, NoSampling{}, Adjacency::replace_one);
-  ASSERT_TRUE(noise);
-  EXPECT_NEAR(gaussian_delta(*noise / 2, 0.7), 1e-5, 1e-12);
-  EXPECT_FALSE(smallest_gaussian_noise({-1, 1e-5}, Method::pld, 4, NoSampling{}, Adjacency::replace_one));
-  EXPECT_FALSE(smallest_gaussian_noise({1, 1e-5}, Method::rdp, 0, NoSampling{}, Adjacency::replace_one));
+TEST(Calibration, FindsTheClosedFormWithinItsTolerance) {
+  // Largest noise first or last: neither a large nor a small answer may be out of reach.
+  for (const double epsilon : {0.01, 0.7, 40.0}) {
+    const auto noise = smallest_noise(
+        epsilon, [](double candidate) -> Result<double> { return gaussian_epsilon(candidate, 1e-5); });
+    ASSERT_TRUE(noise);
+    const double exact = gaussian_noise_for(epsilon, 1e-5).value();
+    EXPECT_GE(*noise, exact * (1 - 1e-9));
+    EXPECT_LE(*noise, exact * (1 + 1.1e-4));
+  }
+}
+
+TEST(Calibration, RefusesWhatCannotBeReachedAndSaysWhy) {
+  const EpsilonOfNoise never = [](double) -> Result<double> { return bad_input("the grid is too coarse"); };
+  const auto refused = smallest_noise(1, never);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("the grid is too coarse"), std::string::npos);
+  EXPECT_FALSE(smallest_noise(-1, never));
 }
 
 TEST(TrainingExposure, AnswersForBothAdversaries) {

@@ -12,8 +12,10 @@ namespace {
 
 // FedSGD (McMahan et al. 2017) over NRMS: every round a cohort of users computes the gradient of the model on
 // its own clicks; the server averages and takes one plain step. Only gradients leave a device. No DP.
-class FedSgd final : public Recipe {
+class FedSgd final : public NewsRecipe {
  public:
+  FedSgd() : NewsRecipe({}) {}
+
   void bind(SettingsTable& table) override {
     engine_.bind(table);
     federated_.bind(table);
@@ -26,22 +28,15 @@ class FedSgd final : public Recipe {
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
-    SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
+    SOTTO_TRY(auto run, prepare(request));
     SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
-    FederatedSource source(federated_, std::move(sampler), make_transforms(federated_), run.training());
+    PlainMeans source(std::move(sampler), news_mean(federated_, make_transforms(federated_), run.training()));
     return run.train(source, optimiser_, engine_);
   }
 
-  Result<TestMetrics> evaluate(const RunRequest& request) override {
-    SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
-    return run.evaluate_best();
-  }
-
  private:
-  EngineSettings engine_;
   FederatedSettings federated_;
   OptimiserSettings optimiser_;
-  NewsSettings news_;
 };
 
 constexpr RecipeEntry fedsgd = {

@@ -103,11 +103,13 @@ TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "train_words=false"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "glove=/nowhere.txt"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "precision=bf16"},
-      {"train", "fedrec-bert", "--data", data.path(), "--out", runs / "x", "--set", "bert=/nowhere"},
-      {"train", "fedrec-bert", "--data", data.path(), "--out", runs / "x", "--set",
+      {"train", "fedrec", "--set", "model=plm-nr", "--data", data.path(), "--out", runs / "x", "--set",
+       "bert=/nowhere"},
+      {"train", "fedrec", "--set", "model=plm-nr", "--data", data.path(), "--out", runs / "x", "--set",
        "bert=" + data.path().string()},
-      {"train", "central-plm-nr", "--data", data.path(), "--out", runs / "x", "--set", "bert_size=huge"},
-      {"train", "central-plm-nr", "--data", data.path(), "--out", runs / "x", "--set",
+      {"train", "central", "--set", "model=plm-nr", "--data", data.path(), "--out", runs / "x", "--set",
+       "bert_size=huge"},
+      {"train", "central", "--set", "model=plm-nr", "--data", data.path(), "--out", runs / "x", "--set",
        "trainable_layers=last 9"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--epsilon", "3"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--mode", "best"},
@@ -243,7 +245,7 @@ TEST(CommandLine, TrainResumeAndEvalTellTheSameStory) {
 TEST(CommandLine, SameSeedSameResult) {
   const TempFolder data, runs;
   testing::tiny_news(data);
-  for (const char* recipe : {"fedrec", "central-fednewsrec"}) {
+  for (const char* recipe : {"fedrec", "central"}) {
     std::vector<double> losses;
     for (const char* name : {"a", "b"}) {
       std::vector<std::string> words = {"--json",

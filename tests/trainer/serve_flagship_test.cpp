@@ -31,7 +31,7 @@ class ServedFlagship : public ::testing::Test {
 
 TEST_F(ServedFlagship, ADeviceComputesTheUserVectorsOfTheSharedModel) {
   train_flagship();
-  train("central-catalogue", "central", {});
+  train("central", "central", {"model=catalogue"});
   train("fedrec", "fedrec", {"model=catalogue", "cohort=20"});
   std::vector<ItemId> long_history(60);
   for (std::size_t i = 0; i < long_history.size(); ++i) long_history[i] = static_cast<ItemId>(i * 3);

@@ -39,7 +39,7 @@ class ServedRuns : public ::testing::Test {
     ASSERT_TRUE(trained) << trained.error().message;
   }
   void train_nrms(const fs::path& out, std::uint64_t seed = 1) {
-    train("central-nrms", {"heads=2", "head_size=4", "pooling_size=4"}, out, seed);
+    train("central", {"model=nrms", "heads=2", "head_size=4", "pooling_size=4"}, out, seed);
   }
 
   const TempFolder data, folder;
@@ -58,10 +58,11 @@ TEST_F(ServedRuns, ADeviceComputesTheUserVectorsOfTheModel) {
     all.insert(all.end(), more);
     return all;
   };
-  const std::vector<Served> runs = {{"fedrec", with({"model=nrms"})},
-                                    {"fedrec", with({"model=fednewsrec", "recent_clicks=2"})},
-                                    {"fedrec", with({"model=naml", "filters=8", "category_size=4"})},
-                                    {"privaterec", with({"mode=paper", "basis_vectors=3"})}};
+  const std::vector<Served> runs = {
+      {"fedrec", with({"model=nrms"})},
+      {"fedrec", with({"model=fednewsrec", "recent_clicks=2"})},
+      {"fedrec", {"cohort=4", "pooling_size=4", "model=naml", "filters=8", "category_size=4"}},
+      {"privaterec", with({"mode=paper", "basis_vectors=3"})}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const fs::path run = folder / std::to_string(i);
     train(runs[i].recipe, runs[i].assignments, run);
@@ -77,7 +78,7 @@ TEST_F(ServedRuns, ADeviceComputesTheUserVectorsOfTheModel) {
 }
 
 TEST_F(ServedRuns, AnArticleIsReadAsTheCatalogueWas) {
-  train("central-naml", {"filters=8", "category_size=4", "pooling_size=4"}, folder / "run");
+  train("central", {"model=naml", "filters=8", "category_size=4", "pooling_size=4"}, folder / "run");
   auto news = open_news_run(folder / "run", dataset).value();
   torch::NoGradGuard no_grad;
   const auto items = encode_catalogue(dynamic_cast<NewsRecommender&>(*news.model), dataset.item_count());
@@ -98,11 +99,11 @@ TEST_F(ServedRuns, AnArticleIsReadAsTheCatalogueWas) {
 
 TEST_F(ServedRuns, ModelsThatDevicesCannotComputeAreRefusedWithTheReason) {
   const std::vector<std::pair<Served, std::string>> refused = {
-      {{"central-lstur", {"filters=4", "category_size=2"}}, "a vector of every reader's own"},
-      {{"central-dkn", {"filters=4", "entity_size=4", "pooling_size=4"}}, "anew for every item"},
-      {{"central-ebnr", {"filters=4"}}, "devices do not know its user side"}};
+      {{"central", {"model=lstur", "filters=4", "category_size=2"}}, "a vector of every reader's own"},
+      {{"central", {"model=dkn", "filters=4", "entity_size=4", "pooling_size=4"}}, "anew for every item"},
+      {{"central", {"model=ebnr", "filters=4"}}, "devices do not know its user side"}};
   for (const auto& [run, why] : refused) {
-    const fs::path out = folder / run.recipe;
+    const fs::path out = folder / run.assignments.front();
     train(run.recipe, run.assignments, out);
     const auto served = open_served_run(out, dataset, {});
     ASSERT_FALSE(served) << run.recipe;

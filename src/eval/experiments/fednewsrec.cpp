@@ -31,15 +31,16 @@ Result<Grid> fednewsrec_table2(const GridContext& context) {
   grid.columns = news_columns();
   grid.plots = {{"auc", "Methods compared", "auc", "", "AUC, %"}};
   grid.rows = {
-      {"FM", "central-fm", central, "", paper_news(58.41, 27.19, 28.98, 34.57)},
-      {"DFM", "central-dfm", central, "", paper_news(61.25, 28.68, 30.62, 36.38)},
-      {"EBNR", "central-ebnr", central, "", paper_news(63.64, 29.50, 31.57, 37.38)},
-      {"DKN", "central-dkn", central, "", paper_news(62.38, 29.40, 31.59, 37.27)},
-      {"DAN", "central-dan", central, "", paper_news(62.54, 29.44, 31.67, 37.31)},
-      {"NAML", "central-naml", central, "", paper_news(64.52, 30.93, 33.39, 39.07)},
-      {"NPA", "central-npa", central, "", paper_news(64.29, 30.63, 33.11, 38.89)},
-      {"NRMS", "central-nrms", central, "", paper_news(65.72, 31.85, 34.59, 40.25)},
-      {"CenNewsRec", "central-fednewsrec", central, "", paper_news(66.45, 31.91, 34.62, 40.33)},
+      {"FM", "central", with_model("fm") + central, "", paper_news(58.41, 27.19, 28.98, 34.57)},
+      {"DFM", "central", with_model("dfm") + central, "", paper_news(61.25, 28.68, 30.62, 36.38)},
+      {"EBNR", "central", with_model("ebnr") + central, "", paper_news(63.64, 29.50, 31.57, 37.38)},
+      {"DKN", "central", with_model("dkn") + central, "", paper_news(62.38, 29.40, 31.59, 37.27)},
+      {"DAN", "central", with_model("dan") + central, "", paper_news(62.54, 29.44, 31.67, 37.31)},
+      {"NAML", "central", with_model("naml") + central, "", paper_news(64.52, 30.93, 33.39, 39.07)},
+      {"NPA", "central", with_model("npa") + central, "", paper_news(64.29, 30.63, 33.11, 38.89)},
+      {"NRMS", "central", with_model("nrms") + central, "", paper_news(65.72, 31.85, 34.59, 40.25)},
+      {"CenNewsRec", "central", with_model("fednewsrec") + central, "",
+       paper_news(66.45, 31.91, 34.62, 40.33)},
       {"FCF", "fcf", fcf_settings(context), "", {{"auc", .5103}}},
       {"FedNewsRec, as printed", "fednewsrec", printed_fednewsrec(context), "",
        paper_news(64.65, 30.60, 33.03, 38.77)},
@@ -156,7 +157,8 @@ Result<Grid> fednewsrec_ablation(const GridContext& context) {
     const Settings interests = {fmt::format("interests={}", parts)};
     grid.rows.push_back({label, "fednewsrec", printed_fednewsrec(context) + interests, "as printed"});
     grid.rows.push_back({label, "fedrec", federated_settings(context) + interests, "no noise"});
-    grid.rows.push_back({label, "central-fednewsrec", central_settings(context) + interests, "central"});
+    grid.rows.push_back(
+        {label, "central", with_model("fednewsrec") + central_settings(context) + interests, "central"});
   }
   return grid;
 }

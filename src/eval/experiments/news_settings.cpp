@@ -9,6 +9,8 @@ Settings operator+(Settings first, const Settings& second) {
   return first;
 }
 
+Settings with_model(std::string_view name) { return {fmt::format("model={}", name)}; }
+
 Settings news_settings(const GridContext& context, std::int64_t full_rounds) {
   // Word vectors that nobody trained mean nothing.
   const Settings words = context.option("glove").empty() ? Settings{"train_words=true"} : Settings{};

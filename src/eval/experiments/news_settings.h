@@ -12,6 +12,8 @@ namespace sotto {
 using Settings = std::vector<std::string>;
 
 // Of every row, where the recipe has them.
+// Which news model a recipe trains.
+Settings with_model(std::string_view name);
 Settings news_settings(const GridContext& context, std::int64_t full_rounds);
 // A model trained in one place: batches of clicks, Adam, the best of the rounds looked at.
 Settings central_settings(const GridContext& context);

@@ -18,7 +18,7 @@ struct PrivateRecPoint {
 
 // The backbones of the tables, with the settings that choose them.
 struct Backbone {
-  std::string name, recipe;  // recipe: of its central twin
+  std::string name;
   Settings settings;
 };
 
@@ -87,9 +87,9 @@ Result<GridRow> dp_fedrec_row(const GridContext& context, double training_epsilo
 }
 
 std::vector<Backbone> backbones(const GridContext& context) {
-  return {{"NAML", "central-naml", {"model=naml"}},
-          {"NRMS", "central-nrms", {"model=nrms"}},
-          {"PLM-NR", "central-plm-nr", Settings{"model=plm-nr"} + bert_settings(context)}};
+  return {{"NAML", with_model("naml")},
+          {"NRMS", with_model("nrms")},
+          {"PLM-NR", with_model("plm-nr") + bert_settings(context)}};
 }
 
 struct Numbers {
@@ -121,9 +121,7 @@ Result<Grid> privaterec_table1(const GridContext& context) {
   std::size_t place = 0;
   for (const Backbone& backbone : backbones(context)) {
     const Numbers& paper = printed[place++];
-    const bool bert = backbone.name == "PLM-NR";
-    grid.rows.push_back({"Centralized", backbone.recipe,
-                         central_settings(context) + (bert ? bert_settings(context) : Settings{}),
+    grid.rows.push_back({"Centralized", "central", central_settings(context) + backbone.settings,
                          backbone.name, paper.central});
     grid.rows.push_back({"FedRec, ε_t = ∞", "fedrec", federated_settings(context) + backbone.settings,
                          backbone.name, paper.federated});

@@ -44,7 +44,7 @@ Result<ServingScene> load_scene(const fs::path& run, const Dataset& dataset, con
   ServingScene scene;
   Status status = bad_input(
       "{} was not trained on impressions: private serving needs vectors of items "
-      "and readers, as 'fedrec' or 'central-nrms' learn them",
+      "and readers, as 'fedrec' or 'central --set model=nrms' learn them",
       run.string());
   const Evaluate look = [&](RankingModel& model, const Dataset& data,
                             std::span<const std::uint32_t> impressions, std::size_t max_history) {

@@ -1,25 +1,17 @@
 #pragma once
-// The smallest noise that meets a budget. The search keeps an upper end whose ε was computed and found within
-// the budget, and that end is the answer: never less noise than needed, at most 0.01 % more.
+// The smallest noise that meets a budget: the library's one search. It keeps an upper end whose ε was computed
+// and found within the budget, and that end is the answer: never less noise than needed, at most 0.01 % more.
 
 #include <functional>
-#include <vector>
 
-#include "privacy/accounting/event.h"
+#include "base/result.h"
 
 namespace sotto {
 
-struct Budget {
-  double epsilon = 0;
-  double delta = 0;
-};
+// The ε that holds with so much noise; it falls as the noise grows. A refusal counts as too little noise, and
+// is told when no noise is enough.
+using EpsilonOfNoise = std::function<Result<double>(double noise)>;
 
-// `events(noise)` must get more private as the noise grows.
-Result<double> smallest_noise(const Budget& budget, Method method,
-                              const std::function<std::vector<PrivacyEvent>(double noise)>& events);
-
-// Gaussian noise multiplier for `rounds` uses. Closed form where it applies, else the method.
-Result<double> smallest_gaussian_noise(const Budget& budget, Method method, std::uint64_t rounds,
-                                       const Sampling& sampling, Adjacency adjacency);
+Result<double> smallest_noise(double epsilon, const EpsilonOfNoise& epsilon_of);
 
 }  // namespace sotto

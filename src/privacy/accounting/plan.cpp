@@ -182,4 +182,32 @@ Result<PlanAnswer> account(const PrivacyPlan& plan) {
   return answer;
 }
 
+PrivacyPlan stated(const PrivacyEvent& event, double delta) {
+  const auto& noise = std::get<SkellamNoise>(event.mechanism);
+  PrivacyPlan plan;
+  plan.mechanism = "skellam";
+  plan.noise = std::sqrt(noise.variance);
+  plan.l1_sensitivity = noise.l1_sensitivity;
+  plan.l2_sensitivity = noise.l2_sensitivity;
+  plan.delta = delta;
+  plan.adjacency = "replace-one";
+  plan.total_variation = event.total_variation;
+  return plan;
+}
+
+Status save_plan(PrivacyPlan plan, const fs::path& file) {
+  SettingsTable table;
+  plan.bind(table);
+  const std::string text = table.to_toml();
+  if (fs::exists(file)) {
+    SOTTO_TRY(const auto before, read_file(file, 1 << 16));
+    if (before != text)
+      return bad_input(
+          "{} was written for another plan: noise is fixed before the first round, so a private run keeps "
+          "its number of rounds",
+          file.string());
+  }
+  return write_file_atomically(file, text);
+}
+
 }  // namespace sotto

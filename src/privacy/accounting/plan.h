@@ -53,4 +53,9 @@ Result<PrivacyEvent> event_of(const PrivacyPlan& plan);                // the fi
 Result<std::vector<PrivacyEvent>> events_of(const PrivacyPlan& plan);  // all of them
 Result<PlanAnswer> account(const PrivacyPlan& plan);
 
+// One release of Skellam noise with one user replaced, as a plan states it.
+PrivacyPlan stated(const PrivacyEvent& event, double delta);
+// Writes a plan into a run's folder. Refuses to replace another one: rounds that are over had its noise.
+Status save_plan(PrivacyPlan plan, const fs::path& file);
+
 }  // namespace sotto

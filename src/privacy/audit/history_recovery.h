@@ -8,13 +8,18 @@
 
 #include <cstdint>
 
-#include "privacy/accounting/calibration.h"
+#include "privacy/accounting/event.h"
 #include "privacy/accounting/event.h"
 #include "privacy/audit/attack.h"
 
 namespace sotto {
 
 // How many answers a budget pays for, by the best accounting; at most `limit`.
+struct Budget {
+  double epsilon = 0;
+  double delta = 0;
+};
+
 Result<std::uint64_t> answers_within(const Budget& budget, const PrivacyEvent& answer, std::uint64_t limit);
 
 // What the device allows, and what an observer collects where nothing stops it.

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "base/files.h"
 #include "base/system_error.h"
 #include "device/wire/pack_codec.h"
@@ -100,7 +102,8 @@ Status ServingServer::check_disk(std::int64_t now) {
   }
   Status health = probe_folder(settings_.catalogue);
   const CatalogueHealth catalogue = pool_->catalogue().health();
-  for (const Status* one : {&maintenance_, &catalogue.writing, &catalogue.compaction}) {
+  const std::array<const Status*, 3> told_by = {&maintenance_, &catalogue.writing, &catalogue.compaction};
+  for (const Status* one : told_by) {
     if (health) health = *one;
   }
   const bool was_well = health_.take()->has_value();

@@ -34,7 +34,10 @@ Result<RowSettings> row_settings(const Grid& grid, const GridRow& row,
   SOTTO_TRY(const auto* entry, find_recipe(row.recipe));
   const auto recipe = entry->make();
   SettingsTable table;
-  recipe->bind(table);
+  std::vector<std::string> all = row.takes_shared ? grid.shared : std::vector<std::string>();
+  all.insert(all.end(), row.settings.begin(), row.settings.end());
+  all.insert(all.end(), given.begin(), given.end());
+  SOTTO_CHECK(bind_settings(*recipe, table, all));
   auto known = names_of(table);
   for (const std::string& name : row.own) known.erase(name);
   RowSettings settings;

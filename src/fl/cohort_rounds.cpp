@@ -1,0 +1,48 @@
+#include "fl/cohort_rounds.h"
+
+#include <algorithm>
+
+#include "secagg/vectors/sum_decoder.h"
+
+namespace sotto {
+
+Result<RoundTask> WholeModelFold::open(std::uint32_t) {
+  return RoundTask{plan_, static_cast<std::uint64_t>(values_.numel()) * sizeof(float)};
+}
+
+Result<torch::Tensor> WholeModelFold::fold(std::uint32_t, const torch::Tensor& mean, const Gathered&) {
+  return mean.to(values_.device());
+}
+
+void CohortRounds::follow(const BoundRule& rule) {
+  rule_ = rule;
+  bound_.fill_(rule.initial);
+}
+
+// A bound that never moves is a setting, not state.
+std::vector<torch::Tensor*> CohortRounds::state() {
+  if (!rule_) return {};
+  return {&bound_};
+}
+
+Result<RoundUpdate> CohortRounds::round(std::uint32_t round) {
+  SOTTO_TRY(RoundTask task, fold_.open(round));
+  SOTTO_TRY(const Gathered gathered, gather_.sum({round, task.plan, bound()}));
+  SumDecoder server(std::move(task.plan));
+  for (const GroupSum& group : gathered.groups) SOTTO_CHECK(server.add_group(group.entries));
+  SOTTO_TRY(const DecodedMean decoded, server.decode());
+  const torch::Tensor mean = torch::tensor(decoded.update, torch::kFloat32) * bound();
+  RoundUpdate update;
+  SOTTO_TRY(update.direction, fold_.fold(round, mean, gathered));
+  if (rule_ && decoded.fraction_within)
+    bound_.fill_(
+        std::max(rule_->smallest, bound() - rule_->rate * (*decoded.fraction_within - rule_->quantile)));
+  update.loss = gathered.loss / static_cast<double>(std::max<std::uint64_t>(gathered.samples, 1));
+  update.samples = gathered.samples;
+  update.clients = gathered.arrived();
+  update.bytes_down = task.bytes_down + gathered.bytes_down;
+  update.bytes_up = task.bytes_up + gathered.bytes_up;
+  return update;
+}
+
+}  // namespace sotto

@@ -1,0 +1,168 @@
+#include "fl/gather.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/random.h"
+#include "base/thread_pool.h"
+#include "fl/masked_gather.h"
+#include "secagg/vectors/bit_packing.h"
+#include "secagg/vectors/modular_sum.h"
+#include "secagg/vectors/update_encoder.h"
+
+namespace sotto {
+
+std::uint64_t Gathered::arrived() const {
+  std::uint64_t all = 0;
+  for (const GroupSum& group : groups) all += group.arrived;
+  return all;
+}
+
+Result<std::vector<std::span<const UserId>>> groups_of(std::span<const UserId> cohort,
+                                                       const EncodingPlan& plan) {
+  const auto size = static_cast<std::size_t>(plan.settings().devices);
+  if (size == 0 || cohort.size() % size != 0)
+    return bad_input("a cohort of {} devices does not divide into groups of {}, as the plan has them",
+                     cohort.size(), size);
+  std::vector<std::span<const UserId>> groups;
+  for (std::size_t first = 0; first < cohort.size(); first += size)
+    groups.push_back(cohort.subspan(first, size));
+  return groups;
+}
+
+namespace {
+
+// Updates that wait together: enough to keep all threads busy, little memory beside a round's gradients.
+std::size_t devices_at_once(std::size_t dimension) {
+  constexpr std::size_t memory = std::size_t{16} << 20, most = 1024;
+  const std::size_t fit = memory / (sizeof(float) * std::max<std::size_t>(dimension, 1));
+  return std::clamp(fit, static_cast<std::size_t>(thread_count()),
+                    std::max(most, static_cast<std::size_t>(thread_count())));
+}
+
+// Encodes the updates of one group's devices, many at a time.
+class EncodingQueue {
+ public:
+  EncodingQueue(const RoundOrder& order, std::uint64_t seed, GroupInProcess& group)
+      : order_(order), device_(order.plan), seed_(seed), group_(group) {}
+
+  // The update is copied. One that cannot be encoded fails this call or a later one, flush() at the latest.
+  Status add(const UserUpdate& own) {
+    const torch::Tensor plain = (own.direction / order_.bound).to(torch::kCPU, torch::kFloat32).contiguous();
+    const float* first = plain.data_ptr<float>();
+    waiting_.push_back({own.user, std::vector<float>(first, first + plain.numel())});
+    if (waiting_.size() < devices_at_once(waiting_.back().update.size())) return {};
+    return flush();
+  }
+
+  Status flush() {
+    std::vector<Status> outcomes(waiting_.size());
+    parallel_for(waiting_.size(), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) outcomes[i] = encode(waiting_[i]);
+    });
+    waiting_.clear();
+    for (Status& outcome : outcomes) SOTTO_CHECK(std::move(outcome));
+    return {};
+  }
+
+ private:
+  struct Waiting {
+    UserId user;
+    std::vector<float> update;
+  };
+
+  Status encode(const Waiting& own) const {
+    SeededRandom draws(seed_, Purpose::noise, order_.round, own.user);
+    SOTTO_TRY(const auto entries,
+              device_.encode(std::span<const float>(own.update), DeviceRandom::simulated(draws)));
+    return group_.take(own.user, entries);
+  }
+
+  const RoundOrder& order_;
+  UpdateEncoder device_;
+  std::uint64_t seed_;
+  GroupInProcess& group_;
+  std::vector<Waiting> waiting_;
+};
+
+class PlainGroup final : public GroupInProcess {
+ public:
+  explicit PlainGroup(const EncodingPlan& plan) : plan_(plan), sum_(plan.entries(), 0) {}
+
+  Status take(UserId, std::span<const std::uint32_t> entries) override {
+    const std::lock_guard lock(adding_);
+    ++arrived_;
+    return add_entries(std::span(sum_), entries);
+  }
+  Result<GroupSum> finish() override {
+    reduce_entries(std::span(sum_), plan_.modulus());
+    return GroupSum{std::move(sum_), arrived_};
+  }
+  std::uint64_t bytes_up() const override { return packed_bytes(plan_.entries(), plan_.modulus().bits()); }
+  std::uint64_t bytes_down() const override { return 0; }
+
+ private:
+  EncodingPlan plan_;
+  std::mutex adding_;
+  std::vector<std::uint32_t> sum_;
+  std::uint64_t arrived_ = 0;
+};
+
+}  // namespace
+
+Result<Gathered> InProcessGather::sum(const RoundOrder& order) {
+  const CappedCohorts::Cohort cohort = devices_.cohorts.sample(order.round);
+  SOTTO_TRY(const auto groups, groups_of(cohort.drawn, order.plan));
+  Gathered gathered;
+  for (const auto& group : groups) {
+    std::vector<UserId> present;
+    std::set_intersection(group.begin(), group.end(), cohort.present.begin(), cohort.present.end(),
+                          std::back_inserter(present));
+    if (present.size() + order.plan.settings().dropped < group.size())
+      return failed(
+          "round {}: {} of {} devices stayed away because they may take part only {} times: raise "
+          "participations or dropping",
+          order.round, group.size() - present.size(), group.size(), devices_.cohorts.participations());
+    SOTTO_TRY(const auto sum, open(order, group, present));
+    EncodingQueue queue(order, devices_.seed, *sum);
+    SOTTO_CHECK(devices_.updates.each_update(order.round, present, [&](const UserUpdate& own) {
+      gathered.loss += own.loss;
+      gathered.samples += own.samples;
+      return queue.add(own);
+    }));
+    SOTTO_CHECK(queue.flush());
+    SOTTO_TRY(GroupSum finished, sum->finish());
+    gathered.groups.push_back(std::move(finished));
+    gathered.bytes_up = std::max(gathered.bytes_up, sum->bytes_up());
+    gathered.bytes_down = std::max(gathered.bytes_down, sum->bytes_down());
+  }
+  return gathered;
+}
+
+Result<std::unique_ptr<GroupInProcess>> SimulatedGather::open(const RoundOrder& order,
+                                                              std::span<const UserId>,
+                                                              std::span<const UserId>) {
+  return std::make_unique<PlainGroup>(order.plan);
+}
+
+void SumSettings::bind(SettingsTable& table) {
+  table
+      .add_choice("sums", sums, {"simulated", "masked"},
+                  "masked: through the clients and the server of secure aggregation; simulated: the same "
+                  "whole numbers without masks, which cancel")
+      .add_choice("server", server, {"semi-honest", "active"},
+                  "sums=masked: what the masks withstand, a server that keeps to the protocol or one that "
+                  "may send anything to anybody (up to some hundred devices)");
+}
+
+Result<std::unique_ptr<Gather>> SumSettings::gather(SimulatedDevices devices) const {
+  if (sums == "simulated") return std::make_unique<SimulatedGather>(std::move(devices));
+#ifdef SOTTO_HAVE_PROTOCOL
+  return std::make_unique<MaskedGather>(std::move(devices),
+                                        server == "active" ? ServerModel::active : ServerModel::semi_honest);
+#else
+  return bad_input("this build has no libsodium and so no masks: leave out sums=masked");
+#endif
+}
+
+}  // namespace sotto

@@ -1,0 +1,106 @@
+#pragma once
+// The middle of a round: order → gather → fold. A round orders updates encoded by a public plan, a gather
+// brings the sums of the devices' encoded updates, and a fold makes the model's next step of their mean
+// (cohort_rounds.h). Only the gather differs between simulation and deployment.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/settings.h"
+#include "fl/participation.h"
+#include "fl/user_updates.h"
+#include "secagg/vectors/encoding_plan.h"
+
+namespace sotto {
+
+// What is asked of every device of a round.
+struct RoundOrder {
+  std::uint32_t round = 0;
+  EncodingPlan plan;
+  double bound = 1;  // one unit of the plan: a device divides its update by it
+};
+
+// What the server learns of one group.
+struct GroupSum {
+  std::vector<std::uint32_t> entries;  // of the plan, modulo 2^b
+  std::uint64_t arrived = 0;           // devices in the sum
+};
+
+struct Gathered {
+  std::vector<GroupSum> groups;
+  std::uint64_t bytes_up = 0, bytes_down = 0;  // per device, of the sum itself
+  // The simulation's own view, which exists on no server: summed over the samples.
+  double loss = 0;
+  std::uint64_t samples = 0;
+
+  std::uint64_t arrived() const;
+};
+
+class Gather {
+ public:
+  virtual ~Gather() = default;
+  // Fails when a group lost more devices than its noise allows for.
+  virtual Result<Gathered> sum(const RoundOrder& order) = 0;
+};
+
+// A cohort as groups of exactly the plan's size, in the order given: the one rule for all gathers. Refuses a
+// cohort that does not divide.
+Result<std::vector<std::span<const UserId>>> groups_of(std::span<const UserId> cohort,
+                                                       const EncodingPlan& plan);
+
+// Devices that are simulated in this process: who is drawn, who comes, what each sends, and with which draws.
+// Draws are addressed by (seed, round, user), so a round can be asked for again.
+struct SimulatedDevices {
+  CappedCohorts cohorts;
+  UserUpdates& updates;  // must outlive the gather
+  std::uint64_t seed = 0;
+};
+
+// The sum of one group while its devices hand in what they have encoded.
+class GroupInProcess {
+ public:
+  virtual ~GroupInProcess() = default;
+  // entries: of the plan, below 2^b. From several threads, for different users.
+  virtual Status take(UserId user, std::span<const std::uint32_t> entries) = 0;
+  virtual Result<GroupSum> finish() = 0;       // once, after all
+  virtual std::uint64_t bytes_up() const = 0;  // per device, after finish()
+  virtual std::uint64_t bytes_down() const = 0;
+};
+
+// Computes the updates of those who come and encodes many of them at a time on all threads. Whole numbers are
+// added, so a sum is the same to the last bit in any order and on any number of threads. One caller at a
+// time.
+class InProcessGather : public Gather {
+ public:
+  explicit InProcessGather(SimulatedDevices devices) : devices_(std::move(devices)) {}
+  Result<Gathered> sum(const RoundOrder& order) final;
+
+ protected:
+  // group: all who were drawn, ascending; present: those of them who come.
+  virtual Result<std::unique_ptr<GroupInProcess>> open(const RoundOrder& order, std::span<const UserId> group,
+                                                       std::span<const UserId> present) = 0;
+
+ private:
+  SimulatedDevices devices_;
+};
+
+// Every device's entries are added as they are: masks are left out, because they cancel.
+class SimulatedGather final : public InProcessGather {
+ public:
+  using InProcessGather::InProcessGather;
+
+ protected:
+  Result<std::unique_ptr<GroupInProcess>> open(const RoundOrder& order, std::span<const UserId> group,
+                                               std::span<const UserId> present) override;
+};
+
+// How the sums of a simulated training come about.
+struct SumSettings {
+  std::string sums = "simulated", server = "semi-honest";
+  void bind(SettingsTable& table);
+  Result<std::unique_ptr<Gather>> gather(SimulatedDevices devices) const;
+};
+
+}  // namespace sotto

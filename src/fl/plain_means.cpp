@@ -1,0 +1,144 @@
+#include "fl/plain_means.h"
+
+#include "fl/aggregator.h"
+
+namespace sotto {
+
+void FederatedSettings::bind(SettingsTable& table) {
+  table.add("cohort", cohort, {1, 10000000}, "Users per round")
+      .add("minimum_cohort", minimum_cohort, {1, 10000000}, "A round with fewer users is discarded")
+      .add_choice(
+          "mode", mode, {"sound", "paper"},
+          "sound: every click counts once; paper: FedNewsRec's printed rule, which weights by clicks twice")
+      .add("local_epochs", local_epochs, {0, 10000},
+           "Local epochs per round (FedAvg); 0: one gradient per round (FedSGD)")
+      .add("local_batch", local_batch, {1, 100000}, "Clicks per local step")
+      .add("local_learning_rate", local_learning_rate, {1e-9, 1000.0}, "Step size of local epochs")
+      .add("clip_norm", clip_norm, {0.0, 1e9}, "L2 norm each user's update is clipped to; 0: no clipping");
+}
+
+UpdateTransforms make_transforms(const FederatedSettings& settings) {
+  UpdateTransforms transforms;
+  if (settings.clip_norm > 0) transforms.push_back(std::make_unique<ClipNorm>(settings.clip_norm));
+  return transforms;
+}
+
+namespace {
+
+// Packed 32-bit floats, the whole model both ways: which rows a device has touched would tell its items.
+void count_whole_model(RoundUpdate& update) {
+  update.bytes_down = update.bytes_up = sizeof(float) * static_cast<std::uint64_t>(update.direction.numel());
+}
+
+class NewsMean {
+ public:
+  NewsMean(const FederatedSettings& settings, UpdateTransforms transforms, NewsTraining& training)
+      : settings_(settings),
+        weighting_(settings.mode == "paper" ? Weighting::paper : Weighting::samples),
+        transforms_(std::move(transforms)),
+        training_(training) {}
+
+  Result<RoundUpdate> of(std::uint32_t round, const std::vector<UserId>& cohort) const {
+    RoundUpdate update;
+    WeightedMean mean(static_cast<std::uint64_t>(settings_.minimum_cohort));
+    if (transforms_.empty() && settings_.local_epochs == 0) {
+      SOTTO_CHECK(add_together(round, cohort, mean, update));
+    } else {
+      SOTTO_CHECK(add_apart(round, cohort, mean, update));
+    }
+    update.clients = mean.clients();
+    SOTTO_TRY(update.direction, std::move(mean).report());
+    count_whole_model(update);
+    return update;
+  }
+
+ private:
+  // The loss of a round is the mean over clicks, weighted as the gradient is.
+  double loss_weight(std::uint64_t samples) const {
+    return weighting_ == Weighting::paper ? static_cast<double>(samples) : 1.0;
+  }
+
+  Status add_together(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean,
+                      RoundUpdate& update) const {
+    const LocalGradient total = training_.cohort_gradient(round, cohort, weighting_);
+    double clicks = 0;
+    for (const UserId user : cohort)
+      clicks += loss_weight(training_.samples_of(user)) * static_cast<double>(training_.samples_of(user));
+    update.loss = total.loss / clicks;
+    update.samples = total.samples;
+    mean.add_sum(total.gradient, static_cast<double>(total.samples), cohort.size());
+    return {};
+  }
+
+  Status add_apart(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean,
+                   RoundUpdate& update) const {
+    const LocalEpochs local{settings_.local_epochs, settings_.local_batch, settings_.local_learning_rate};
+    const bool differences = local.epochs > 0;
+    double loss = 0, clicks = 0;
+    const auto add = [&](UserId user, const LocalGradient& own) -> Status {
+      const auto samples = static_cast<double>(own.samples);
+      // Gradients are sums over a user's clicks, weight differences are not: the mean over clicks divides the
+      // sum by the clicks first, so that the weight brings it back.
+      torch::Tensor one =
+          differences || weighting_ == Weighting::paper ? own.gradient.clone() : own.gradient / samples;
+      for (const auto& transform : transforms_) transform->apply(round, user, one);
+      mean.add(one, samples);
+      loss += loss_weight(own.samples) * own.loss;
+      clicks += loss_weight(own.samples) * samples;
+      update.samples += own.samples;
+      return {};
+    };
+    SOTTO_CHECK(differences ? training_.users_epochs(round, cohort, local, add)
+                            : training_.user_gradients(round, cohort, add));
+    update.loss = loss / clicks;
+    return {};
+  }
+
+  FederatedSettings settings_;
+  Weighting weighting_;
+  UpdateTransforms transforms_;
+  NewsTraining& training_;
+};
+
+}  // namespace
+
+CohortMean news_mean(const FederatedSettings& settings, UpdateTransforms transforms, NewsTraining& training) {
+  const auto mean = std::make_shared<const NewsMean>(settings, std::move(transforms), training);
+  return [mean](std::uint32_t round, const std::vector<UserId>& cohort) { return mean->of(round, cohort); };
+}
+
+CohortMean interaction_mean(InteractionTraining& training) {
+  return [&training](std::uint32_t round, const std::vector<UserId>& cohort) -> Result<RoundUpdate> {
+    const MeanUpdate mean = training.mean_update(round, cohort);
+    RoundUpdate update;
+    update.direction = mean.direction;
+    update.loss = mean.loss;
+    update.clients = cohort.size();
+    update.samples = mean.samples;
+    count_whole_model(update);
+    return update;
+  };
+}
+
+CohortMean factorisation_mean(const DevicePositives& devices, std::size_t population,
+                              const FactorModel& model) {
+  // Every user of the population brings its share of λ‖Y‖².
+  const double decay = 2 * model.settings().regularisation / static_cast<double>(population);
+  return [&devices, &model, decay](std::uint32_t, const std::vector<UserId>& cohort) -> Result<RoundUpdate> {
+    torch::NoGradGuard no_grad;
+    RoundUpdate update;
+    std::vector<OwnItems> users;
+    for (const UserId user : cohort) {
+      users.push_back(devices.of(user));
+      update.samples += users.back().size();
+    }
+    const FactorGradient mean = factor_gradient(model.factors, users, model.settings());
+    update.direction = (mean.gradient + decay * model.factors).reshape(-1);
+    update.loss = mean.loss;
+    update.clients = users.size();
+    count_whole_model(update);
+    return update;
+  };
+}
+
+}  // namespace sotto

@@ -1,0 +1,33 @@
+#pragma once
+// DP-PrivRec's rounds as its Algorithm 2 prints them, for comparison: every difference is clipped to S, the
+// server adds N(0, (2Sz/M)²/(1−h)) to its step α3 · mean Δ and moves S by a noisy share of users within it.
+// The bit is taken before clipping (the listing takes it after, where it is always 1). The noise is not
+// scaled by α3, so the true multiplier is z/α3; AdaptiveClip's event says what that is worth.
+
+#include "fl/cohort_sampler.h"
+#include "fl/round_update.h"
+#include "fl/user_updates.h"
+#include "privacy/mechanisms/adaptive_clip.h"
+
+namespace sotto {
+
+// Refers to training and values, the current parameters. The server's optimiser must be plain sgd with step
+// settings.server_rate.
+class PrintedMeans final : public UpdateSource {
+ public:
+  PrintedMeans(const AdaptiveClip::Settings& settings, CohortSampler sampler, UserUpdates& training,
+               const torch::Tensor& values, std::uint64_t seed);
+  Result<RoundUpdate> round(std::uint32_t round) override;
+  std::vector<torch::Tensor*> state() override { return {&bound_}; }
+  double bound() const { return bound_.item<double>(); }
+
+ private:
+  AdaptiveClip::Settings settings_;
+  CohortSampler sampler_;
+  UserUpdates& training_;
+  const torch::Tensor& values_;
+  std::uint64_t seed_;
+  torch::Tensor bound_;
+};
+
+}  // namespace sotto

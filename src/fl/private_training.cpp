@@ -1,0 +1,179 @@
+#include "fl/private_training.h"
+
+#include <cmath>
+
+#include "privacy/accounting/calibration.h"
+
+namespace sotto {
+
+void PrivateTrainingSettings::bind(SettingsTable& table) {
+  bind_budget(table);
+  table
+      .add_choice(
+          "against", against, {"published", "server"},
+          "Whose view the budget bounds: of the published models, or of the server, which sees the cohorts")
+      .add("participations", participations, {0, 1000000000},
+           "Rounds one user may take part in at most; 0: so many that hardly anybody reaches them")
+      .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to, at first");
+}
+
+void PrivateTrainingSettings::bind_budget(SettingsTable& table) {
+  table
+      .add("epsilon", epsilon, {0.0, 1e6},
+           "Privacy budget of the whole training, per user; must be given in sound mode")
+      .add("delta", delta, {1e-300, 0.5}, "delta of that budget; well below one over the number of users")
+      .add("bits", bits, {8, 32}, "Bits per coordinate of an upload")
+      .add("dropping", dropping, {0.0, 0.9}, "Share of a cohort that may vanish after it chose its noise")
+      .add("corrupted", corrupted, {0.0, 0.9}, "Share of a cohort that may tell the server its noise");
+  sums.bind(table);
+}
+
+void PrivateTrainingSettings::bind_following_bound(SettingsTable& table) {
+  table
+      .add("clip_quantile", clip_quantile, {0.0, 0.999},
+           "Share of users that the clipping bound shall leave whole; 0: the bound stays where it is")
+      .add("clip_rate", clip_rate, {1e-9, 1e9}, "How fast the bound follows that share (alpha4)")
+      .add("clip_floor", clip_floor, {1e-12, 1e12}, "The bound never falls below this");
+}
+
+namespace {
+
+// What private training adds to a bound that follows a quantile: half of it is the bit's largest value, in
+// units of the bound. Costs √(1 + c²/4) in noise.
+constexpr double clip_bit_weight = 0.5;
+
+struct Candidate {
+  EncodingPlan plan;
+  TwoAdversaries guarantee;
+};
+
+// Unless given: so many that hardly anybody is ever turned away, because every such case costs delta.
+std::uint64_t participation_cap(const PrivateTrainingSettings& settings, const TrainingShape& shape) {
+  if (settings.participations > 0) return static_cast<std::uint64_t>(settings.participations);
+  const double rate = static_cast<double>(shape.cohort) / static_cast<double>(shape.population);
+  std::uint64_t cap = 1;
+  while (chance_above_cap(shape.rounds, rate, cap) > settings.delta / 1000) ++cap;
+  return cap;
+}
+
+Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const TrainingShape& shape,
+                             double noise_multiplier) {
+  EncodingPlan::Settings encoding;
+  encoding.dimension = shape.dimension;
+  encoding.clip = settings.clip;
+  if (settings.clip_quantile > 0) encoding.clip = 1, encoding.clip_bit_weight = clip_bit_weight;
+  encoding.denominator = static_cast<double>(shape.cohort);
+  encoding.devices = shape.cohort;
+  encoding.dropped = devices_in(settings.dropping, shape.cohort);
+  encoding.corrupted = devices_in(settings.corrupted, shape.cohort);
+  encoding.noise_multiplier = noise_multiplier;
+  encoding.adjacency = Adjacency::replace_one;
+  SOTTO_TRY(encoding.step, finest_step(encoding, static_cast<unsigned>(settings.bits)));
+  SOTTO_TRY(EncodingPlan plan, EncodingPlan::create(encoding));
+  const PrivacyEvent event = *plan.event();
+  const TrainingExposure exposure{
+      event.mechanism,      event.adjacency,
+      event.unit,           SamplingWithoutReplacement{shape.cohort, shape.population},
+      shape.rounds,         participation_cap(settings, shape),
+      event.total_variation};
+  SOTTO_TRY(auto guarantee, account_training(exposure, settings.delta));
+  return Candidate{std::move(plan), std::move(guarantee)};
+}
+
+PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const TrainingShape& shape,
+                         const PrivacyEvent& event) {
+  PrivacyPlan plan = stated(event, settings.delta);
+  plan.sampling = "without-replacement";
+  plan.population = static_cast<std::int64_t>(shape.population);
+  plan.cohort = static_cast<std::int64_t>(shape.cohort);
+  plan.rounds = static_cast<std::int64_t>(shape.rounds);
+  plan.participations = static_cast<std::int64_t>(participation_cap(settings, shape));
+  return plan;
+}
+
+}  // namespace
+
+std::uint64_t devices_in(double share, std::uint64_t devices) {
+  return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(devices) - 1e-9));
+}
+
+Result<PrivateTraining> PrivateTraining::calibrate(const PrivateTrainingSettings& settings,
+                                                   const TrainingShape& shape) {
+  if (settings.epsilon <= 0)
+    return bad_input("sound mode needs a budget: give --epsilon (and delta, {:g} by default)",
+                     settings.delta);
+  SOTTO_TRY(const double noise, smallest_noise(settings.epsilon, [&](double candidate) -> Result<double> {
+              SOTTO_TRY(const Candidate tried, with_noise(settings, shape, candidate));
+              return settings.against == "server" ? tried.guarantee.server.epsilon
+                                                  : tried.guarantee.published.epsilon;
+            }));
+  SOTTO_TRY(Candidate good, with_noise(settings, shape, noise));
+  const PrivacyEvent event = *good.plan.event();
+  return PrivateTraining{std::move(good.plan), std::move(good.guarantee),
+                         accounted_as(settings, shape, event)};
+}
+
+Status check_nothing_is_chosen(const TrainingDataSettings& data) {
+  if (data.validation_impressions == 0) return {};
+  return bad_input(
+      "choosing the best round on users' impressions is a release that the budget does not cover: set "
+      "validation_impressions=0, which publishes the last round");
+}
+
+PrivacyDatasheet PrivateTraining::datasheet(std::string recipe) const {
+  const bool holds_against_server = std::isfinite(guarantee.server.epsilon);
+  PrivacyDatasheet sheet;
+  sheet.recipe = std::move(recipe);
+  sheet.mode = "sound";
+  sheet.mechanism = fmt::format(
+      "sum of updates clipped to {}, Skellam shares of {} surely honest devices, noise multiplier {:.4g} "
+      "of the sensitivity, {} bits",
+      plan.clip_bit() ? "a bound that follows a quantile (clip bit in the same sum)"
+                      : fmt::format("{:g}", plan.settings().clip),
+      plan.noise_share()->surely_present(), plan.settings().noise_multiplier, plan.modulus().bits());
+  sheet.sampling =
+      fmt::format("{} of {} users per round, without replacement", accounted.cohort, accounted.population);
+  sheet.composition = fmt::format(
+      "{} rounds, at most {} per user; server: {}, published: {}", accounted.rounds, accounted.participations,
+      holds_against_server ? name(guarantee.server.method) : "no bound", name(guarantee.published.method));
+  sheet.unit = guarantee.server.unit;
+  sheet.adjacency = guarantee.server.adjacency;
+  sheet.delta = guarantee.server.delta;
+  if (holds_against_server) sheet.epsilon_server = guarantee.server.epsilon;
+  sheet.epsilon_published = guarantee.published.epsilon;
+  sheet.server_sees = {"who takes part in which round",
+                       "the noisy sum of each round, and nothing of a single device"};
+  sheet.not_protected = {
+      "what users have in common", "that somebody uses the service",
+      "side channels: timing, addresses, a device that is broken into",
+      "loss, click counts and metrics in this folder: the simulation's own view, not for publication"};
+  if (!holds_against_server)
+    sheet.not_protected.emplace_back(
+        "anything, against the server: so little noise shows no epsilon at this delta. What is published is "
+        "protected by the sampling, which the server sees; against=server asks for enough noise");
+  return sheet;
+}
+
+Result<SoundRounds> SoundRounds::begin(const PrivateTrainingSettings& budget, const TrainingShape& shape,
+                                       const fs::path& run) {
+  SOTTO_TRY(auto training, PrivateTraining::calibrate(budget, shape));
+  SOTTO_CHECK(save_plan(training.accounted, run / "privacy.toml"));
+  return SoundRounds(budget, std::move(training));
+}
+
+Result<UpdateSource*> SoundRounds::through(RoundFold& fold, UserUpdates& updates, CohortSampler sampler,
+                                           std::uint64_t seed) {
+  SOTTO_TRY(gather_, budget_.sums.gather({{std::move(sampler), training_.participations()}, updates, seed}));
+  rounds_ = std::make_unique<CohortRounds>(fold, *gather_);
+  if (budget_.clip_quantile > 0)
+    rounds_->follow({budget_.clip, budget_.clip_floor, budget_.clip_quantile, budget_.clip_rate});
+  return rounds_.get();
+}
+
+Result<UpdateSource*> SoundRounds::of_whole_model(const torch::Tensor& values, UserUpdates& updates,
+                                                  CohortSampler sampler, std::uint64_t seed) {
+  whole_model_ = std::make_unique<WholeModelFold>(training_.plan, values);
+  return through(*whole_model_, updates, std::move(sampler), seed);
+}
+
+}  // namespace sotto

@@ -1,0 +1,87 @@
+#pragma once
+// The one sound path of private training (docs/privacy/training.md): from a budget to a noise multiplier, an
+// encoding plan for the devices, the two epsilons that hold, and rounds that keep to it.
+
+#include <memory>
+
+#include "base/files.h"
+#include "base/settings.h"
+#include "fl/cohort_rounds.h"
+#include "fl/training_data.h"
+#include "privacy/accounting/datasheet.h"
+#include "privacy/accounting/plan.h"
+#include "privacy/accounting/training_exposure.h"
+
+namespace sotto {
+
+struct PrivateTrainingSettings {
+  double epsilon = 0, delta = 1e-6, clip = 1;
+  std::string against = "published";
+  std::int64_t participations = 0, bits = 18;
+  double dropping = 0.1, corrupted = 0.1;
+  double clip_quantile = 0, clip_rate = 0.2, clip_floor = 1e-6;
+  SumSettings sums;
+  void bind(SettingsTable& table);
+  // Budget, bits and margins alone: for recipes in which everybody takes part and norms are known.
+  void bind_budget(SettingsTable& table);
+  // For recipes whose rounds can follow a quantile of the users' norms.
+  void bind_following_bound(SettingsTable& table);
+};
+
+// Who trains: fixed before the first round.
+struct TrainingShape {
+  std::uint64_t dimension = 0, population = 0, cohort = 0, rounds = 0;
+  static TrainingShape of(std::uint64_t dimension, const CohortSampler& sampler, std::int64_t rounds) {
+    return {dimension, sampler.population(), sampler.cohort(), static_cast<std::uint64_t>(rounds)};
+  }
+};
+
+struct PrivateTraining {
+  EncodingPlan plan;
+  TwoAdversaries guarantee;
+  PrivacyPlan accounted;  // the same as a file that `sotto privacy account` reads
+
+  // The least noise with which the budget holds against the adversary named. Refuses budgets that are not
+  // given.
+  static Result<PrivateTraining> calibrate(const PrivateTrainingSettings& settings,
+                                           const TrainingShape& shape);
+  std::uint64_t participations() const { return static_cast<std::uint64_t>(accounted.participations); }
+  PrivacyDatasheet datasheet(std::string recipe) const;
+};
+
+// A share of so many devices as a number of them, rounded up.
+std::uint64_t devices_in(double share, std::uint64_t devices);
+
+// Refuses to choose the best round on users' impressions: a release that no budget here covers.
+Status check_nothing_is_chosen(const TrainingDataSettings& data);
+
+// The sound path as one object: noise calibrated to the budget, the plan in the run's folder, rounds, and the
+// page about them. Movable; what it is given must outlive it.
+class SoundRounds {
+ public:
+  // Writes privacy.toml into the run's folder and refuses to replace another plan.
+  static Result<SoundRounds> begin(const PrivateTrainingSettings& budget, const TrainingShape& shape,
+                                   const fs::path& run);
+
+  const EncodingPlan& plan() const { return training_.plan; }
+  // Rounds through a fold that was made for plan(). The clipping bound follows a quantile where the budget
+  // has one.
+  Result<UpdateSource*> through(RoundFold& fold, UserUpdates& updates, CohortSampler sampler,
+                                std::uint64_t seed);
+  // Rounds in which devices fetch the whole model, `values`, and return updates of it.
+  Result<UpdateSource*> of_whole_model(const torch::Tensor& values, UserUpdates& updates,
+                                       CohortSampler sampler, std::uint64_t seed);
+  PrivacyDatasheet datasheet(std::string recipe) const { return training_.datasheet(std::move(recipe)); }
+
+ private:
+  SoundRounds(const PrivateTrainingSettings& budget, PrivateTraining training)
+      : budget_(budget), training_(std::move(training)) {}
+
+  PrivateTrainingSettings budget_;
+  PrivateTraining training_;
+  std::unique_ptr<RoundFold> whole_model_;
+  std::unique_ptr<Gather> gather_;
+  std::unique_ptr<CohortRounds> rounds_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,109 @@
+#include "fl/split_fold.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "secagg/item_union/sparse_union.h"
+#include "secagg/vectors/modular_sum.h"
+
+namespace sotto {
+
+using torch::Tensor;
+
+std::uint64_t SplitFold::publish(std::vector<ItemId> items, bool compressed) {
+  items_ = std::move(items);
+  const Tensor vectors = training_.infer(items_), encoder = training_.user_encoder();
+  vectors_ = compressed ? sent_as_bytes(vectors) : sent_as_floats(vectors);
+  user_ = compressed ? vector_sent_as_bytes(encoder) : sent_as_floats(encoder);
+  return vectors_.bytes + user_.bytes;
+}
+
+Status SplitFold::each_update(std::uint32_t round, std::span<const UserId> users,
+                              const std::function<Status(const UserUpdate&)>& take) {
+  UserUpdate update;
+  update.direction = torch::empty({static_cast<std::int64_t>(training_.dimension(items_.size()))});
+  const auto add = [&](UserId device, const DeviceGradients& own) -> Status {
+    write_device_update(own, items_, update.direction);
+    update.user = device;
+    update.loss = own.loss;
+    update.samples = own.samples;
+    return take(update);
+  };
+  return training_.devices(round, users, items_, vectors_.values, user_.values, add);
+}
+
+CatalogueFold::CatalogueFold(EncodingPlan plan, SplitTraining& training, std::uint64_t catalogue)
+    : SplitFold(training), plan_(std::move(plan)), catalogue_(catalogue) {
+  std::iota(catalogue_.begin(), catalogue_.end(), ItemId{0});
+}
+
+Result<RoundTask> CatalogueFold::open(std::uint32_t) { return RoundTask{plan_, publish(catalogue_, true)}; }
+
+Result<Tensor> CatalogueFold::fold(std::uint32_t, const Tensor& mean, const Gathered&) {
+  return training().whole_gradient(items(), mean).clone();
+}
+
+void EfficientSettings::bind(SettingsTable& table) {
+  table.add("group", group, {2, 100000}, "Devices per round, whose items are united")
+      .add("compress", compress, "8 bits per number down and `upload_bits` up instead of 32 both ways")
+      .add("upload_bits", upload_bits, {9, 32},
+           "Bits per coordinate of a compressed upload; each device more takes from them")
+      .add("largest_update", largest_update, {1e-6, 1e9},
+           "L2 norm that a device's update is cut to, so that it fits the integers of the secure sum");
+}
+
+Result<UnionFold::Union> UnionFold::items_of(std::uint32_t round, const std::vector<UserId>& group) {
+  // Far behind the draws of the gradients' sum, which have the same address.
+  constexpr std::uint64_t union_draws = std::uint64_t{1} << 40;
+  constexpr std::uint64_t expected_of_one = 32, attempts = 8;
+  std::uint64_t room = expected_of_one * group.size(), bytes = 0;
+  for (std::uint64_t attempt = 0; attempt < attempts; ++attempt, room *= 2) {
+    const std::uint64_t seed = SeededRandom(seed_ + attempt, Purpose::rotation, round)();
+    SOTTO_TRY(const auto sketch, SparseUnion::create({catalogue_, std::min(room, catalogue_), seed}));
+    std::vector<std::uint64_t> sum(sketch.entries(), 0);
+    for (const UserId user : group) {
+      SeededRandom draws(seed_, Purpose::noise, round, user);
+      draws.seek(union_draws * (attempt + 1));
+      SOTTO_TRY(const auto entries,
+                sketch.encode(training().items_of(round, user), DeviceRandom::simulated(draws)));
+      SOTTO_CHECK(add_entries(std::span(sum), entries));
+    }
+    bytes += sketch.bytes_per_device();
+    if (auto items = sketch.decode(sum)) return Union{std::move(*items), bytes};
+  }
+  return failed("round {}: the union of {} devices' items could not be found", round, group.size());
+}
+
+// A public rotation spreads an update evenly over its entries, so that 16 bits are enough.
+Result<EncodingPlan> UnionFold::plan_for(std::size_t devices, std::uint64_t dimension,
+                                         std::uint32_t round) const {
+  constexpr double rarely_cut = 1e-9;
+  EncodingPlan::Settings plan;
+  plan.dimension = dimension;
+  plan.clip = settings_.largest_update;
+  plan.denominator = 1;
+  plan.devices = devices;
+  if (settings_.compress) {
+    plan.rotation_seed = SeededRandom(seed_, Purpose::rotation, round)();
+    SOTTO_TRY(const auto rotation, RandomRotation::create(dimension, *plan.rotation_seed));
+    plan.entry_clip = plan.clip * rotation.entry_quantile(rarely_cut);
+  }
+  SOTTO_TRY(plan.step,
+            finest_step(plan, settings_.compress ? static_cast<unsigned>(settings_.upload_bits) : 32U));
+  return EncodingPlan::create(plan);
+}
+
+Result<RoundTask> UnionFold::open(std::uint32_t round) {
+  const auto group = sampler_.sample(round);
+  SOTTO_TRY(Union shared, items_of(round, group));
+  std::uint64_t bytes_down = shared.items.size() * sizeof(ItemId);
+  bytes_down += publish(std::move(shared.items), settings_.compress);
+  SOTTO_TRY(auto plan, plan_for(group.size(), training().dimension(items().size()), round));
+  return RoundTask{std::move(plan), bytes_down, shared.bytes_up + sizeof(std::uint64_t)};
+}
+
+Result<Tensor> UnionFold::fold(std::uint32_t, const Tensor& mean, const Gathered& gathered) {
+  return training().whole_gradient(items(), mean / static_cast<double>(gathered.samples)).clone();
+}
+
+}  // namespace sotto
