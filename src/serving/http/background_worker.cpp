@@ -4,13 +4,14 @@
 
 namespace sotto::serving {
 
-BackgroundWorker::BackgroundWorker(std::size_t most_waiting)
-    : most_waiting_(most_waiting), thread_([this] { work(); }) {}
+BackgroundWorker::BackgroundWorker(std::size_t most_waiting, AtEnd at_end)
+    : most_waiting_(most_waiting), at_end_(at_end), thread_([this] { work(); }) {}
 
 BackgroundWorker::~BackgroundWorker() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
+    if (at_end_ == AtEnd::drop) tasks_.clear();
   }
   wake_.notify_all();
   thread_.join();

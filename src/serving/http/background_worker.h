@@ -2,7 +2,7 @@
 // One thread for work that network threads must not wait for: durable writes, encoding, answers of thousands
 // of items.
 //
-// Thread-safe. Tasks run in the order in which they came. Destruction finishes what is queued.
+// Thread-safe. Tasks run in the order in which they came. Destruction finishes what is queued, or drops it.
 
 #include <condition_variable>
 #include <deque>
@@ -14,7 +14,8 @@ namespace sotto::serving {
 
 class BackgroundWorker {
  public:
-  explicit BackgroundWorker(std::size_t most_waiting);
+  enum class AtEnd { finish, drop };
+  BackgroundWorker(std::size_t most_waiting, AtEnd at_end);
   ~BackgroundWorker();
   BackgroundWorker(const BackgroundWorker&) = delete;
   BackgroundWorker& operator=(const BackgroundWorker&) = delete;
@@ -26,6 +27,7 @@ class BackgroundWorker {
   void work();
 
   const std::size_t most_waiting_;
+  const AtEnd at_end_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> tasks_;

@@ -13,7 +13,7 @@ namespace sotto::serving {
 
 namespace {
 
-constexpr std::size_t waiting_changes = 64, waiting_large_answers = 256;
+constexpr std::size_t waiting_changes = 64, waiting_large_answers = 64;
 constexpr std::uint32_t large_answer_items = 500;  // about half a millisecond to find and to write
 constexpr std::size_t most_cached_bytes = std::size_t{32} << 20;
 constexpr int long_list_effort = 3;  // of compressing; short lists are not worth the time
@@ -102,8 +102,8 @@ ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, MetricsRegist
       coalescer_(&run_after_ready_requests,
                  [this](std::size_t queries) { batch_sizes_.observe(static_cast<double>(queries)); }),
       public_lists_(most_cached_bytes),
-      changes_(waiting_changes),
-      large_answers_(waiting_large_answers) {
+      changes_(waiting_changes, BackgroundWorker::AtEnd::finish),
+      large_answers_(waiting_large_answers, BackgroundWorker::AtEnd::drop) {
   observe_pool();
 }
 
