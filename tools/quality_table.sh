@@ -66,7 +66,7 @@ touch "$results"
 number() { sed -n "s/.*\"$1\":\(-\{0,1\}[0-9][0-9.eE+-]*\).*/\1/p"; }
 
 if [ -z "$models" ]; then
-  models=$("$sotto" recipes central | sed -n 's/^| `\{0,1\}model`\{0,1\} |.*| \([^|]*\) |[^|]*|$/\1/p' | tr -d ',')
+  models=$("$sotto" recipes central | awk -F '|' '$2 ~ /model/ && !found++ { gsub(/,/, ""); print $5 }')
 fi
 
 # What all runs of a model share, one key=value per line.

@@ -1,8 +1,8 @@
 #pragma once
-// Test metrics when the server ranks by one private answer per reader: which of K public prototypes the reader
-// resembles, by k-ary randomised response, put through Bayes' rule over simulated readers
-// (prototype_posterior.cpp). Simulated readers come from the items alone: nothing of a real reader is used but
-// the answer.
+// Test metrics when the server ranks by one private answer per reader: which of K public prototypes the
+// reader resembles, by k-ary randomised response, put through Bayes' rule over simulated readers
+// (prototype_posterior.cpp). Simulated readers come from the items alone: nothing of a real reader is used
+// but the answer.
 
 #include "recipes/recipe.h"
 

@@ -1,6 +1,7 @@
 #pragma once
-// The smallest noise that meets a budget: the library's one search. It keeps an upper end whose ε was computed
-// and found within the budget, and that end is the answer: never less noise than needed, at most 0.01 % more.
+// The smallest noise that meets a budget: the library's one search. It keeps an upper end whose ε was
+// computed and found within the budget, and that end is the answer: never less noise than needed, at most
+// 0.01 % more.
 
 #include <functional>
 

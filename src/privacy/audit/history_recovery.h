@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "privacy/accounting/event.h"
-#include "privacy/accounting/event.h"
 #include "privacy/audit/attack.h"
 
 namespace sotto {
