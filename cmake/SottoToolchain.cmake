@@ -18,6 +18,7 @@ endif()
 
 # What every module is compiled with; of it, programs that use the installed package get the includes and the features.
 add_library(sotto_flags INTERFACE)
+target_compile_features(sotto_flags INTERFACE cxx_std_20)
 target_include_directories(sotto_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include/sotto>)
 set(SOTTO_COMPILE_OPTIONS
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers -fno-math-errno)

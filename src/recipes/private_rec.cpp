@@ -76,8 +76,7 @@ class PrivateRec final : public NewsRecipe {
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
     SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
-    SOTTO_TRY(auto outcome, as_printed() ? train_as_printed(run, std::move(sampler))
-                                         : train_soundly(run, std::move(sampler)));
+    SOTTO_TRY(auto outcome, train_rounds(run, std::move(sampler)));
     if (public_categories_.empty() || outcome.summary.interrupted) return outcome;
     SOTTO_TRY(outcome.test, measure_open_queries(run, request));
     outcome.privacy->epsilon_query = 0;
@@ -124,6 +123,10 @@ class PrivateRec final : public NewsRecipe {
                                                    static_cast<std::uint64_t>(basis_vectors_), weight_clip_,
                                                    epsilon, gaussian ? noise_delta_ : 0, padding_}));
     return std::optional(std::move(made));
+  }
+
+  Result<TrainOutcome> train_rounds(NewsRun& run, CohortSampler sampler) {
+    return as_printed() ? train_as_printed(run, std::move(sampler)) : train_soundly(run, std::move(sampler));
   }
 
   Result<TrainOutcome> train_as_printed(NewsRun& run, CohortSampler sampler) {

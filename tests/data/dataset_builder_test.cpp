@@ -152,7 +152,7 @@ TEST(DatasetBuilder, RefusesInfiniteNumbers) {
   expect_refused(rating, "infinite");
   DatasetBuilder feature = small_builder();
   feature.set_item_number(0, "bad\x1b", infinity);
-  expect_refused(feature, "'bad?'");
+  expect_refused(feature, "'bad\\x1b'");
 }
 
 TEST(DatasetBuilder, TellsTheFirstProblem) {

@@ -45,7 +45,7 @@ TEST(ImportReport, MakesHostileReasonsSafeToShow) {
   ImportReport report(ImportOptions{});
   report.malformed("f", 1, "\x1b[2Jquote\n" + std::string(100'000, 'x'));
   EXPECT_LT(report.examples()[0].size(), 300U);
-  EXPECT_THAT(report.examples()[0], HasSubstr("?[2Jquote?xxx"));
+  EXPECT_THAT(report.examples()[0], HasSubstr("\\x1b[2Jquote\\x0axxx"));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST(Pack, IsReadFromAnyAddress) {
 TEST(Pack, TheVersionIsAHashOfEveryByte) {
   std::string bytes = *encode_pack(small_pack());
   const std::string version = *pack_version(bytes);
-  EXPECT_EQ(version.size(), 32U);
+  EXPECT_EQ(version.size(), 64U);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   EXPECT_NE(*pack_version(bytes), version);
 }
@@ -172,6 +172,7 @@ TEST(PackDelta, RefusesWhatItCannotDescribe) {
   const std::string bytes = *encode_pack(small_pack(20));
   DevicePack retrained = small_pack(25);
   retrained.average_user[0] += 1;
+  retrained.model = *model_name(retrained);
   EXPECT_THAT(encode_delta(bytes, *encode_pack(retrained)).error().message, HasSubstr("send the whole pack"));
   const std::string later = *encode_pack(small_pack(25));
   const std::string delta = *encode_delta(bytes, later);

@@ -33,6 +33,7 @@ DevicePack pack_with(std::vector<float> basis, std::vector<float> prototypes) {
   pack.average_user.assign(kWide, 0);
   pack.anonymous.assign(kWide, 0);
   pack.items = *make_items({}, kWide);
+  pack.model = *model_name(pack);
   return pack;
 }
 

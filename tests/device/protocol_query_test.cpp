@@ -69,6 +69,7 @@ TEST(QueryMechanism, PaddingReplacesClicksByTheAnonymousItem) {
   basis[0] = 1;
   basis[testing::kSize] = -1;
   pack.basis = *PackTensor::from_floats("basis", {2, testing::kSize}, basis, NumberForm::f32);
+  pack.model = *model_name(pack);
   QuerySettings settings = settings_for("coefficients", 1000);
   ReadableHistory history = random_history(1, 10);
   std::fill(history.vectors.begin(), history.vectors.end(), 3.0F);
@@ -96,6 +97,7 @@ TEST(QueryMechanism, AsksForWhatThePackHas) {
   EXPECT_THAT(QueryMechanism::create(settings_for("prototypes", 0), pack).error().message,
               HasSubstr("epsilon"));
   pack.prototypes = *PackTensor::from_floats("prototypes", {0, testing::kSize}, {}, NumberForm::f32);
+  pack.model = *model_name(pack);
   EXPECT_THAT(QueryMechanism::create(settings_for("prototypes"), pack).error().message,
               HasSubstr("too few prototypes"));
   EXPECT_TRUE(QueryMechanism::create(settings_for("coefficients"), pack));

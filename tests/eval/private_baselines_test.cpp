@@ -111,16 +111,15 @@ TEST(PublicCategories, RefuseNoiseAndUnknownNames) {
 // NRMS: heads times head_size; NAML: one number per filter, whatever the heads are.
 TEST(PrivateRecBasis, HasNoMoreVectorsThanTheModelsVectorsHaveNumbers) {
   const SmallNewsroom news(60);
-  const auto outcome = [&](const std::string& name, std::vector<std::string> more) {
-    return news.train(news.job("privaterec", name, 1, small_nrms(std::move(more)), "1000"));
+  const auto outcome = [&](const std::string& name, std::vector<std::string> settings) {
+    return news.train(news.job("privaterec", name, 1, std::move(settings), "1000"));
   };
-  const std::vector<std::string> naml = {"model=naml", "filters=5", "category_size=4"};
   const auto with_basis = [&](const char* basis) {
-    auto settings = naml;
-    settings.emplace_back(basis);
-    return settings;
+    return std::vector<std::string>{"model=naml",      "cohort=20",      "word_size=8", "filters=5",
+                                    "category_size=4", "pooling_size=4", basis};
   };
-  EXPECT_THAT(refusal(outcome("nrms", {"basis_vectors=9"})), HasSubstr("basis_vectors to at most 8"));
+  EXPECT_THAT(refusal(outcome("nrms", small_nrms({"basis_vectors=9"}))),
+              HasSubstr("basis_vectors to at most 8"));
   EXPECT_THAT(refusal(outcome("naml", with_basis("basis_vectors=6"))),
               HasSubstr("basis_vectors to at most 5"));
   EXPECT_FALSE(fs::exists(news.runs / "naml")) << "nothing is left of a refused run";
