@@ -14,9 +14,9 @@ if named=$(grep -rlE "$source|$build|$work/here" "$prefix"/lib*/cmake "$prefix"/
   fail "$named names the place it was built or installed in"
 fi
 [ -n "$(find "$prefix/share" -name LICENSE)" ] || fail 'LICENSE is missing'
-"$prefix/bin/sotto" --version | grep -q '^sotto ' || fail 'the command does not run'
+grep -q '^sotto ' <<<"$("$prefix/bin/sotto" --version)" || fail 'the command does not run'
 if [ -e "$build/libexec/sotto-trainer" ]; then
-  "$prefix/bin/sotto" recipes | grep -q fedrec || fail 'the installed command does not find its trainer'
+  grep -q fedrec <<<"$("$prefix/bin/sotto" recipes)" || fail 'the installed command does not find its trainer'
 fi
 
 cmake -S "$source/examples/round_cost" -B "$work/example" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >"$work/log" 2>&1 ||
