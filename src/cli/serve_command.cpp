@@ -18,7 +18,7 @@ namespace sotto::cli {
 
 namespace {
 
-constexpr std::int64_t week_seconds = 7 * 86'400;
+constexpr std::int64_t week_seconds = std::int64_t{7} * 86'400;
 
 struct ServeArguments {
   serving::ServeSettings serve;
