@@ -30,7 +30,7 @@ SOTTO_INLINE void quarter_round(Lanes& a, Lanes& b, Lanes& c, Lanes& d) {
 SOTTO_INLINE void transpose(Lanes (&words)[16]) {
   for (int step = 0; step < 4; ++step) {
     Lanes shuffled[16];
-    for (int i = 0; i < 8; ++i) {
+    for (std::size_t i = 0; i < 8; ++i) {
       const Lanes a = words[i], b = words[i + 8];
       shuffled[2 * i] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
       shuffled[2 * i + 1] =
