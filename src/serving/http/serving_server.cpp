@@ -114,7 +114,7 @@ Status ServingServer::check_disk(std::int64_t now) {
 }
 
 Status ServingServer::tick(std::int64_t now) {
-  const Status disk = check_disk(now);
+  Status disk = check_disk(now);
   SOTTO_CHECK(reload_if_changed());
   SOTTO_CHECK(publish_if_due(now));
   return disk;
