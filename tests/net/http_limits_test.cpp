@@ -143,15 +143,22 @@ TEST(HttpLimits, TheIdlestConnectionMakesRoomWhenAllAreTaken) {
   TestServer test(settings);
   EXPECT_EQ(test.metrics.gauge("sotto_http_connection_limit", "").value(), 3);
   RawSocket silent(test.port());
+  silent.send("G");
   RawSocket dripping(test.port());
-  dripping.send("GET /hello HTTP/1.1\r\nX-Dri");  // half a head is no request
+  const std::string half_a_head = "GET /hello HTTP/1.1\r\nX-Dri";  // is no request
+  dripping.send(half_a_head);
+  // Both have been taken, by threads of their own: which of them waits longer is not known, that both have
+  // waited longer than the next one is.
+  auto& received = test.metrics.counter("sotto_http_received_bytes_total", "");
+  for (int look = 0; look < 10'000'000 && received.value() < 1 + half_a_head.size(); ++look)
+    std::this_thread::yield();
   HttpClient active = test.client();
   ASSERT_EQ(active.get("/hello")->status, 200);
   HttpClient first_new = test.client();
   EXPECT_EQ(first_new.get("/hello")->status, 200);
-  EXPECT_EQ(silent.read_all(), "");
   HttpClient second_new = test.client();
   EXPECT_EQ(second_new.get("/hello")->status, 200);
+  EXPECT_EQ(silent.read_all(), "");
   EXPECT_EQ(dripping.read_all(), "");
   EXPECT_EQ(test.metrics.counter("sotto_http_shed_connections_total", "").value(), 2U);
   EXPECT_EQ(active.get("/hello")->status, 200) << "the same connection";
