@@ -28,10 +28,12 @@ Digest hash_of(const RoundOrder& order) {
   for (const std::uint64_t field :
        {std::uint64_t{order.round}, plan.dimension, plan.devices, plan.dropped, plan.corrupted,
         plan.rotation_seed.value_or(0), std::uint64_t{plan.rotation_seed.has_value()},
-        std::uint64_t{order.plan.modulus().bits()}})
+        std::uint64_t{plan.nonnegative}, static_cast<std::uint64_t>(plan.noise),
+        static_cast<std::uint64_t>(plan.adjacency), std::uint64_t{order.plan.modulus().bits()}})
     hash.number(field);
-  for (const double field : {order.bound, plan.clip, plan.step, plan.entry_clip, plan.rounding_beta,
-                             plan.denominator, plan.noise_multiplier, plan.clip_bit_weight.value_or(0)})
+  for (const double field :
+       {order.bound, plan.clip, plan.step, plan.entry_clip, plan.rounding_beta, plan.denominator,
+        plan.noise_multiplier, plan.clip_bit_weight.value_or(0), plan.log2_wrap_probability})
     hash.number(std::bit_cast<std::uint64_t>(field));
   return hash.finish();
 }
