@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 struct BenchRow {
   std::string name;
@@ -130,4 +130,4 @@ BenchRows bench_memory();
 // copies of the whole model. Both give the same mean difference.
 BenchRows bench_copies();
 
-}  // namespace sotto
+}  // namespace sotto::bench

@@ -7,7 +7,7 @@
 #include "device/rank/reranker.h"
 #include "serving/pool/synthetic_pool.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 using namespace serving;
 
@@ -16,17 +16,17 @@ namespace {
 constexpr std::size_t dimension = 400, pool = 20'000, returned = 500, shown = 10;
 constexpr int rounds = 9;
 
-Result<DevicePack> make_pack() {
+Result<device::DevicePack> make_pack() {
   const SyntheticItems source(SyntheticWorld::clustered, dimension);
   const RowBatch vectors = source.vectors(0, pool);
-  std::vector<PackItem> items(pool);
+  std::vector<device::PackItem> items(pool);
   for (std::size_t i = 0; i < pool; ++i) {
     items[i].id = fmt::format("item-{}", i);
     items[i].vector.assign(vectors.row(i).begin(), vectors.row(i).end());
   }
-  DevicePack pack;
+  device::DevicePack pack;
   pack.dimension = dimension;
-  SOTTO_TRY(pack.items, make_items(std::move(items), dimension));
+  SOTTO_TRY(pack.items, device::make_items(std::move(items), dimension));
   return pack;
 }
 
@@ -44,12 +44,12 @@ double quickest_seconds(const Call& call) {
 }  // namespace
 
 Result<BenchRow> bench_device_ranking() {
-  SOTTO_TRY(const DevicePack pack, make_pack());
-  const Reranker reranker(pack);
+  SOTTO_TRY(const device::DevicePack pack, make_pack());
+  const device::Reranker reranker(pack);
   const std::vector<float> user = SyntheticItems(SyntheticWorld::clustered, dimension).directions(1);
   std::vector<std::string> answer;
-  for (const RankedItem& item : reranker.rank_pool(user, {}, returned)) answer.push_back(item.item);
-  std::vector<RankedItem> from_answer, from_pool;
+  for (const device::RankedItem& item : reranker.rank_pool(user, {}, returned)) answer.push_back(item.item);
+  std::vector<device::RankedItem> from_answer, from_pool;
   const double again = quickest_seconds([&] { from_answer = reranker.rank(answer, user, {}, shown); });
   const double all = quickest_seconds([&] { from_pool = reranker.rank_pool(user, {}, shown); });
   if (from_answer != from_pool)
@@ -62,4 +62,4 @@ Result<BenchRow> bench_device_ranking() {
                   fmt::format("ranking all {} of the pack", pool)};
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

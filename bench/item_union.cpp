@@ -9,7 +9,7 @@
 #include "secagg/item_union/sparse_union.h"
 #include "secagg/vectors/modular_sum.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 namespace {
 
@@ -56,7 +56,7 @@ Result<UnionCosts> measure(const Union& form, const std::vector<Items>& sets) {
     SOTTO_TRY(const auto entries, form.encode(set, random));
     measured.device_ms += 1e3 * (thread_seconds() - start) / static_cast<double>(sets.size());
     start = thread_seconds();
-    SOTTO_CHECK(add_entries(*sum, entries));
+    SOTTO_CHECK(secagg::add_entries(*sum, entries));
     measured.server_ms += 1e3 * (thread_seconds() - start);
   }
   const double start = thread_seconds();
@@ -74,8 +74,8 @@ Status compare_plain(std::vector<BenchRow>& rows) {
   const auto counts = holders(sets);
   Items truth;
   for (const auto& [item, count] : counts) truth.push_back(item);
-  SOTTO_TRY(const auto dense, DenseUnion::create(catalogue));
-  SOTTO_TRY(const auto sparse, SparseUnion::create({catalogue, truth.size() * 5 / 4, 1}));
+  SOTTO_TRY(const auto dense, secagg::DenseUnion::create(catalogue));
+  SOTTO_TRY(const auto sparse, secagg::SparseUnion::create({catalogue, truth.size() * 5 / 4, 1}));
   SOTTO_TRY(const UnionCosts baseline, measure(dense, sets));
   SOTTO_TRY(const UnionCosts ours, measure(sparse, sets));
   if (ours.items != truth || baseline.items != truth) {
@@ -90,7 +90,7 @@ Status compare_plain(std::vector<BenchRow>& rows) {
 }
 
 // Everything held by clearly more than the threshold must be named.
-Status check_popular(const UnionCosts& measured, const PrivateUnion& form,
+Status check_popular(const UnionCosts& measured, const secagg::PrivateUnion& form,
                      const std::map<std::uint32_t, std::uint64_t>& counts) {
   for (const auto& [item, count] : counts) {
     const double clear = 2 * form.threshold() + 8;
@@ -107,12 +107,13 @@ Status compare_private(std::vector<BenchRow>& rows) {
   constexpr std::uint32_t most_items = 20;
   const auto sets = long_tailed_sets(100, most_items, 500);
   const auto counts = holders(sets);
-  const PrivateUnion::Settings settings{
+  const secagg::PrivateUnion::Settings settings{
       .cap = most_items, .devices = 100, .dropped = 10, .noise_multiplier = 1};
-  SOTTO_TRY(const auto per_item, CounterLayout::one_per_item(catalogue));
-  SOTTO_TRY(const auto hashed, CounterLayout::hashed(catalogue, {.rows = 3, .counters = 20000, .seed = 1}));
-  SOTTO_TRY(const auto dense, PrivateUnion::create(per_item, settings));
-  SOTTO_TRY(const auto sparse, PrivateUnion::create(hashed, settings));
+  SOTTO_TRY(const auto per_item, secagg::CounterLayout::one_per_item(catalogue));
+  SOTTO_TRY(const auto hashed,
+            secagg::CounterLayout::hashed(catalogue, {.rows = 3, .counters = 20000, .seed = 1}));
+  SOTTO_TRY(const auto dense, secagg::PrivateUnion::create(per_item, settings));
+  SOTTO_TRY(const auto sparse, secagg::PrivateUnion::create(hashed, settings));
   SOTTO_TRY(const UnionCosts baseline, measure(dense, sets));
   SOTTO_TRY(const UnionCosts ours, measure(sparse, sets));
   SOTTO_CHECK(check_popular(baseline, dense, counts));
@@ -133,4 +134,4 @@ Result<std::vector<BenchRow>> bench_union() {
   return rows;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

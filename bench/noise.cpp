@@ -6,7 +6,7 @@
 #include "privacy/noise/grid_noise.h"
 #include "privacy/noise/reference_samplers.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 namespace {
 
@@ -25,7 +25,7 @@ double rate(double seconds, Batch batch) {
 
 template <class Baseline>
 Result<NoiseBenchRow> row(std::string noise_name, std::string baseline_name, double sigma,
-                          const GridNoise& noise, double seconds, Baseline baseline) {
+                          const privacy::GridNoise& noise, double seconds, Baseline baseline) {
   SecureRandom random;
   std::vector<std::int32_t> buffer(1 << 18);
   NoiseBenchRow result{std::move(noise_name), std::move(baseline_name), sigma};
@@ -50,9 +50,9 @@ Result<NoiseBenchRow> row(std::string noise_name, std::string baseline_name, dou
   return result;
 }
 
-reference::Rational exact(double value) {
-  return {static_cast<std::uint64_t>(std::ceil(value * parameter_denominator)),
-          static_cast<std::uint64_t>(parameter_denominator)};
+privacy::reference::Rational exact(double value) {
+  return {static_cast<std::uint64_t>(std::ceil(value * privacy::parameter_denominator)),
+          static_cast<std::uint64_t>(privacy::parameter_denominator)};
 }
 
 }  // namespace
@@ -60,21 +60,23 @@ reference::Rational exact(double value) {
 Result<std::vector<NoiseBenchRow>> bench_noise(double seconds) {
   std::vector<NoiseBenchRow> rows;
   for (const double sigma : {1.0, 100.0, 1e4, 1e6}) {
-    SOTTO_TRY(const auto gaussian, DiscreteGaussian::create(sigma));
+    SOTTO_TRY(const auto gaussian, privacy::DiscreteGaussian::create(sigma));
     SOTTO_TRY(auto gaussian_row, row("discrete Gaussian", "exact rejection (Canonne, Kamath, Steinke)", sigma,
                                      gaussian, seconds, [&](RandomSource& random) {
-                                       return reference::discrete_gaussian(exact(sigma * sigma), random);
+                                       return privacy::reference::discrete_gaussian(exact(sigma * sigma),
+                                                                                    random);
                                      }));
     rows.push_back(std::move(gaussian_row));
 
     const double scale = sigma / std::sqrt(2.0);
-    SOTTO_TRY(const auto laplace, DiscreteLaplace::create(scale));
-    SOTTO_TRY(auto laplace_row,
-              row("discrete Laplace", "exact rejection (Canonne, Kamath, Steinke)", sigma, laplace, seconds,
-                  [&](RandomSource& random) { return reference::discrete_laplace(exact(scale), random); }));
+    SOTTO_TRY(const auto laplace, privacy::DiscreteLaplace::create(scale));
+    SOTTO_TRY(auto laplace_row, row("discrete Laplace", "exact rejection (Canonne, Kamath, Steinke)", sigma,
+                                    laplace, seconds, [&](RandomSource& random) {
+                                      return privacy::reference::discrete_laplace(exact(scale), random);
+                                    }));
     rows.push_back(std::move(laplace_row));
 
-    SOTTO_TRY(const auto skellam, Skellam::create(sigma * sigma));
+    SOTTO_TRY(const auto skellam, privacy::Skellam::create(sigma * sigma));
     std::poisson_distribution<std::int64_t> poisson(sigma * sigma / 2);
     SOTTO_TRY(auto skellam_row, row("Skellam", "two draws of std::poisson_distribution (not exact)", sigma,
                                     skellam, seconds, [&](RandomSource& random) {
@@ -86,4 +88,4 @@ Result<std::vector<NoiseBenchRow>> bench_noise(double seconds) {
   return rows;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

@@ -11,7 +11,7 @@
 #include "privacy/accounting/loss_lattice.h"
 #include "privacy/accounting/pld_accountant.h"
 
-namespace sotto {
+namespace sotto::bench {
 namespace {
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
@@ -30,7 +30,7 @@ double delta_at(const std::vector<double>& mass, double first_loss, double step,
 
 // Convolves with one round at a time and keeps everything in one long circular buffer. Charges nothing for
 // the rounding of the transforms: it is a yardstick, not a guarantee.
-double composed_round_by_round(const LossLattice& one, std::uint64_t rounds, double delta) {
+double composed_round_by_round(const privacy::LossLattice& one, std::uint64_t rounds, double delta) {
   const double needed = 24 * std::sqrt(one.variance() * static_cast<double>(rounds)) / one.step;
   std::size_t n = 1;
   while (static_cast<double>(n) < needed || n < 2 * one.mass.size()) n *= 2;
@@ -71,12 +71,13 @@ double composed_round_by_round(const LossLattice& one, std::uint64_t rounds, dou
   return high;
 }
 
-Result<double> baseline_epsilon(const PrivacyEvent& event, double delta, double step) {
-  SOTTO_TRY(const LossPairs pairs, dominating_pairs(event));
+Result<double> baseline_epsilon(const privacy::PrivacyEvent& event, double delta, double step) {
+  SOTTO_TRY(const privacy::LossPairs pairs, privacy::dominating_pairs(event));
   const double tail = 1e-6 * delta / static_cast<double>(event.count);
   double worst = 0;
-  for (const LossPair* pair : {&pairs.remove, &pairs.add}) {
-    SOTTO_TRY(const LossLattice one, to_lattice(*pair, loss_range(*pair, tail), step, Rounding::pessimistic));
+  for (const privacy::LossPair* pair : {&pairs.remove, &pairs.add}) {
+    SOTTO_TRY(const privacy::LossLattice one, privacy::to_lattice(*pair, privacy::loss_range(*pair, tail),
+                                                                  step, privacy::Rounding::pessimistic));
     worst = std::max(worst, composed_round_by_round(one, event.count, delta));
   }
   return worst;
@@ -86,20 +87,21 @@ Result<double> baseline_epsilon(const PrivacyEvent& event, double delta, double 
 
 Result<PldBench> bench_pld(const PldBenchSettings& settings) {
   if (settings.repeats < 1) return bad_input("a benchmark needs at least one repeat");
-  const PrivacyEvent event{GaussianNoise{settings.noise_multiplier}, Adjacency::add_remove, Unit::user,
-                           PoissonSampling{settings.rate}, settings.rounds};
-  const std::span<const PrivacyEvent> events{&event, 1};
+  const privacy::PrivacyEvent event{privacy::GaussianNoise{settings.noise_multiplier},
+                                    privacy::Adjacency::add_remove, privacy::Unit::user,
+                                    privacy::PoissonSampling{settings.rate}, settings.rounds};
+  const std::span<const privacy::PrivacyEvent> events{&event, 1};
   PldBench bench;
-  bench.ours_ms = bench.ours_upper_ms = infinity;
-  PldTarget upper_only;
+  bench.ours_ms = bench.ours_upper_ms = privacy::infinity;
+  privacy::PldTarget upper_only;
   upper_only.with_lower_bound = false;
   double step = 0;
   for (int i = 0; i < settings.repeats; ++i) {
     auto start = std::chrono::steady_clock::now();
-    SOTTO_TRY(const PldAnswer both, pld_epsilon(events, settings.delta));
+    SOTTO_TRY(const privacy::PldAnswer both, privacy::pld_epsilon(events, settings.delta));
     bench.ours_ms = std::min(bench.ours_ms, milliseconds_since(start));
     start = std::chrono::steady_clock::now();
-    SOTTO_TRY(const PldAnswer upper, pld_epsilon(events, settings.delta, upper_only));
+    SOTTO_TRY(const privacy::PldAnswer upper, privacy::pld_epsilon(events, settings.delta, upper_only));
     bench.ours_upper_ms = std::min(bench.ours_upper_ms, milliseconds_since(start));
     bench.ours_epsilon = upper.upper;
     bench.ours_lower = both.lower;
@@ -116,4 +118,4 @@ Result<PldBench> bench_pld(const PldBenchSettings& settings) {
   return bench;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

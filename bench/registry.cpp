@@ -4,10 +4,10 @@
 
 #include "bench/benchmarks.h"
 #ifdef SOTTO_HAVE_TORCH
-#include "model/blas_check.h"
+#include "model/tensor.h"
 #endif
 
-namespace sotto {
+namespace sotto::bench {
 
 namespace {
 
@@ -39,7 +39,7 @@ BenchRows serving_pool(const BenchArguments& arguments) {
 #ifdef SOTTO_HAVE_TORCH
 template <BenchRows (*bench)()>
 BenchRows with_torch(const BenchArguments&) {
-  prepare_torch();
+  model::prepare_torch();
   return bench();
 }
 #endif
@@ -73,4 +73,4 @@ constexpr std::array registry = {
 
 std::span<const Benchmark> benchmarks() { return registry; }
 
-}  // namespace sotto
+}  // namespace sotto::bench

@@ -16,7 +16,7 @@
 #include "serving/full_vectors/hnswlib/hnswlib_index.h"
 #endif
 
-namespace sotto {
+namespace sotto::bench {
 
 using namespace serving;
 
@@ -274,4 +274,4 @@ Result<std::vector<BenchRow>> bench_serving(const ServingBench& settings) {
   return rows;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/binary_format.h"
 #include "memory_file.h"
 
 namespace format = sotto::binary_format;

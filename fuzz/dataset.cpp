@@ -47,31 +47,31 @@ class Workplace {
 
 // A valid dataset with a row in every kind of column.
 EditedSections valid_sections(const std::filesystem::path& directory) {
-  DatasetBuilder builder("fuzz", "seed");
-  const std::vector<EntityMention> entities = {{"Q1", "one"}, {"Q2", "two"}};
+  data::DatasetBuilder builder("fuzz", "seed");
+  const std::vector<data::EntityMention> entities = {{"Q1", "one"}, {"Q2", "two"}};
   const std::array<std::string_view, 2> values = {"x", "y"};
   for (const std::string_view id : {"a", "b", "c"}) {
-    const ItemId item = builder.add_item({.id = id,
-                                          .title = "title",
-                                          .abstract = "text",
-                                          .category = id,
-                                          .subcategory = id,
-                                          .title_entities = entities});
+    const data::ItemId item = builder.add_item({.id = id,
+                                                .title = "title",
+                                                .abstract = "text",
+                                                .category = id,
+                                                .subcategory = id,
+                                                .title_entities = entities});
     builder.set_item_category(item, "kind", values);
     builder.set_item_number(item, "size", 1);
   }
   const std::array<float, 2> vector = {1, 2};
   if (!builder.set_entity_vector("Q1", vector)) abort();
-  const std::array<ItemId, 3> items = {0, 1, 2};
+  const std::array<data::ItemId, 3> items = {0, 1, 2};
   const std::array<std::uint8_t, 3> clicked = {1, 0, 0};
   const auto history = builder.add_history(items);
   const std::array<std::pair<std::string_view, std::string_view>, 1> context = {{{"place", "home"}}};
   for (const std::string_view id : {"ann", "bob"}) {
-    const UserId user = builder.user(id);
+    const data::UserId user = builder.user(id);
     builder.set_user_category(user, "group", values);
     builder.set_user_number(user, "age", 30);
     for (std::uint32_t time = 0; time < 3; ++time) {
-      builder.add_impression(user, time, static_cast<Split>(time), history, time, items, clicked);
+      builder.add_impression(user, time, static_cast<data::Split>(time), history, time, items, clicked);
       builder.add_interaction(user, time, 4, time, context);
     }
   }
@@ -110,24 +110,24 @@ void edit(EditedSection& section, FuzzedDataProvider& input) {
 }
 
 // Adds up everything a reader can reach, so that the sanitizers see each access.
-std::uint64_t walk_features(const Features& features, std::size_t rows) {
+std::uint64_t walk_features(const data::Features& features, std::size_t rows) {
   std::uint64_t sum = 0;
-  for (const CategoricalFeature& feature : features.categorical) {
+  for (const data::CategoricalFeature& feature : features.categorical) {
     if (features.find_categorical(feature.name) != &feature) abort();
     for (std::size_t row = 0; row < rows; ++row) {
       for (const std::uint32_t code : feature.codes[row]) sum += feature.names[code].size();
     }
   }
-  for (const NumericFeature& feature : features.numeric) {
+  for (const data::NumericFeature& feature : features.numeric) {
     for (std::size_t row = 0; row < rows; ++row) sum += feature.values[row] > 0 ? 1 : 0;
   }
   return sum;
 }
 
-std::uint64_t walk_items(const Catalogue& catalogue) {
+std::uint64_t walk_items(const data::Catalogue& catalogue) {
   std::uint64_t sum = walk_features(catalogue.features, catalogue.size());
   for (std::size_t item = 0; item < catalogue.size(); ++item) {
-    for (const StringColumn* column : {&catalogue.ids, &catalogue.titles, &catalogue.abstracts}) {
+    for (const data::StringColumn* column : {&catalogue.ids, &catalogue.titles, &catalogue.abstracts}) {
       for (const char character : (*column)[item]) sum += static_cast<unsigned char>(character);
     }
     sum += catalogue.category_names[catalogue.categories[item]].size();
@@ -144,17 +144,17 @@ std::uint64_t walk_items(const Catalogue& catalogue) {
   return sum;
 }
 
-std::uint64_t walk_behaviour(const Dataset& dataset) {
+std::uint64_t walk_behaviour(const data::Dataset& dataset) {
   std::uint64_t sum = walk_features(dataset.interactions().context, dataset.interactions().size());
-  const StringColumn& ids = dataset.catalogue().ids;
-  for (UserId user = 0; user < dataset.user_count(); ++user) {
+  const data::StringColumn& ids = dataset.catalogue().ids;
+  for (data::UserId user = 0; user < dataset.user_count(); ++user) {
     sum += dataset.user_ids()[user].size();
     const auto [first, last] = dataset.impressions_of(user);
     for (std::size_t index = first; index < last; ++index) {
-      const Impression impression = dataset.impression(index);
+      const data::Impression impression = dataset.impression(index);
       if (impression.user != user || impression.shown.size() != impression.clicked.size()) abort();
-      for (const ItemId item : impression.history) sum += ids[item].size();
-      for (const ItemId item : impression.shown) sum += ids[item].size();
+      for (const data::ItemId item : impression.history) sum += ids[item].size();
+      for (const data::ItemId item : impression.shown) sum += ids[item].size();
     }
     const auto& rows = dataset.interactions();
     for (std::uint64_t row = rows.user_offsets[user]; row < rows.user_offsets[user + std::size_t{1}]; ++row) {
@@ -166,14 +166,14 @@ std::uint64_t walk_behaviour(const Dataset& dataset) {
 }
 
 void open_and_walk(const std::filesystem::path& directory) {
-  const Result<Dataset> dataset = Dataset::open(directory);
+  const Result<data::Dataset> dataset = data::Dataset::open(directory);
   if (!dataset) {
     if (dataset.error().message.empty()) abort();
     return;
   }
   volatile std::uint64_t sum = walk_items(dataset->catalogue()) +
                                walk_features(dataset->user_features(), dataset->user_count()) +
-                               walk_behaviour(*dataset) + to_text(describe(*dataset)).size();
+                               walk_behaviour(*dataset) + data::to_text(data::describe(*dataset)).size();
   (void)sum;
 }
 
@@ -185,7 +185,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FuzzedDataProvider input(data, size);
   if (input.ConsumeIntegralInRange(0, 3) == 0) {
     const std::vector<char> bytes = input.ConsumeRemainingBytes<char>();
-    std::ofstream file(workplace.path() / dataset_sections::file_name, std::ios::binary | std::ios::trunc);
+    std::ofstream file(workplace.path() / data::dataset_sections::file_name,
+                       std::ios::binary | std::ios::trunc);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   } else {
     EditedSections edited = valid;

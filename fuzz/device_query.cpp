@@ -10,13 +10,14 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sotto;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (const auto request = decode_recommend_request(bytes)) {
-    if (!check(*request) || *decode_recommend_request(encode(*request)) != *request) std::abort();
+  if (const auto request = device::decode_recommend_request(bytes)) {
+    if (!device::check(*request) || *device::decode_recommend_request(encode(*request)) != *request)
+      std::abort();
   }
-  if (const auto answer = decode_recommend_answer(bytes)) {
-    if (*decode_recommend_answer(encode(*answer)) != *answer) std::abort();
+  if (const auto answer = device::decode_recommend_answer(bytes)) {
+    if (*device::decode_recommend_answer(encode(*answer)) != *answer) std::abort();
   }
-  if (const auto query = decode_drawn_query(bytes)) {
+  if (const auto query = device::decode_drawn_query(bytes)) {
     if (encode(*query) != bytes) std::abort();
   }
   return 0;

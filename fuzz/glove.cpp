@@ -10,18 +10,18 @@
 
 namespace {
 
-sotto::Vocabulary small_vocabulary() {
-  sotto::WordCounts counts;
+sotto::text::Vocabulary small_vocabulary() {
+  sotto::text::WordCounts counts;
   for (const char* word : {"the", "a", ".", "1", "é", ". ."}) counts.add(word);
-  return sotto::Vocabulary::build(counts);
+  return sotto::text::Vocabulary::build(counts);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const sotto::Vocabulary vocabulary = small_vocabulary();
+  static const sotto::text::Vocabulary vocabulary = small_vocabulary();
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  sotto::GloveCollector collector(vocabulary);
+  sotto::text::GloveCollector collector(vocabulary);
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (!collector.add_line(text.substr(0, end))) return 0;

@@ -26,7 +26,7 @@ std::optional<std::string> plain_reading(std::string_view bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const sotto::Router router = sotto::fuzzed_routes();
+  static const sotto::net::Router router = sotto::fuzzed_routes();
   if (size == 0) return 0;
   const std::string_view chunks(reinterpret_cast<const char*>(data) + 1, size - 1);
   const std::string request =
@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const sotto::FuzzedRequest whole(router, request, request.size());
   const sotto::FuzzedRequest pieces(router, request, 1 + data[0]);
   if (!whole.same_as(pieces)) std::abort();
-  if (whole.step == sotto::RequestReader::Step::complete &&
+  if (whole.step == sotto::net::RequestReader::Step::complete &&
       plain_reading(chunks) != whole.reader.request.body) {
     std::abort();
   }

@@ -7,7 +7,7 @@
 
 namespace {
 
-void check_match(const sotto::Router& router, sotto::HttpMethod method, std::string_view path) {
+void check_match(const sotto::net::Router& router, sotto::net::HttpMethod method, std::string_view path) {
   const auto match = router.match(method, path);
   if (!match.route) {
     if (!match.parameters.empty()) std::abort();
@@ -22,11 +22,12 @@ void check_match(const sotto::Router& router, sotto::HttpMethod method, std::str
       rebuilt += segment;
     } else {
       if (parameter == match.parameters.end() || parameter->second.empty()) std::abort();
-      rebuilt += sotto::percent_encode((parameter++)->second);
+      rebuilt += sotto::net::percent_encode((parameter++)->second);
     }
   }
   // The same path, up to how its values were escaped.
-  if (parameter != match.parameters.end() || sotto::percent_decode(rebuilt) != sotto::percent_decode(path)) {
+  if (parameter != match.parameters.end() ||
+      sotto::net::percent_decode(rebuilt) != sotto::net::percent_decode(path)) {
     std::abort();
   }
 }
@@ -34,19 +35,21 @@ void check_match(const sotto::Router& router, sotto::HttpMethod method, std::str
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const sotto::Router router = sotto::fuzzed_routes();
+  static const sotto::net::Router router = sotto::fuzzed_routes();
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::string_view path = bytes.substr(0, bytes.find('?'));
   const std::string_view query = bytes.substr(std::min(size, path.size() + 1));
   if (path.find('\0') != std::string_view::npos) return 0;  // no head has one
-  for (const auto method : {sotto::HttpMethod::get, sotto::HttpMethod::head, sotto::HttpMethod::put}) {
+  for (const auto method :
+       {sotto::net::HttpMethod::get, sotto::net::HttpMethod::head, sotto::net::HttpMethod::put}) {
     check_match(router, method, path);
   }
-  if (router.match(sotto::HttpMethod::get, path).route != router.match(sotto::HttpMethod::head, path).route) {
+  if (router.match(sotto::net::HttpMethod::get, path).route !=
+      router.match(sotto::net::HttpMethod::head, path).route) {
     std::abort();
   }
-  const auto value = sotto::query_value(query, "count");
-  if (value && sotto::percent_decode(sotto::percent_encode(*value)) != *value &&
+  const auto value = sotto::net::query_value(query, "count");
+  if (value && sotto::net::percent_decode(sotto::net::percent_encode(*value)) != *value &&
       value->find('\0') == std::string::npos) {
     std::abort();
   }

@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       "{\"userId\": \"u2\", \"id\": \"a2\", \"time\": 1483225203}\n"
       "{\"userId\": \"u1\", \"url\": \"front\", \"time\": 1483225204}\n";
   static constexpr sotto::fuzz::ValidFile files[] = {{"20170101", day}, {"20170102", day}, {"20170103", day}};
-  sotto::ImportSettings settings;
+  sotto::data::ImportSettings settings;
   settings.protocol = "efficient-fedrec";
   settings.negatives = 3;
   sotto::fuzz::import_files("adressa", files, settings, data, size);

@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {"r.csv", "u,i,s,w\n1,a,5,2020-01-01\n2,b,1,2020-01-02T10:00:00Z\n"},
       {"s.csv", "u,t,s,c,h\n1,5,a b,a,b\n2,100000,a b,,\n"},
   };
-  sotto::ImportSettings settings;
+  sotto::data::ImportSettings settings;
   settings.validation_share = 0.5;
   sotto::fuzz::import_files("csv", files, settings, data, size);
   return 0;

@@ -62,8 +62,8 @@ inline std::string spliced(std::string content, FuzzedDataProvider& input) {
   return content;
 }
 
-inline void import_files(std::string_view kind, std::span<const ValidFile> files, ImportSettings settings,
-                         const std::uint8_t* data, std::size_t size) {
+inline void import_files(std::string_view kind, std::span<const ValidFile> files,
+                         data::ImportSettings settings, const std::uint8_t* data, std::size_t size) {
   static Workplace workplace;
   FuzzedDataProvider input(data, size);
   settings.malformed_limit = input.ConsumeBool() ? 1.0 : 0.01;
@@ -79,9 +79,9 @@ inline void import_files(std::string_view kind, std::span<const ValidFile> files
     fs::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << content;
   }
-  const auto result = import_dataset(kind, workplace.source(), workplace.out(), settings);
+  const auto result = data::import_dataset(kind, workplace.source(), workplace.out(), settings);
   if (workplace.has_leftovers()) abort();
-  if (result && !Dataset::open(workplace.out())) abort();
+  if (result && !data::Dataset::open(workplace.out())) abort();
   if (!result && result.error().message.empty()) abort();
 }
 

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
        "2\tU2\t11/12/2019 12:05:58 PM\t\tN3-0 N1-1\n"},
       {"entity_embedding.vec", "Q1\t0.5\t-1e-2\t\nQ2\t1\t2\t\n"},
   };
-  sotto::ImportSettings settings;
+  sotto::data::ImportSettings settings;
   settings.validation_share = 0.5;
   sotto::fuzz::import_files("mind", files, settings, data, size);
   return 0;

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {"u.data", "2\t1\t5\t874965758\n1\t2\t4\t876893171\n"},
   };
   if (size == 0) return 0;
-  sotto::ImportSettings settings;
+  sotto::data::ImportSettings settings;
   if ((data[0] & 1) != 0) settings.view = "text";
   settings.negatives = 2;
   const bool large = (data[0] & 2) != 0;

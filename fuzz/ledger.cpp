@@ -13,23 +13,23 @@
 #include "privacy/ledger/ledger_anchor.h"
 #include "privacy/ledger/ledger_statement.h"
 
-using sotto::kLedgerFormat;
+using sotto::privacy::kLedgerFormat;
 
 namespace {
 
 // Composed by closed forms and Rényi curves. Loss distributions of absurd parameters take seconds, which is
 // slow, not wrong, and not the subject here.
-bool is_quick(const sotto::LedgerRecord& record) {
-  const auto* charge = std::get_if<sotto::ChargeRecord>(&record);
+bool is_quick(const sotto::privacy::LedgerRecord& record) {
+  const auto* charge = std::get_if<sotto::privacy::ChargeRecord>(&record);
   if (charge == nullptr || !charge->charge.event) return true;
-  const sotto::Mechanism& mechanism = charge->charge.event->mechanism;
-  return std::holds_alternative<sotto::GaussianNoise>(mechanism) ||
-         std::holds_alternative<sotto::SkellamNoise>(mechanism) ||
-         std::holds_alternative<sotto::ConcentratedDp>(mechanism);
+  const sotto::privacy::Mechanism& mechanism = charge->charge.event->mechanism;
+  return std::holds_alternative<sotto::privacy::GaussianNoise>(mechanism) ||
+         std::holds_alternative<sotto::privacy::SkellamNoise>(mechanism) ||
+         std::holds_alternative<sotto::privacy::ConcentratedDp>(mechanism);
 }
 
 void read_ledger(std::string_view bytes) {
-  auto reader = sotto::LogReader::open(kLedgerFormat, bytes);
+  auto reader = sotto::LogReader::open(privacy::kLedgerFormat, bytes);
   if (!reader) return;
   std::vector<std::string> bodies;
   bool quick = true;
@@ -38,23 +38,24 @@ void read_ledger(std::string_view bytes) {
     const auto more = reader->next(body);
     if (!more) return;
     if (!*more) break;
-    const auto record = sotto::decode_record(body);
+    const auto record = sotto::privacy::decode_record(body);
     if (!record) return;
-    if (sotto::encode(*record) != body) std::abort();
+    if (sotto::privacy::encode(*record) != body) std::abort();
     quick = quick && is_quick(*record);
     bodies.emplace_back(body);
   }
   if (reader->complete_bytes() + reader->torn_bytes() != bytes.size()) std::abort();
-  const auto books = sotto::LedgerBooks::replay(bodies);
+  const auto books = sotto::privacy::LedgerBooks::replay(bodies);
   if (!books || !quick) return;
-  const auto statement = sotto::make_statement(*books, {}, {}, books->latest());
-  if (sotto::to_text(statement).empty() || sotto::to_json(statement).empty()) std::abort();
+  const auto statement = sotto::privacy::make_statement(*books, {}, {}, books->latest());
+  if (sotto::privacy::to_text(statement).empty() || sotto::privacy::to_json(statement).empty()) std::abort();
 }
 
 // Bodies of up to 255 bytes, each after its length.
 std::string chained(std::string_view bodies) {
   std::string file;
-  auto encoder = sotto::LogEncoder::begin(kLedgerFormat, std::string(kLedgerFormat.opening_bytes, 'i'), file);
+  auto encoder = sotto::LogEncoder::begin(privacy::kLedgerFormat,
+                                          std::string(privacy::kLedgerFormat.opening_bytes, 'i'), file);
   if (!encoder) std::abort();
   while (!bodies.empty()) {
     const auto length = static_cast<unsigned char>(bodies.front());
@@ -71,11 +72,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   read_ledger(bytes);
   read_ledger(chained(bytes));
-  if (const auto anchor = sotto::decode_anchor(bytes)) {
-    if (sotto::encode(*anchor) != bytes) std::abort();
+  if (const auto anchor = sotto::privacy::decode_anchor(bytes)) {
+    if (sotto::privacy::encode(*anchor) != bytes) std::abort();
   }
-  if (const auto answers = sotto::decode_answers(bytes)) {
-    if (sotto::encode(*answers) != bytes) std::abort();
+  if (const auto answers = sotto::privacy::decode_answers(bytes)) {
+    if (sotto::privacy::encode(*answers) != bytes) std::abort();
   }
   return 0;
 }

@@ -19,54 +19,54 @@ namespace {
 using namespace sotto;
 
 constexpr std::uint32_t kClients = 3;
-constexpr VectorShape kShape{5, 12};
-constexpr Digest kOrderHash{1};
+constexpr secagg::VectorShape kShape{5, 12};
+constexpr secagg::Digest kOrderHash{1};
 
 // A small round, played up to the phase wanted, always the same way.
 struct Play {
   SeededRandom random{1, Purpose::test};
-  std::vector<Identity> identities;
-  GroupIdentities registry;
-  GroupParameters group;
-  std::optional<SecAggServer> server;
-  std::vector<SecAggClient> clients;
+  std::vector<secagg::Identity> identities;
+  secagg::GroupIdentities registry;
+  secagg::GroupParameters group;
+  std::optional<secagg::SecAggServer> server;
+  std::vector<secagg::SecAggClient> clients;
 
-  explicit Play(ServerModel model) {
-    auto keys = std::make_shared<std::vector<IdentityKey>>();
+  explicit Play(secagg::ServerModel model) {
+    auto keys = std::make_shared<std::vector<secagg::IdentityKey>>();
     for (std::uint32_t i = 0; i < kClients; ++i) {
-      identities.push_back(Identity::create(DeviceRandom::simulated(random)));
+      identities.push_back(secagg::Identity::create(privacy::DeviceRandom::simulated(random)));
       keys->push_back(identities.back().public_key());
     }
     registry = std::move(keys);
-    group = *find_parameters({.clients = kClients, .corrupted = 0, .dropping = 0, .server = model});
-    server.emplace(*SecAggServer::create(group, kShape, kOrderHash, registry, random));
+    group = *secagg::find_parameters({.clients = kClients, .corrupted = 0, .dropping = 0, .server = model});
+    server.emplace(*secagg::SecAggServer::create(group, kShape, kOrderHash, registry, random));
   }
 
-  Result<SecAggClient> join(std::uint32_t client, ByteView invitation) {
-    const ClientPolicy policy{.server = group.server,
-                              .corrupted = 0,
-                              .dropped = 0,
-                              .minimum_alive = kClients,
-                              .order_hash = kOrderHash,
-                              .vector = kShape};
-    return SecAggClient::join(invitation, policy, identities[client], registry,
-                              DeviceRandom::simulated(random));
+  Result<secagg::SecAggClient> join(std::uint32_t client, secagg::ByteView invitation) {
+    const secagg::ClientPolicy policy{.server = group.server,
+                                      .corrupted = 0,
+                                      .dropped = 0,
+                                      .minimum_alive = kClients,
+                                      .order_hash = kOrderHash,
+                                      .vector = kShape};
+    return secagg::SecAggClient::join(invitation, policy, identities[client], registry,
+                                      privacy::DeviceRandom::simulated(random));
   }
 
-  Result<Bytes> step(std::uint32_t client, ByteView message) {
+  Result<secagg::Bytes> step(std::uint32_t client, secagg::ByteView message) {
     switch (server->phase()) {
-      case ServerPhase::advertising: {
+      case secagg::ServerPhase::advertising: {
         SOTTO_TRY(auto joined, join(client, message));
         clients.push_back(std::move(joined));
         return clients.back().advertise();
       }
-      case ServerPhase::sharing:
+      case secagg::ServerPhase::sharing:
         return clients[client].share_keys(message);
-      case ServerPhase::uploading: {
-        SOTTO_TRY(auto zeros, RingVector::zeros(kShape.entries, kShape.bits));
+      case secagg::ServerPhase::uploading: {
+        SOTTO_TRY(auto zeros, secagg::RingVector::zeros(kShape.entries, kShape.bits));
         return clients[client].upload(message, std::move(zeros));
       }
-      case ServerPhase::confirming:
+      case secagg::ServerPhase::confirming:
         return clients[client].confirm_arrivals(message);
       default:
         return clients[client].reveal(message);
@@ -82,7 +82,7 @@ struct Play {
 };
 
 // Pairs of position and value, over a real message.
-Bytes altered(Bytes message, ByteView changes) {
+secagg::Bytes altered(secagg::Bytes message, secagg::ByteView changes) {
   for (std::size_t i = 0; i + 2 < changes.size(); i += 3) {
     const std::size_t position = (changes[i] | std::size_t{changes[i + 1]} << 8) % message.size();
     message[position] = changes[i + 2];
@@ -90,17 +90,17 @@ Bytes altered(Bytes message, ByteView changes) {
   return message;
 }
 
-void read_as_everything(ByteView bytes) {
-  (void)decode_invitation(bytes);
-  (void)decode_advertisement(bytes);
-  (void)decode_roster(bytes, kClients);
-  (void)decode_dealt_shares(bytes, kClients);
-  (void)decode_delivered_shares(bytes, kClients);
-  (void)decode_masked_vector(bytes, kShape);
-  (void)decode_arrivals(bytes, kClients);
-  (void)decode_arrivals_signature(bytes);
-  (void)decode_unmask_request(bytes, kClients);
-  (void)decode_revealed_shares(bytes, kClients);
+void read_as_everything(secagg::ByteView bytes) {
+  (void)secagg::decode_invitation(bytes);
+  (void)secagg::decode_advertisement(bytes);
+  (void)secagg::decode_roster(bytes, kClients);
+  (void)secagg::decode_dealt_shares(bytes, kClients);
+  (void)secagg::decode_delivered_shares(bytes, kClients);
+  (void)secagg::decode_masked_vector(bytes, kShape);
+  (void)secagg::decode_arrivals(bytes, kClients);
+  (void)secagg::decode_arrivals_signature(bytes);
+  (void)secagg::decode_unmask_request(bytes, kClients);
+  (void)secagg::decode_revealed_shares(bytes, kClients);
 }
 
 }  // namespace
@@ -108,25 +108,25 @@ void read_as_everything(ByteView bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const unsigned choice = data[0];
-  const ByteView rest(data + 1, size - 1);
-  const auto model = (choice & 1) != 0 ? ServerModel::active : ServerModel::semi_honest;
+  const secagg::ByteView rest(data + 1, size - 1);
+  const auto model = (choice & 1) != 0 ? secagg::ServerModel::active : secagg::ServerModel::semi_honest;
   const bool to_client = (choice & 2) != 0;
   const bool real = (choice & 0x80) != 0;
   if ((choice & 0x40) != 0 && !real) {
     read_as_everything(rest);
     return 0;
   }
-  const unsigned phases = (choice >> 2 & 7) % (model == ServerModel::active ? 5 : 4);
+  const unsigned phases = (choice >> 2 & 7) % (model == secagg::ServerModel::active ? 5 : 4);
 
   Play play(model);
   for (unsigned i = 0; i < phases; ++i) play.finish_phase();
-  const Bytes request = *play.server->message_for(0);
+  const secagg::Bytes request = *play.server->message_for(0);
   if (to_client) {
-    const Bytes message = real ? altered(request, rest) : Bytes(rest.begin(), rest.end());
+    const secagg::Bytes message = real ? altered(request, rest) : secagg::Bytes(rest.begin(), rest.end());
     (void)play.step(0, message);
   } else {
-    const Bytes answer = *play.step(0, request);
-    const Bytes message = real ? altered(answer, rest) : Bytes(rest.begin(), rest.end());
+    const secagg::Bytes answer = *play.step(0, request);
+    const secagg::Bytes message = real ? altered(answer, rest) : secagg::Bytes(rest.begin(), rest.end());
     (void)play.server->receive(0, message);
     // Whatever came in must not trouble the rest of the phase.
     for (std::uint32_t i = 1; i < kClients; ++i) {

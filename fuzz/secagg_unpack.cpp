@@ -22,16 +22,16 @@ void require(bool holds) {
 template <class Entry>
 void unpack_and_pack(std::span<const std::uint8_t> bytes, unsigned bits, std::size_t entries) {
   std::vector<Entry> values(entries);
-  if (!sotto::unpack(bytes, bits, values)) return;
+  if (!sotto::secagg::unpack(bytes, bits, values)) return;
   const std::uint64_t largest = ~std::uint64_t{0} >> (64 - bits);
   for (const Entry value : values) require(value <= largest);
   std::vector<std::uint8_t> again(bytes.size());
-  require(sotto::pack(values, bits, again).has_value());
+  require(sotto::secagg::pack(values, bits, again).has_value());
   require(std::equal(bytes.begin(), bytes.end(), again.begin()));
 }
 
 void decode_table(std::span<const std::uint8_t> bytes, std::uint64_t catalogue) {
-  const auto form = sotto::SparseUnion::create({catalogue, 4, 7});
+  const auto form = sotto::secagg::SparseUnion::create({catalogue, 4, 7});
   if (!form) return;
   std::vector<std::uint64_t> words(form->entries());  // what the bytes do not fill stays zero
   std::memcpy(words.data(), bytes.data(), std::min(bytes.size(), 8 * words.size()));
@@ -40,7 +40,7 @@ void decode_table(std::span<const std::uint8_t> bytes, std::uint64_t catalogue) 
   require(std::is_sorted(items->begin(), items->end()));
   require(items->empty() || items->back() < catalogue);
   sotto::SeededRandom random(1, sotto::Purpose::test);
-  const auto table = form->encode(*items, sotto::DeviceRandom::simulated(random));
+  const auto table = form->encode(*items, sotto::privacy::DeviceRandom::simulated(random));
   require(table.has_value());
   if (const auto again = form->decode(*table)) require(*again == *items);
 }

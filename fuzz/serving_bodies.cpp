@@ -10,9 +10,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (const auto request = sotto::serving::decode_recommend_json(bytes)) {
-    if (!sotto::check(*request)) std::abort();
+    if (!sotto::device::check(*request)) std::abort();
     // What was understood means the same as a device's bytes.
-    if (sotto::decode_recommend_request(sotto::encode(*request)) != *request) std::abort();
+    if (sotto::device::decode_recommend_request(sotto::device::encode(*request)) != *request) std::abort();
   }
   if (const auto items = sotto::serving::decode_items_json(bytes)) {
     for (const auto& item : *items) {

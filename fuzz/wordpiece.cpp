@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text = next_line();
   std::vector<std::string> pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##a", "##\u0301"};
   while (!rest.empty()) pieces.emplace_back(next_line());
-  const auto tokens = sotto::WordPiece::create(pieces, {.lower_case = (data[0] & 1) != 0});
+  const auto tokens = sotto::text::WordPiece::create(pieces, {.lower_case = (data[0] & 1) != 0});
   if (!tokens) return 0;
   const auto ids = tokens->encode_marked(text, 64);
   if (ids.size() < 2 || ids.size() > 64) std::abort();

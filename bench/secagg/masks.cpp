@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "bench/benchmarks.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 namespace {
 
@@ -17,17 +17,17 @@ constexpr std::size_t mask_count = 16;
 
 // The stream of one mask, all of it.
 template <class Word>
-std::vector<Word> whole_stream(const Key& key) {
+std::vector<Word> whole_stream(const secagg::Key& key) {
   std::vector<Word> words(vector_entries);
-  read_stream(key, 0, {reinterpret_cast<std::uint8_t*>(words.data()), vector_entries * sizeof(Word)});
+  secagg::read_stream(key, 0, {reinterpret_cast<std::uint8_t*>(words.data()), vector_entries * sizeof(Word)});
   return words;
 }
 
 template <class Word>
-Status check_against_plain_loop(const std::vector<Mask>& masks) {
+Status check_against_plain_loop(const std::vector<secagg::Mask>& masks) {
   std::vector<Word> fused(vector_entries), plain(vector_entries);
-  SOTTO_CHECK(apply_masks(masks, 0, std::span(fused)));
-  for (const Mask& mask : masks) {
+  SOTTO_CHECK(secagg::apply_masks(masks, 0, std::span(fused)));
+  for (const secagg::Mask& mask : masks) {
     const auto stream = whole_stream<Word>(mask.key);
     for (std::size_t i = 0; i < vector_entries; ++i) {
       plain[i] = static_cast<Word>(mask.subtract ? plain[i] - stream[i] : plain[i] + stream[i]);
@@ -51,7 +51,7 @@ Result<double> rate(double seconds, double bytes, Pass pass) {
   return done / elapsed;
 }
 
-Result<double> raw_rate(const Key& key, double seconds) {
+Result<double> raw_rate(const secagg::Key& key, double seconds) {
   constexpr std::array<std::uint8_t, crypto_stream_chacha20_ietf_NONCEBYTES> nonce{};
   std::array<std::uint8_t, 8192> block;
   constexpr int blocks = 512;
@@ -64,7 +64,7 @@ Result<double> raw_rate(const Key& key, double seconds) {
 }
 
 template <class Word>
-Result<BenchRow> row(const std::vector<Mask>& masks, double seconds) {
+Result<BenchRow> row(const std::vector<secagg::Mask>& masks, double seconds) {
   SOTTO_CHECK(check_against_plain_loop<Word>(masks));
   std::vector<Word> vector(vector_entries);
   // In turns, so that whatever else the machine does falls on both.
@@ -73,7 +73,7 @@ Result<BenchRow> row(const std::vector<Mask>& masks, double seconds) {
   for (int turn = 0; turn < turns; ++turn) {
     SOTTO_TRY(const double masked,
               rate(seconds / 2 / turns, double{mask_count} * vector_entries * sizeof(Word),
-                   [&] { return apply_masks(masks, 0, std::span(vector)); }));
+                   [&] { return secagg::apply_masks(masks, 0, std::span(vector)); }));
     SOTTO_TRY(const double bare, raw_rate(masks[0].key, seconds / 2 / turns));
     ours = std::max(ours, masked);
     raw = std::max(raw, bare);
@@ -90,8 +90,8 @@ Result<BenchRow> row(const std::vector<Mask>& masks, double seconds) {
 
 Result<std::vector<BenchRow>> bench_masks(double seconds) {
   SecureRandom random;
-  std::vector<Mask> masks;
-  for (std::size_t i = 0; i < mask_count; ++i) masks.push_back({Key::random(random), i % 2 == 1});
+  std::vector<secagg::Mask> masks;
+  for (std::size_t i = 0; i < mask_count; ++i) masks.push_back({secagg::Key::random(random), i % 2 == 1});
   std::vector<BenchRow> rows;
   SOTTO_TRY(rows.emplace_back(), row<std::uint8_t>(masks, seconds));
   SOTTO_TRY(rows.emplace_back(), row<std::uint16_t>(masks, seconds));
@@ -100,4 +100,4 @@ Result<std::vector<BenchRow>> bench_masks(double seconds) {
   return rows;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

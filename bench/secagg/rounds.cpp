@@ -8,7 +8,7 @@
 #include "bench/secagg/timed_round.h"
 #include "secagg/vectors/bit_packing.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 namespace {
 
@@ -26,13 +26,13 @@ std::vector<std::uint16_t> input_of(std::uint32_t client, std::size_t entries) {
 }
 
 struct Case {
-  ThreatModel threat;
+  secagg::ThreatModel threat;
   std::size_t entries = 0;
   std::uint32_t lost = 0;
 };
 
 struct Measured {
-  GroupParameters group;
+  secagg::GroupParameters group;
   RoundTiming timing;
 };
 
@@ -46,12 +46,12 @@ std::vector<std::uint64_t> plain_sum(const Case& of) {
 }
 
 Result<Measured> measure(const Case& of, const std::vector<std::uint64_t>& expected) {
-  SOTTO_TRY(const auto group, find_parameters(of.threat));
+  SOTTO_TRY(const auto group, secagg::find_parameters(of.threat));
   SOTTO_TRY(auto timing, time_round(group, {of.entries, entry_bits}, of.lost,
-                                    [&](std::uint32_t client) -> Result<RingVector> {
+                                    [&](std::uint32_t client) -> Result<secagg::RingVector> {
                                       const auto input = input_of(client, of.entries);
                                       const std::vector<std::uint32_t> wide(input.begin(), input.end());
-                                      return RingVector::of(std::span(wide), entry_bits);
+                                      return secagg::RingVector::of(std::span(wide), entry_bits);
                                     }));
   if (timing.sum != expected) return failed("the secure sum differs from the plain sum");
   return Measured{group, std::move(timing)};
@@ -59,7 +59,8 @@ Result<Measured> measure(const Case& of, const std::vector<std::uint64_t>& expec
 
 std::string title(const Case& of, const Measured& measured, std::string_view what) {
   return fmt::format("{}, {} clients x {}, {}{} neighbours", what, of.threat.clients.value, of.entries,
-                     of.threat.server == ServerModel::active ? "active server, " : "", measured.group.degree);
+                     of.threat.server == secagg::ServerModel::active ? "active server, " : "",
+                     measured.group.degree);
 }
 
 BenchRow seconds_row(std::string name, double ours, double baseline, std::string against) {
@@ -68,7 +69,7 @@ BenchRow seconds_row(std::string name, double ours, double baseline, std::string
 
 BenchRow bytes_row(const Case& of, const Measured& measured) {
   const double ours = measured.timing.bytes_up + measured.timing.bytes_down;
-  const auto plain = static_cast<double>(packed_bytes(of.entries, entry_bits));
+  const auto plain = static_cast<double>(secagg::packed_bytes(of.entries, entry_bits));
   return {title(of, measured, "bytes of a client, both ways"),
           ours,
           plain,
@@ -78,7 +79,7 @@ BenchRow bytes_row(const Case& of, const Measured& measured) {
 }
 
 Status small(std::vector<BenchRow>& rows) {
-  for (const ServerModel server : {ServerModel::active, ServerModel::semi_honest}) {
+  for (const secagg::ServerModel server : {secagg::ServerModel::active, secagg::ServerModel::semi_honest}) {
     const Case of{{.clients = 50, .corrupted = 0.1, .dropping = 0.1, .server = server}, 1'100'000, 0};
     SOTTO_TRY(const auto measured, measure(of, plain_sum(of)));
     rows.push_back(
@@ -88,7 +89,7 @@ Status small(std::vector<BenchRow>& rows) {
 }
 
 Status medium(std::vector<BenchRow>& rows) {
-  Case of{{.clients = 100, .corrupted = 0.1, .dropping = 0.1, .server = ServerModel::active},
+  Case of{{.clients = 100, .corrupted = 0.1, .dropping = 0.1, .server = secagg::ServerModel::active},
           std::size_t{1} << 20,
           5};
   const auto expected = plain_sum(of);
@@ -98,7 +99,7 @@ Status medium(std::vector<BenchRow>& rows) {
   if (!std::equal(expected.begin(), expected.end(), textbook.sum.begin(), textbook.sum.end())) {
     return failed("the textbook's sum differs from the plain sum");
   }
-  for (const ServerModel server : {ServerModel::active, ServerModel::semi_honest}) {
+  for (const secagg::ServerModel server : {secagg::ServerModel::active, secagg::ServerModel::semi_honest}) {
     of.threat.server = server;
     SOTTO_TRY(const auto measured, measure(of, expected));
     rows.push_back(seconds_row(title(of, measured, "client"), measured.timing.client_seconds,
@@ -117,14 +118,15 @@ double peak_megabytes() {
 }
 
 Status large(std::vector<BenchRow>& rows) {
-  const Case of{{.clients = 1000, .corrupted = 0.1, .dropping = 0.1, .server = ServerModel::semi_honest},
-                std::size_t{1} << 17,
-                100};
+  const Case of{
+      {.clients = 1000, .corrupted = 0.1, .dropping = 0.1, .server = secagg::ServerModel::semi_honest},
+      std::size_t{1} << 17,
+      100};
   const auto expected = plain_sum(of);
   SOTTO_TRY(const auto measured, measure(of, expected));
   rows.push_back(seconds_row(title(of, measured, "server"), measured.timing.server_seconds, 30, "target"));
   rows.push_back(seconds_row(title(of, measured, "client"), measured.timing.client_seconds, 0.05, "target"));
-  const double all = 1000 * static_cast<double>(packed_bytes(of.entries, entry_bits)) / (1 << 20);
+  const double all = 1000 * static_cast<double>(secagg::packed_bytes(of.entries, entry_bits)) / (1 << 20);
   const double peak = peak_megabytes();
   rows.push_back({title(of, measured, "memory of server and all clients"), peak, all, all / peak, "MiB",
                   "keeping all vectors"});
@@ -142,4 +144,4 @@ Result<std::vector<BenchRow>> bench_secagg(const SecAggBenchSettings& settings) 
   return rows;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

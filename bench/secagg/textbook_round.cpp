@@ -8,19 +8,19 @@
 #include "secagg/shared/key_exchange.h"
 #include "secagg/shared/sealed_shares.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 namespace {
 
-const Digest transcript{};
+const secagg::Digest transcript{};
 
 struct Client {
-  Seed mask_seed, self_seed;
-  KeyPair channel, mask;
-  std::vector<SharePair> held;  // by dealer
+  secagg::Seed mask_seed, self_seed;
+  secagg::KeyPair channel, mask;
+  std::vector<secagg::SharePair> held;  // by dealer
 };
 
-std::vector<std::uint16_t> expand(const Key& key, std::size_t entries) {
+std::vector<std::uint16_t> expand(const secagg::Key& key, std::size_t entries) {
   std::vector<std::uint16_t> mask(entries);
   const std::array<unsigned char, crypto_stream_chacha20_NONCEBYTES> nonce{};
   crypto_stream_chacha20(reinterpret_cast<unsigned char*>(mask.data()), entries * sizeof(std::uint16_t),
@@ -40,12 +40,12 @@ class Textbook {
 
   Status make_keys() {
     for (std::uint32_t i = 0; i < round_.clients; ++i) {
-      Seed mask_seed = Seed::random(random_);
-      const Seed channel_seed = Seed::random(random_);
-      SOTTO_TRY(auto channel, KeyPair::from_seed(channel_seed, KeyUse::channel, transcript));
-      SOTTO_TRY(auto mask, KeyPair::from_seed(mask_seed, KeyUse::mask, transcript));
+      secagg::Seed mask_seed = secagg::Seed::random(random_);
+      const secagg::Seed channel_seed = secagg::Seed::random(random_);
+      SOTTO_TRY(auto channel, secagg::KeyPair::from_seed(channel_seed, secagg::KeyUse::channel, transcript));
+      SOTTO_TRY(auto mask, secagg::KeyPair::from_seed(mask_seed, secagg::KeyUse::mask, transcript));
       clients_.push_back(
-          {std::move(mask_seed), Seed::random(random_), std::move(channel), std::move(mask), {}});
+          {std::move(mask_seed), secagg::Seed::random(random_), std::move(channel), std::move(mask), {}});
       clients_.back().held.resize(round_.clients);
     }
     return {};
@@ -55,26 +55,28 @@ class Textbook {
   Status share() {
     for (std::uint32_t from = 0; from < round_.clients; ++from) {
       Client& dealer = clients_[from];
-      const SecretPolynomial mask(dealer.mask_seed, round_.threshold, random_);
-      const SecretPolynomial self(dealer.self_seed, round_.threshold, random_);
+      const secagg::SecretPolynomial mask(dealer.mask_seed, round_.threshold, random_);
+      const secagg::SecretPolynomial self(dealer.self_seed, round_.threshold, random_);
       for (std::uint32_t to = 0; to < round_.clients; ++to) {
         if (to == from) continue;
-        const KeyHolder holder{to, clients_[to].channel.public_key()};
-        SOTTO_TRY(const auto keys, share_keys_between(dealer.channel, from, holder, transcript));
-        SOTTO_TRY(const auto sealed, seal({mask.share_at(to + 1), self.share_at(to + 1)}, keys.sending));
-        SOTTO_TRY(clients_[to].held[from], open(sealed, keys.sending));
+        const secagg::KeyHolder holder{to, clients_[to].channel.public_key()};
+        SOTTO_TRY(const auto keys, secagg::share_keys_between(dealer.channel, from, holder, transcript));
+        SOTTO_TRY(const auto sealed,
+                  secagg::seal({mask.share_at(to + 1), self.share_at(to + 1)}, keys.sending));
+        SOTTO_TRY(clients_[to].held[from], secagg::open(sealed, keys.sending));
       }
     }
     return {};
   }
 
   Status upload(std::uint32_t client, std::vector<std::uint16_t> vector, std::vector<std::uint16_t>& sum) {
-    const Key self = self_mask_key(clients_[client].self_seed, client, transcript);
+    const secagg::Key self = secagg::self_mask_key(clients_[client].self_seed, client, transcript);
     add(vector, expand(self, round_.entries), false);
     for (std::uint32_t peer = 0; peer < round_.clients; ++peer) {
       if (peer == client) continue;
-      const KeyHolder other{peer, clients_[peer].mask.public_key()};
-      SOTTO_TRY(const Key key, pair_mask_key(clients_[client].mask, client, other, transcript));
+      const secagg::KeyHolder other{peer, clients_[peer].mask.public_key()};
+      SOTTO_TRY(const secagg::Key key,
+                secagg::pair_mask_key(clients_[client].mask, client, other, transcript));
       add(vector, expand(key, round_.entries), client > peer);
     }
     add(sum, vector, false);
@@ -85,16 +87,16 @@ class Textbook {
   Status unmask(std::vector<std::uint16_t>& sum) {
     for (std::uint32_t client = 0; client < round_.clients; ++client) {
       const bool uploaded = client >= round_.lost;
-      SOTTO_TRY(const Seed seed, recover(client, uploaded));
+      SOTTO_TRY(const secagg::Seed seed, recover(client, uploaded));
       if (uploaded) {
-        const Key key = self_mask_key(seed, client, transcript);
+        const secagg::Key key = secagg::self_mask_key(seed, client, transcript);
         add(sum, expand(key, round_.entries), true);
         continue;
       }
-      SOTTO_TRY(const auto pair, KeyPair::from_seed(seed, KeyUse::mask, transcript));
+      SOTTO_TRY(const auto pair, secagg::KeyPair::from_seed(seed, secagg::KeyUse::mask, transcript));
       for (std::uint32_t peer = round_.lost; peer < round_.clients; ++peer) {
-        const KeyHolder other{peer, clients_[peer].mask.public_key()};
-        SOTTO_TRY(const Key key, pair_mask_key(pair, client, other, transcript));
+        const secagg::KeyHolder other{peer, clients_[peer].mask.public_key()};
+        SOTTO_TRY(const secagg::Key key, secagg::pair_mask_key(pair, client, other, transcript));
         add(sum, expand(key, round_.entries), peer < client);
       }
     }
@@ -102,18 +104,18 @@ class Textbook {
   }
 
  private:
-  Result<Seed> recover(std::uint32_t owner, bool self_mask) {
-    std::vector<SharePoint> points;
+  Result<secagg::Seed> recover(std::uint32_t owner, bool self_mask) {
+    std::vector<secagg::SharePoint> points;
     for (std::uint32_t holder = round_.lost; holder < round_.clients && points.size() < round_.threshold;
          ++holder) {
       if (holder == owner) continue;
-      const SharePair& pair = clients_[holder].held[owner];
-      const Share& share = self_mask ? pair.self_mask : pair.mask_key;
-      SharePoint& point = points.emplace_back();
+      const secagg::SharePair& pair = clients_[holder].held[owner];
+      const secagg::Share& share = self_mask ? pair.self_mask : pair.mask_key;
+      secagg::SharePoint& point = points.emplace_back();
       point.point = holder + 1;
       std::copy(share.view().begin(), share.view().end(), point.share.begin());
     }
-    return combine(points);
+    return secagg::combine(points);
   }
 
   TextbookRound round_;
@@ -148,4 +150,4 @@ Result<TextbookTiming> run_textbook(const TextbookRound& round,
   return timing;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 struct TextbookTiming {
   double client_seconds = 0;  // processor time, mean over the clients
@@ -29,4 +29,4 @@ struct TextbookRound {
 Result<TextbookTiming> run_textbook(const TextbookRound& round,
                                     const std::function<std::vector<std::uint16_t>(std::uint32_t)>& input);
 
-}  // namespace sotto
+}  // namespace sotto::bench

@@ -10,7 +10,7 @@
 #include "secagg/shared/ring_vector.h"
 #include "secagg/shared/round.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 struct RoundTiming {
   double client_seconds = 0;  // processor time over all steps, mean over the clients that stayed
@@ -22,7 +22,8 @@ struct RoundTiming {
 
 // The first `lost` clients vanish after sharing, which leaves the server the most work. `input(client)` is
 // called once per client that uploads; no more than one vector is held at a time beside the server's sum.
-Result<RoundTiming> time_round(const GroupParameters& group, const VectorShape& shape, std::uint32_t lost,
-                               const std::function<Result<RingVector>(std::uint32_t)>& input);
+Result<RoundTiming> time_round(const secagg::GroupParameters& group, const secagg::VectorShape& shape,
+                               std::uint32_t lost,
+                               const std::function<Result<secagg::RingVector>(std::uint32_t)>& input);
 
-}  // namespace sotto
+}  // namespace sotto::bench

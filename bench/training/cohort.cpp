@@ -4,7 +4,7 @@
 #include "bench/benchmarks.h"
 #include "bench/training/newsroom_models.h"
 
-namespace sotto {
+namespace sotto::bench {
 namespace {
 
 using torch::Tensor;
@@ -30,12 +30,12 @@ struct Comparison {
   std::string name;
   double tolerance;  // rounding, which local steps carry on
   std::function<Result<Tensor>()> ours;
-  std::function<Result<Tensor>(NewsTraining&)> loop;
+  std::function<Result<Tensor>(fl::NewsTraining&)> loop;
 };
 
 Status compare(BenchNews& news, const Comparison& comparison, std::vector<BenchRow>& rows) {
   SOTTO_TRY(Measured ours, measure(comparison.ours));
-  const std::pair<NewsTraining*, const char*> loops[] = {
+  const std::pair<fl::NewsTraining*, const char*> loops[] = {
       {&news.straightforward(), "one padded libtorch user after another"},
       {&news.tuned(), "one user after another through our own model"}};
   for (const auto& [training, against] : loops) {
@@ -55,24 +55,24 @@ Status compare_with(BenchHistories histories, std::vector<BenchRow>& rows) {
   SOTTO_TRY(const auto news, BenchNews::create(newsroom_users, newsroom_news, histories));
   const auto users = news->users_with(cohort, own_news);
   std::size_t held = 0;
-  for (const UserId user : users) held += news->tuned().batch_of(1, {&user, 1}).items().size();
+  for (const data::UserId user : users) held += news->tuned().batch_of(1, {&user, 1}).items().size();
   const std::string of_users =
       fmt::format("{} users ({} news each, {} together, {})", cohort, held / cohort,
                   news->tuned().batch_of(1, users).items().size(),
                   histories == BenchHistories::growing ? "growing histories" : "one history per user");
-  const LocalEpochs local{2, 16, 0.05};
+  const fl::LocalEpochs local{2, 16, 0.05};
   const Tensor start = news->parameters().values().clone();
   // A server that collects: the sum, and for each user its own (their squares keep users apart in it).
   const auto collect = [&](Tensor& sum) {
-    return [&sum](UserId, const LocalGradient& own) -> Status {
+    return [&sum](data::UserId, const fl::LocalGradient& own) -> Status {
       sum.add_(own.gradient * own.gradient.norm());
       return {};
     };
   };
-  const auto one_by_one = [&](const std::function<LocalGradient(UserId)>& work,
+  const auto one_by_one = [&](const std::function<fl::LocalGradient(data::UserId)>& work,
                               bool apart) -> Result<Tensor> {
     Tensor sum = torch::zeros_like(start);
-    for (const UserId user : users) {
+    for (const data::UserId user : users) {
       news->parameters().values().copy_(start);  // every device receives the weights
       const Tensor own = work(user).gradient.clone();
       sum.add_(apart ? own * own.norm() : own);
@@ -83,10 +83,10 @@ Status compare_with(BenchHistories histories, std::vector<BenchRow>& rows) {
   const Comparison summed{
       "summed gradient of " + of_users, 1e-4,
       [&]() -> Result<Tensor> {
-        return news->tuned().cohort_gradient(1, users, Weighting::samples).gradient.clone();
+        return news->tuned().cohort_gradient(1, users, fl::Weighting::samples).gradient.clone();
       },
-      [&](NewsTraining& training) {
-        return one_by_one([&](UserId user) { return training.user_gradient(1, user); }, false);
+      [&](fl::NewsTraining& training) {
+        return one_by_one([&](data::UserId user) { return training.user_gradient(1, user); }, false);
       }};
   const Comparison apart{"each one's own gradient, " + of_users, 1e-4,
                          [&]() -> Result<Tensor> {
@@ -94,20 +94,20 @@ Status compare_with(BenchHistories histories, std::vector<BenchRow>& rows) {
                            SOTTO_CHECK(news->tuned().user_gradients(1, users, collect(sum)));
                            return sum;
                          },
-                         [&](NewsTraining& training) {
-                           return one_by_one([&](UserId user) { return training.user_gradient(1, user); },
-                                             true);
+                         [&](fl::NewsTraining& training) {
+                           return one_by_one(
+                               [&](data::UserId user) { return training.user_gradient(1, user); }, true);
                          }};
-  const Comparison copies{"two local epochs on each one's own copy, " + of_users, 1e-3,
-                          [&]() -> Result<Tensor> {
-                            Tensor sum = torch::zeros_like(start);
-                            SOTTO_CHECK(news->tuned().users_epochs(1, users, local, collect(sum)));
-                            return sum;
-                          },
-                          [&](NewsTraining& training) {
-                            return one_by_one(
-                                [&](UserId user) { return training.user_epochs(1, user, local); }, true);
-                          }};
+  const Comparison copies{
+      "two local epochs on each one's own copy, " + of_users, 1e-3,
+      [&]() -> Result<Tensor> {
+        Tensor sum = torch::zeros_like(start);
+        SOTTO_CHECK(news->tuned().users_epochs(1, users, local, collect(sum)));
+        return sum;
+      },
+      [&](fl::NewsTraining& training) {
+        return one_by_one([&](data::UserId user) { return training.user_epochs(1, user, local); }, true);
+      }};
   for (const Comparison* comparison : {&summed, &apart, &copies})
     SOTTO_CHECK(compare(*news, *comparison, rows));
   return {};
@@ -122,4 +122,4 @@ Result<std::vector<BenchRow>> bench_cohort() {
   return rows;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

@@ -1,8 +1,8 @@
 #include "base/distributions.h"
 #include "bench/benchmarks.h"
-#include "fl/one_by_one_training.h"
+#include "fl/copy_training.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 namespace {
 
@@ -17,12 +17,12 @@ constexpr Shape shapes[] = {{"50 users, 4,000 items, 1 step", 4000, 1, 50, 400},
                             {"50 users, 40,000 items, 1 step", 40000, 1, 50, 400}};
 constexpr double largest_difference = 1e-4;
 
-std::vector<TabularTask> random_tasks(const Shape& shape) {
+std::vector<model::TabularTask> random_tasks(const Shape& shape) {
   SeededRandom random(1, Purpose::test);
   const auto item = [&] {
-    return static_cast<ItemId>(uniform_below(random, static_cast<std::uint64_t>(shape.items)));
+    return static_cast<data::ItemId>(uniform_below(random, static_cast<std::uint64_t>(shape.items)));
   };
-  std::vector<TabularTask> tasks(shape.users);
+  std::vector<model::TabularTask> tasks(shape.users);
   for (auto& task : tasks) {
     for (int i = 0; i < 50; ++i) task.history.push_back(item());
     task.steps.resize(static_cast<std::size_t>(shape.steps));
@@ -34,26 +34,26 @@ std::vector<TabularTask> random_tasks(const Shape& shape) {
 }
 
 Result<BenchRow> compare(const Shape& shape) {
-  TabularInputs inputs;
-  inputs.choice = InputChoice::ids;
+  model::TabularInputs inputs;
+  inputs.choice = model::InputChoice::ids;
   inputs.items = shape.items;
   torch::manual_seed(1);
-  const TabularModel model(TabularShape{}, inputs);
+  const model::TabularModel model(model::TabularShape{}, inputs);
   const auto tasks = random_tasks(shape);
-  CopySettings settings;
+  fl::CopySettings settings;
   settings.local_learning_rate = 0.1;
   settings.proximal = 0.01;
 
   torch::Tensor together, alone;
   const auto batched = [&] {
-    const TabularChunk chunk = make_chunk(inputs, tasks, torch::kCPU);
-    const TrainedCopies trained = train_copies(model, chunk, settings);
+    const model::TabularChunk chunk = model::make_chunk(inputs, tasks, torch::kCPU);
+    const fl::TrainedCopies trained = fl::train_copies(model, chunk, settings);
     together = torch::zeros_like(alone);
     model.add_differences(chunk, trained.differences, torch::ones_like(trained.losses), together);
   };
   const double before = wall_seconds();
   for (const auto& task : tasks) {
-    const torch::Tensor own = train_alone(model, inputs, task, settings);
+    const torch::Tensor own = fl::train_alone(model, inputs, task, settings);
     alone = alone.defined() ? alone.add_(own) : own;
   }
   const double baseline = wall_seconds() - before;
@@ -78,4 +78,4 @@ Result<std::vector<BenchRow>> bench_copies() {
   return rows;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

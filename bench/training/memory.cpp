@@ -5,7 +5,7 @@
 #include "bench/benchmarks.h"
 #include "bench/training/newsroom_models.h"
 
-namespace sotto {
+namespace sotto::bench {
 namespace {
 
 constexpr std::size_t round_users = 1000;
@@ -36,16 +36,17 @@ Result<std::vector<BenchRow>> bench_memory() {
                     "the gradients of all users at once"});
   };
   forget_peak();
-  news->tuned().cohort_gradient(1, users, Weighting::samples);
+  news->tuned().cohort_gradient(1, users, fl::Weighting::samples);
   add("round of 1,000 users, summed: whole process");
   forget_peak();
   torch::Tensor sum = torch::zeros_like(news->parameters().values());
-  SOTTO_CHECK(news->tuned().user_gradients(1, users, [&](UserId, const LocalGradient& own) -> Status {
-    sum.add_(own.gradient);
-    return {};
-  }));
+  SOTTO_CHECK(
+      news->tuned().user_gradients(1, users, [&](data::UserId, const fl::LocalGradient& own) -> Status {
+        sum.add_(own.gradient);
+        return {};
+      }));
   add("round of 1,000 users, each one's own gradient: whole process");
   return rows;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

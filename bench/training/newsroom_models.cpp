@@ -12,7 +12,7 @@
 #include "data/newsroom/newsroom.h"
 #include "text/vocabulary.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 using torch::Tensor;
 
@@ -45,74 +45,74 @@ Result<std::unique_ptr<BenchNews>> BenchNews::create(std::int64_t users, std::in
   constexpr std::uint64_t seed = 1;
   const fs::path folder =
       fs::temp_directory_path() / fmt::format("sotto-bench-{}-{}", ::getpid(), static_cast<int>(histories));
-  NewsroomSettings newsroom;
+  data::NewsroomSettings newsroom;
   newsroom.users = users, newsroom.news = news, newsroom.seed = seed;
-  SOTTO_TRY(const auto report, generate_newsroom(newsroom, folder, true));
+  SOTTO_TRY(const auto report, data::generate_newsroom(newsroom, folder, true));
   (void)report;
   fs::path data = folder;
   if (histories == BenchHistories::one_per_user) {
     for (const char* part : {"train", "dev"})
       SOTTO_CHECK(keep_first_histories(folder / part / "behaviors.tsv"));
     data = folder / "mind";
-    SOTTO_TRY(const auto imported, import_dataset("mind", folder, data, {}));
+    SOTTO_TRY(const auto imported, data::import_dataset("mind", folder, data, {}));
     (void)imported;
   }
-  SOTTO_TRY(auto dataset, Dataset::open(data));
+  SOTTO_TRY(auto dataset, data::Dataset::open(data));
   std::unique_ptr<BenchNews> bench(new BenchNews(folder, std::move(dataset)));
   bench->settings_.validation_impressions = 0;
-  SOTTO_TRY(bench->data_, prepare_training_data(bench->dataset_, bench->settings_, seed));
+  SOTTO_TRY(bench->data_, fl::prepare_training_data(bench->dataset_, bench->settings_, seed));
 
-  const TextSettings text;
-  const WordTokenizer tokenizer(text.tokenizer);
-  const StringColumn titles = bench->dataset_.catalogue().titles;
+  const text::TextSettings text;
+  const text::WordTokenizer tokenizer(text.tokenizer);
+  const data::StringColumn titles = bench->dataset_.catalogue().titles;
   const auto vocabulary =
-      Vocabulary::build(count_words(
-                            titles.size(), [&](std::size_t i) { return titles[i]; }, tokenizer),
-                        text.vocabulary);
-  const WordLimits limits{static_cast<std::size_t>(text.max_words), 1};
-  NewsShape shape;
+      text::Vocabulary::build(text::count_words(
+                                  titles.size(), [&](std::size_t i) { return titles[i]; }, tokenizer),
+                              text.vocabulary);
+  const model::WordLimits limits{static_cast<std::size_t>(text.max_words), 1};
+  model::NewsShape shape;
   shape.dropout = 0;
   torch::manual_seed(seed);
-  const ModelInputs inputs{
+  const model::ModelInputs inputs{
       shape,
       torch::randn({static_cast<std::int64_t>(vocabulary.size()), shape.word_size}) * 0.1,
-      std::make_shared<ItemFeatures>(
-          build_item_features(bench->dataset_.catalogue(), {}, tokenizer, vocabulary, limits)),
+      std::make_shared<model::ItemFeatures>(
+          model::build_item_features(bench->dataset_.catalogue(), {}, tokenizer, vocabulary, limits)),
       {}};
   bench->items_ = inputs.items;
-  bench->model_ = std::make_shared<FedNewsRecModel>(inputs);
-  bench->parameters_ = std::make_unique<FlatParameters>(*bench->model_);
+  bench->model_ = std::make_shared<model::FedNewsRecModel>(inputs);
+  bench->parameters_ = std::make_unique<model::FlatParameters>(*bench->model_);
   bench->padded_ = std::make_shared<PaddedFedNewsRec>(inputs, *bench->model_, text.max_words,
                                                       bench->settings_.max_history);
-  const auto training = [&](RankingModel& model) {
-    return std::make_unique<NewsTraining>(bench->dataset_, bench->data_, bench->settings_, model,
-                                          *bench->parameters_, seed);
+  const auto training = [&](model::RankingModel& model) {
+    return std::make_unique<fl::NewsTraining>(bench->dataset_, bench->data_, bench->settings_, model,
+                                              *bench->parameters_, seed);
   };
   bench->tuned_ = training(*bench->model_);
   bench->straightforward_ = training(*bench->padded_);
   return bench;
 }
 
-std::vector<UserId> BenchNews::users_with(std::size_t count, std::size_t own) const {
-  std::vector<std::pair<std::size_t, UserId>> by_distance;
-  for (const UserId user : data_.users) {
+std::vector<data::UserId> BenchNews::users_with(std::size_t count, std::size_t own) const {
+  std::vector<std::pair<std::size_t, data::UserId>> by_distance;
+  for (const data::UserId user : data_.users) {
     const std::size_t items = tuned_->batch_of(1, {&user, 1}).items().size();
     by_distance.emplace_back(std::max(items, own) - std::min(items, own), user);
   }
   std::sort(by_distance.begin(), by_distance.end());
-  std::vector<UserId> users;
+  std::vector<data::UserId> users;
   for (const auto& [distance, user] : std::span(by_distance).first(std::min(count, by_distance.size())))
     users.push_back(user);
   return users;
 }
 
-double BenchNews::step_operations(std::span<const UserId> users) const {
-  const RankingBatch batch = tuned_->batch_of(0, users);
-  const NewsShape shape;
+double BenchNews::step_operations(std::span<const data::UserId> users) const {
+  const model::RankingBatch batch = tuned_->batch_of(0, users);
+  const model::NewsShape shape;
   const double in = static_cast<double>(shape.word_size), d = static_cast<double>(shape.attention_size());
   const double pool = static_cast<double>(shape.pooling_size);
   double words = 0, word_pairs = 0, clicks = 0, click_pairs = 0, recent = 0;
-  for (const ItemId item : batch.items()) {
+  for (const data::ItemId item : batch.items()) {
     const auto length = static_cast<double>(items_->titles.of(item).size());
     words += length, word_pairs += length * length;
   }
@@ -144,4 +144,4 @@ double sgemm_rate() {
   return 2.0 * rows * inner * columns / best / 1e9;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-namespace sotto {
+namespace sotto::bench {
 
 using torch::Tensor;
 
-PaddedFedNewsRec::PaddedFedNewsRec(const ModelInputs& inputs, const torch::nn::Module& weights,
+PaddedFedNewsRec::PaddedFedNewsRec(const model::ModelInputs& inputs, const torch::nn::Module& weights,
                                    std::int64_t title_words, std::int64_t history_clicks)
     : shape_(inputs.shape),
       items_(inputs.items),
@@ -37,7 +37,7 @@ Tensor PaddedFedNewsRec::pooling(const Tensor& x, const Tensor& mask, const std:
   return torch::matmul(weights.unsqueeze(1), x).squeeze(1);
 }
 
-Tensor PaddedFedNewsRec::encode_titles(std::span<const ItemId> items) const {
+Tensor PaddedFedNewsRec::encode_titles(std::span<const data::ItemId> items) const {
   const auto count = static_cast<std::int64_t>(items.size());
   Tensor tokens = torch::zeros({count, title_words_}, torch::kInt64);
   Tensor mask = torch::zeros({count, title_words_}, torch::kBool);
@@ -76,7 +76,7 @@ Tensor PaddedFedNewsRec::recent(const Tensor& x, const Tensor& mask) const {
 }
 
 // Histories stand at the right end, so that the last clicks are the last columns.
-Tensor PaddedFedNewsRec::encode_histories(const Tensor& items, const Histories& histories) const {
+Tensor PaddedFedNewsRec::encode_histories(const Tensor& items, const model::Histories& histories) const {
   const auto count = static_cast<std::int64_t>(histories.size()), blank = items.size(0);
   Tensor rows = torch::full({count, history_clicks_}, blank, torch::kInt64);
   Tensor mask = torch::zeros({count, history_clicks_}, torch::kBool);
@@ -97,7 +97,7 @@ Tensor PaddedFedNewsRec::encode_histories(const Tensor& items, const Histories& 
   return pooling(both, torch::ones({count, 2}, torch::kBool), "merge_pooling");
 }
 
-Tensor PaddedFedNewsRec::scores(const ScoreRequest& request, Pass&) {
+Tensor PaddedFedNewsRec::scores(const model::ScoreRequest& request, model::Pass&) {
   const Tensor items = encode_titles(request.items);
   const Tensor users = encode_histories(items, request.histories);
   const auto rows = [](std::span<const std::int64_t> numbers) {
@@ -107,4 +107,4 @@ Tensor PaddedFedNewsRec::scores(const ScoreRequest& request, Pass&) {
       .sum(1);
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

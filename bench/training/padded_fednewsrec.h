@@ -8,28 +8,28 @@
 #include "model/news/news_shape.h"
 #include "model/news/ranking_model.h"
 
-namespace sotto {
+namespace sotto::bench {
 
 // Shares the parameters of a FedNewsRecModel built from the same inputs. Without dropout, which the tuned
 // model and this one would draw differently.
-class PaddedFedNewsRec final : public RankingModel {
+class PaddedFedNewsRec final : public model::RankingModel {
  public:
-  PaddedFedNewsRec(const ModelInputs& inputs, const torch::nn::Module& weights, std::int64_t title_words,
-                   std::int64_t history_clicks);
-  torch::Tensor scores(const ScoreRequest& request, Pass& pass) override;
+  PaddedFedNewsRec(const model::ModelInputs& inputs, const torch::nn::Module& weights,
+                   std::int64_t title_words, std::int64_t history_clicks);
+  torch::Tensor scores(const model::ScoreRequest& request, model::Pass& pass) override;
 
  private:
   torch::Tensor weight(const char* name) const { return weights_[name]; }
-  torch::Tensor encode_titles(std::span<const ItemId> items) const;
-  torch::Tensor encode_histories(const torch::Tensor& items, const Histories& histories) const;
+  torch::Tensor encode_titles(std::span<const data::ItemId> items) const;
+  torch::Tensor encode_histories(const torch::Tensor& items, const model::Histories& histories) const;
   torch::Tensor attention(const torch::Tensor& x, const torch::Tensor& mask, const char* name) const;
   torch::Tensor pooling(const torch::Tensor& x, const torch::Tensor& mask, const std::string& name) const;
   torch::Tensor recent(const torch::Tensor& x, const torch::Tensor& mask) const;
 
-  NewsShape shape_;
-  std::shared_ptr<const ItemFeatures> items_;
+  model::NewsShape shape_;
+  std::shared_ptr<const model::ItemFeatures> items_;
   torch::OrderedDict<std::string, torch::Tensor> weights_;
   std::int64_t title_words_, history_clicks_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::bench

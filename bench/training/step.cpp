@@ -6,7 +6,7 @@
 #include "bench/benchmarks.h"
 #include "bench/training/newsroom_models.h"
 
-namespace sotto {
+namespace sotto::bench {
 namespace {
 
 constexpr std::size_t cohort = 50;
@@ -20,11 +20,11 @@ Result<std::vector<BenchRow>> with_threads(BenchNews& news, int threads) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     rate = std::max(rate, sgemm_rate());
     double start = wall_seconds();
-    tuned = news.tuned().cohort_gradient(1, users, Weighting::samples).gradient.clone();
+    tuned = news.tuned().cohort_gradient(1, users, fl::Weighting::samples).gradient.clone();
     ours = std::min(ours, wall_seconds() - start);
     if (attempt >= 2) continue;  // slow
     start = wall_seconds();
-    padded = news.straightforward().cohort_gradient(1, users, Weighting::samples).gradient.clone();
+    padded = news.straightforward().cohort_gradient(1, users, fl::Weighting::samples).gradient.clone();
     plain = std::min(plain, wall_seconds() - start);
   }
   const double difference = (tuned - padded).norm().item<double>() / padded.norm().item<double>();
@@ -49,4 +49,4 @@ Result<std::vector<BenchRow>> bench_step() {
   return rows;
 }
 
-}  // namespace sotto
+}  // namespace sotto::bench

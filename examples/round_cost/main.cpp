@@ -6,25 +6,25 @@
 #include "device/device.h"
 #include "privacy/accounting/plan.h"
 #include "privacy/ledger/ledger_statement.h"
-#include "secagg/vectors/encoding_plan.h"
+#include "secagg/vectors/update_encoding.h"
 
 using namespace sotto;
 
 static Status show(const fs::path& folder) {
-  EncodingPlan::Settings round{
+  secagg::EncodingPlan::Settings round{
       .dimension = 10'000, .clip = 1, .denominator = 500, .devices = 500, .noise_multiplier = 2};
-  SOTTO_TRY(round.step, finest_step(round, 16));
-  SOTTO_TRY(const EncodingPlan plan, EncodingPlan::create(round));
-  PrivacyPlan rounds{.noise = plan.settings().noise_multiplier, .rounds = 50, .delta = 1e-6};
-  SOTTO_TRY(const PlanAnswer cost, account(rounds));
+  SOTTO_TRY(round.step, secagg::finest_step(round, 16));
+  SOTTO_TRY(const secagg::EncodingPlan plan, secagg::EncodingPlan::create(round));
+  privacy::PrivacyPlan rounds{.noise = plan.settings().noise_multiplier, .rounds = 50, .delta = 1e-6};
+  SOTTO_TRY(const privacy::PlanAnswer cost, privacy::account(rounds));
   std::printf("%u bits an entry, epsilon %.2f after %d rounds\n", plan.modulus().bits(),
               cost.published.epsilon, 50);
 
-  DeviceSettings settings;
+  device::DeviceSettings settings;
   settings.ranking = "local";  // sends nothing
-  SOTTO_TRY(Device device, Device::open(folder, settings));
-  SOTTO_TRY(const LedgerStatement statement, device.statement());
-  std::printf("%s", to_text(statement).c_str());
+  SOTTO_TRY(device::Device device, device::Device::open(folder, settings));
+  SOTTO_TRY(const privacy::LedgerStatement statement, device.statement());
+  std::printf("%s", privacy::to_text(statement).c_str());
   return {};
 }
 

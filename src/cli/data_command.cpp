@@ -7,7 +7,7 @@ namespace sotto::cli {
 
 namespace {
 
-nlohmann::json to_json(const DatasetCounts& counts) {
+nlohmann::json to_json(const data::DatasetCounts& counts) {
   return {{"users", counts.users},
           {"items", counts.items},
           {"interactions", counts.interactions},
@@ -15,7 +15,7 @@ nlohmann::json to_json(const DatasetCounts& counts) {
           {"clicks", counts.clicks}};
 }
 
-nlohmann::json to_json(const Distribution& values) {
+nlohmann::json to_json(const data::Distribution& values) {
   return {{"mean", values.mean},
           {"median", values.median},
           {"ninety_percent", values.ninety_percent},
@@ -25,14 +25,14 @@ nlohmann::json to_json(const Distribution& values) {
 void add_import(CLI::App& data, Invocation& invocation) {
   struct Arguments {
     std::string kind, source, out;
-    ImportSettings settings;
+    data::ImportSettings settings;
     SettingsTable table;
     std::unique_ptr<SettingsFlags> flags;
     std::vector<std::string> assignments;
   };
   auto arguments = std::make_shared<Arguments>();
   std::string kinds;
-  for (const auto& importer : importers())
+  for (const auto& importer : data::importers())
     kinds += fmt::format("\n  {:<10} {}", importer.kind, importer.help);
   CLI::App* command =
       data.add_subcommand("import", "Import a published data set in its own format. Kinds:" + kinds);
@@ -51,8 +51,8 @@ void add_import(CLI::App& data, Invocation& invocation) {
       SOTTO_CHECK(arguments->flags->apply());
       for (const auto& assignment : arguments->assignments)
         SOTTO_CHECK(arguments->table.set_assignment(assignment));
-      SOTTO_TRY(const auto summary,
-                import_dataset(arguments->kind, arguments->source, arguments->out, arguments->settings));
+      SOTTO_TRY(const auto summary, data::import_dataset(arguments->kind, arguments->source, arguments->out,
+                                                         arguments->settings));
       auto event = to_json(summary.counts);
       event.update({{"event", "done"},
                     {"name", summary.name},
@@ -80,8 +80,8 @@ void add_info(CLI::App& data, Invocation& invocation) {
   command->add_option("data", *folder, "Data set folder")->required();
   command->callback([folder, &invocation] {
     invocation.action = [folder, &invocation]() -> Status {
-      SOTTO_TRY(const auto dataset, Dataset::open(*folder));
-      const DatasetSummary summary = describe(dataset);
+      SOTTO_TRY(const auto dataset, data::Dataset::open(*folder));
+      const data::DatasetSummary summary = data::describe(dataset);
       auto event = to_json(summary.counts);
       event.update({{"name", summary.name},
                     {"origin", summary.origin},
@@ -100,7 +100,7 @@ void add_info(CLI::App& data, Invocation& invocation) {
                                          {"users", summary.splits[split].users},
                                          {"clicks", summary.splits[split].clicks}};
       invocation.output.event(event);
-      invocation.output.text(to_text(summary));
+      invocation.output.text(data::to_text(summary));
       return {};
     };
   });
@@ -109,7 +109,7 @@ void add_info(CLI::App& data, Invocation& invocation) {
 void add_generate(CLI::App& data, Invocation& invocation) {
   struct Arguments {
     std::string out;
-    NewsroomSettings settings;
+    data::NewsroomSettings settings;
     SettingsTable table;
     std::unique_ptr<SettingsFlags> flags;
   };
@@ -124,7 +124,7 @@ void add_generate(CLI::App& data, Invocation& invocation) {
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       SOTTO_CHECK(arguments->flags->apply());
-      SOTTO_TRY(const auto report, generate_newsroom(arguments->settings, arguments->out));
+      SOTTO_TRY(const auto report, data::generate_newsroom(arguments->settings, arguments->out));
       auto event = to_json(report);
       event["event"] = "done";
       invocation.output.event(event);

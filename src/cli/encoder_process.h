@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "serving/pool/item_encoder.h"
+#include "serving/pool/serving_model.h"
 #include "serving/served_run_settings.h"
 
 namespace sotto::cli {

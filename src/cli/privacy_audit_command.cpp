@@ -16,27 +16,27 @@ struct AuditArguments {
   std::vector<std::string> names;
   bool list = false;
   // Signed, so that a negative number is refused and not taken for a huge one.
-  std::int64_t samples = static_cast<std::int64_t>(AuditSettings{}.samples);
-  std::int64_t seed = static_cast<std::int64_t>(AuditSettings{}.seed);
-  double confidence = AuditSettings{}.confidence;
+  std::int64_t samples = static_cast<std::int64_t>(privacy::AuditSettings{}.samples);
+  std::int64_t seed = static_cast<std::int64_t>(privacy::AuditSettings{}.seed);
+  double confidence = privacy::AuditSettings{}.confidence;
 };
 
-Result<AuditSettings> settings_of(const AuditArguments& arguments) {
+Result<privacy::AuditSettings> settings_of(const AuditArguments& arguments) {
   if (arguments.samples < 0) return bad_input("samples is {}, must be at least 1,000", arguments.samples);
   if (arguments.seed < 0) return bad_input("seed is {}, must be 0 or more", arguments.seed);
-  const AuditSettings settings{static_cast<std::uint64_t>(arguments.samples),
-                               static_cast<std::uint64_t>(arguments.seed), arguments.confidence};
-  SOTTO_CHECK(validate(settings));
+  const privacy::AuditSettings settings{static_cast<std::uint64_t>(arguments.samples),
+                                        static_cast<std::uint64_t>(arguments.seed), arguments.confidence};
+  SOTTO_CHECK(privacy::validate(settings));
   return settings;
 }
 
-const char* name(AuditKind kind) {
+const char* name(privacy::AuditKind kind) {
   switch (kind) {
-    case AuditKind::mechanism:
+    case privacy::AuditKind::mechanism:
       return "mechanism";
-    case AuditKind::one_run:
+    case privacy::AuditKind::one_run:
       return "one-run";
-    case AuditKind::attack:
+    case privacy::AuditKind::attack:
       return "attack";
   }
   return "";
@@ -46,7 +46,7 @@ std::string shown(const std::optional<double>& value) {
   return value ? fmt::format("{:.3f}", *value) : std::string("-");
 }
 
-nlohmann::json to_json(const AuditEntry& entry, const AuditFinding& finding) {
+nlohmann::json to_json(const privacy::AuditEntry& entry, const privacy::AuditFinding& finding) {
   return {{"name", entry.name},
           {"kind", name(entry.kind)},
           {"claimed", finding.claim.epsilon},
@@ -62,23 +62,23 @@ nlohmann::json to_json(const AuditEntry& entry, const AuditFinding& finding) {
           {"refutation_expected", entry.refutation_expected}};
 }
 
-std::string verdict(const AuditEntry& entry, const AuditFinding& finding) {
+std::string verdict(const privacy::AuditEntry& entry, const privacy::AuditFinding& finding) {
   if (finding.refuted()) return entry.refutation_expected ? "claim refuted, as expected" : "CLAIM REFUTED";
   return entry.refutation_expected ? "not refuted: use more samples" : "not refuted";
 }
 
-void print_header(AuditKind kind, const Output& output) {
-  if (kind == AuditKind::attack) {
+void print_header(privacy::AuditKind kind, const Output& output) {
+  if (kind == privacy::AuditKind::attack) {
     output.text(
         fmt::format("\n{:<26} {:>9} {:>9} {:>9}  {}", "attack", "without", "with", "chance", "measure"));
   } else {
     output.text(fmt::format("\n{:<26} {:>9} {:>8} {:>9} {:>9} {:>11} {:>6}  {}",
-                            kind == AuditKind::mechanism ? "mechanism" : "training, run once", "claimed",
-                            "delta", "true", "at least", "parametric", "share", "verdict"));
+                            kind == privacy::AuditKind::mechanism ? "mechanism" : "training, run once",
+                            "claimed", "delta", "true", "at least", "parametric", "share", "verdict"));
   }
 }
 
-void print(const AuditEntry& entry, const AuditFinding& finding, const Output& output) {
+void print(const privacy::AuditEntry& entry, const privacy::AuditFinding& finding, const Output& output) {
   output.text(fmt::format(
       "{:<26} {:>9.3f} {:>8g} {:>9} {:>9.3f} {:>11} {:>6}  {}", entry.name, finding.claim.epsilon,
       finding.claim.delta, finding.claim.holds ? shown(finding.claim.holds) : "none", finding.epsilon,
@@ -86,11 +86,11 @@ void print(const AuditEntry& entry, const AuditFinding& finding, const Output& o
       verdict(entry, finding)));
 }
 
-void report(const AuditEntry& entry, const AuditReport& report, const Output& output) {
-  if (const auto* finding = std::get_if<AuditFinding>(&report)) {
+void report(const privacy::AuditEntry& entry, const privacy::AuditReport& report, const Output& output) {
+  if (const auto* finding = std::get_if<privacy::AuditFinding>(&report)) {
     output.event(to_json(entry, *finding));
     print(entry, *finding, output);
-  } else if (const auto* run = std::get_if<OneRunFinding>(&report)) {
+  } else if (const auto* run = std::get_if<privacy::OneRunFinding>(&report)) {
     nlohmann::json event = to_json(entry, run->finding);
     event["canaries"] = run->guesses.canaries;
     event["guesses"] = run->guesses.made;
@@ -98,8 +98,8 @@ void report(const AuditEntry& entry, const AuditReport& report, const Output& ou
     output.event(event);
     print(entry, run->finding, output);
   } else {
-    const auto& attack = std::get<AttackFinding>(report);
-    const char* measure = attacks()[entry.index].measure;
+    const auto& attack = std::get<privacy::AttackFinding>(report);
+    const char* measure = privacy::attacks()[entry.index].measure;
     output.event({{"name", entry.name},
                   {"kind", name(entry.kind)},
                   {"without_defence", attack.undefended},
@@ -113,15 +113,15 @@ void report(const AuditEntry& entry, const AuditReport& report, const Output& ou
   }
 }
 
-bool violated(const AuditEntry& entry, const AuditReport& report) {
+bool violated(const privacy::AuditEntry& entry, const privacy::AuditReport& report) {
   if (entry.refutation_expected) return false;
-  if (const auto* finding = std::get_if<AuditFinding>(&report)) return finding->refuted();
-  const auto* run = std::get_if<OneRunFinding>(&report);
+  if (const auto* finding = std::get_if<privacy::AuditFinding>(&report)) return finding->refuted();
+  const auto* run = std::get_if<privacy::OneRunFinding>(&report);
   return run != nullptr && run->finding.refuted();
 }
 
-Status list(const std::vector<AuditEntry>& entries, const Output& output) {
-  for (const AuditEntry& entry : entries) {
+Status list(const std::vector<privacy::AuditEntry>& entries, const Output& output) {
+  for (const privacy::AuditEntry& entry : entries) {
     output.event({{"name", entry.name},
                   {"kind", name(entry.kind)},
                   {"summary", entry.summary},
@@ -132,17 +132,19 @@ Status list(const std::vector<AuditEntry>& entries, const Output& output) {
 }
 
 Status audit(const AuditArguments& arguments, const Output& output) {
-  SOTTO_TRY(const AuditSettings settings, settings_of(arguments));
-  SOTTO_TRY(const std::vector<AuditEntry> entries, select_audits(arguments.names));
+  SOTTO_TRY(const privacy::AuditSettings settings, settings_of(arguments));
+  SOTTO_TRY(const std::vector<privacy::AuditEntry> entries, privacy::select_audits(arguments.names));
   if (arguments.list) return list(entries, output);
-  const auto bounds = std::count_if(entries.begin(), entries.end(),
-                                    [](const AuditEntry& entry) { return entry.kind != AuditKind::attack; });
+  const auto bounds = std::count_if(entries.begin(), entries.end(), [](const privacy::AuditEntry& entry) {
+    return entry.kind != privacy::AuditKind::attack;
+  });
   Progress progress("audit", entries.size(), "audits");
   std::vector<std::string> wrong;
-  const AuditKind* section = nullptr;
-  for (const AuditEntry& entry : entries) {
+  const privacy::AuditKind* section = nullptr;
+  for (const privacy::AuditEntry& entry : entries) {
     if (interrupted()) return {};
-    SOTTO_TRY(const AuditReport result, run_audit(entry, settings, static_cast<std::size_t>(bounds)));
+    SOTTO_TRY(const privacy::AuditReport result,
+              privacy::run_audit(entry, settings, static_cast<std::size_t>(bounds)));
     if (section == nullptr || *section != entry.kind) print_header(entry.kind, output);
     section = &entry.kind;
     report(entry, result, output);

@@ -4,7 +4,6 @@
 
 #include "cli/command.h"
 #include "privacy/accounting/claims.h"
-#include "privacy/accounting/paper_tables.h"
 #include "privacy/accounting/plan.h"
 #include "privacy/ledger/ledger.h"
 #include "privacy/ledger/ledger_statement.h"
@@ -13,21 +12,21 @@ namespace sotto::cli {
 
 namespace {
 
-nlohmann::json to_json(const Guarantee& guarantee) {
+nlohmann::json to_json(const privacy::Guarantee& guarantee) {
   // JSON has no infinity: null says that nothing holds.
   return {{"epsilon",
            std::isfinite(guarantee.epsilon) ? nlohmann::json(guarantee.epsilon) : nlohmann::json(nullptr)},
           {"epsilon_lower", or_null(guarantee.epsilon_lower)},
           {"delta", guarantee.delta},
-          {"adjacency", name(guarantee.adjacency)},
-          {"unit", name(guarantee.unit)},
+          {"adjacency", privacy::name(guarantee.adjacency)},
+          {"unit", privacy::name(guarantee.unit)},
           {"sampling", guarantee.sampling},
-          {"adversary", name(guarantee.adversary)},
-          {"method", name(guarantee.method)},
+          {"adversary", privacy::name(guarantee.adversary)},
+          {"method", privacy::name(guarantee.method)},
           {"notes", guarantee.notes}};
 }
 
-std::string to_text(const Guarantee& guarantee) {
+std::string to_text(const privacy::Guarantee& guarantee) {
   std::string text =
       std::isfinite(guarantee.epsilon) ? fmt::format("epsilon {:.6g}", guarantee.epsilon) : "epsilon none";
   if (guarantee.epsilon_lower)
@@ -35,9 +34,10 @@ std::string to_text(const Guarantee& guarantee) {
   text += fmt::format(
       " at delta {:g}\n  against    {}\n  unit       {}, {}\n  sampling   {}\n  method     {}\n",
       guarantee.delta,
-      guarantee.adversary == Adversary::server ? "the server, who sees the cohort"
-                                               : "everyone who sees the published models",
-      name(guarantee.unit), name(guarantee.adjacency), guarantee.sampling, name(guarantee.method));
+      guarantee.adversary == privacy::Adversary::server ? "the server, who sees the cohort"
+                                                        : "everyone who sees the published models",
+      privacy::name(guarantee.unit), privacy::name(guarantee.adjacency), guarantee.sampling,
+      privacy::name(guarantee.method));
   for (const auto& note : guarantee.notes) text += fmt::format("  note       {}\n", note);
   return text;
 }
@@ -66,7 +66,7 @@ Status account_without_plan(const fs::path& run, const Output& output) {
 void add_account(CLI::App& privacy, Invocation& invocation) {
   struct Arguments {
     std::string file;
-    PrivacyPlan plan;
+    privacy::PrivacyPlan plan;
     SettingsTable table;
     std::unique_ptr<SettingsFlags> flags;
   };
@@ -85,7 +85,7 @@ void add_account(CLI::App& privacy, Invocation& invocation) {
       }
       if (!plan.empty()) SOTTO_CHECK(arguments->table.load_toml(plan));
       SOTTO_CHECK(arguments->flags->apply());
-      SOTTO_TRY(const PlanAnswer answer, account(arguments->plan));
+      SOTTO_TRY(const privacy::PlanAnswer answer, privacy::account(arguments->plan));
       nlohmann::json event = to_json(answer.published);
       event["server"] = answer.server ? to_json(*answer.server) : nlohmann::json(nullptr);
       invocation.output.event(event);
@@ -114,15 +114,15 @@ void add_ledger(CLI::App& privacy, Invocation& invocation) {
     invocation.action = [arguments, &invocation]() -> Status {
       fs::path file(arguments->ledger);
       std::error_code ignored;
-      if (fs::is_directory(file, ignored)) file /= kLedgerFileName;
-      const ClockReading now = read_system_clocks();
+      if (fs::is_directory(file, ignored)) file /= privacy::kLedgerFileName;
+      const privacy::ClockReading now = privacy::read_system_clocks();
       if (arguments->mend_clock) {
-        SOTTO_TRY(Ledger ledger, Ledger::open(file, now));
+        SOTTO_TRY(privacy::Ledger ledger, privacy::Ledger::open(file, now));
         SOTTO_CHECK(ledger.mend_clock(now));
       }
-      std::shared_ptr<AnchorStore> anchor;
-      if (!arguments->anchor.empty()) anchor = anchor_file(arguments->anchor);
-      SOTTO_TRY(const LedgerStatement statement, read_statement(file, now, anchor.get()));
+      std::shared_ptr<privacy::AnchorStore> anchor;
+      if (!arguments->anchor.empty()) anchor = privacy::anchor_file(arguments->anchor);
+      SOTTO_TRY(const privacy::LedgerStatement statement, privacy::read_statement(file, now, anchor.get()));
       if (invocation.output.json) invocation.output.event(nlohmann::json::parse(to_json(statement)));
       invocation.output.text(to_text(statement));
       return {};
@@ -131,7 +131,7 @@ void add_ledger(CLI::App& privacy, Invocation& invocation) {
 }
 
 Status print_tables(const Output& output) {
-  SOTTO_TRY(const std::vector<PaperCell> cells, privrec_tables());
+  SOTTO_TRY(const std::vector<privacy::PaperCell> cells, privacy::privrec_tables());
   output.text(fmt::format("{:>5} {:>10} {:>7} {:>9} {:>10} {:>9} {:>9}  {}", "table", "cohort", "delta",
                           "paper", "reproduced", "per round", "best", "method"));
   for (const auto& cell : cells) {
@@ -143,11 +143,11 @@ Status print_tables(const Output& output) {
                   {"reproduced", cell.reproduced},
                   {"per_round", cell.per_round},
                   {"best", cell.best},
-                  {"method", name(cell.best_method)},
+                  {"method", privacy::name(cell.best_method)},
                   {"computed", cell.computed}});
     output.text(fmt::format("{:>5} {:>10} {:>7g} {:>9.4f} {:>10.4f} {:>9.4f} {:>9.4f}  {}", cell.table,
                             fmt::format("{}/{}", cell.cohort, cell.population), cell.delta, cell.paper,
-                            cell.reproduced, cell.per_round, cell.best, name(cell.best_method)));
+                            cell.reproduced, cell.per_round, cell.best, privacy::name(cell.best_method)));
   }
   output.text(
       "\nAgainst everyone but the server; unit user, replace-one. The paper cuts after four digits and so "
@@ -162,21 +162,21 @@ std::string epsilon_text(const std::optional<double>& epsilon) {
 }
 
 Status print_claims(const Output& output) {
-  SOTTO_TRY(const std::vector<Claim> claims, paper_claims());
+  SOTTO_TRY(const std::vector<privacy::Claim> claims, privacy::paper_claims());
   for (const auto& claim : claims) {
     output.event({{"paper", claim.paper},
                   {"release", claim.release},
                   {"claimed", or_null(claim.claimed_epsilon)},
                   {"holds", or_null(claim.true_epsilon)},
                   {"delta", claim.delta},
-                  {"unit", name(claim.unit)},
-                  {"adversary", name(claim.adversary)},
+                  {"unit", privacy::name(claim.unit)},
+                  {"adversary", privacy::name(claim.adversary)},
                   {"why", claim.why}});
-    std::string text =
-        fmt::format("{}: {}\n  claimed {}, holds {}{} (per {}, against {})\n", claim.paper, claim.release,
-                    epsilon_text(claim.claimed_epsilon), epsilon_text(claim.true_epsilon),
-                    claim.delta > 0 ? fmt::format(" at delta {:g}", claim.delta) : "", name(claim.unit),
-                    claim.adversary == Adversary::server ? "the server" : "everyone else");
+    std::string text = fmt::format(
+        "{}: {}\n  claimed {}, holds {}{} (per {}, against {})\n", claim.paper, claim.release,
+        epsilon_text(claim.claimed_epsilon), epsilon_text(claim.true_epsilon),
+        claim.delta > 0 ? fmt::format(" at delta {:g}", claim.delta) : "", privacy::name(claim.unit),
+        claim.adversary == privacy::Adversary::server ? "the server" : "everyone else");
     for (const auto& line : claim.why) text += "    " + line + "\n";
     output.text(text);
   }

@@ -15,12 +15,12 @@ namespace {
 constexpr std::size_t articles_at_once = 1024;
 
 // When each item was shown first; 0: never, or nobody noted the time.
-std::vector<std::int64_t> first_shown(const Dataset& dataset) {
+std::vector<std::int64_t> first_shown(const data::Dataset& dataset) {
   std::vector<std::int64_t> times(dataset.item_count());
   for (std::size_t i = 0; i < dataset.impression_count(); ++i) {
-    const Impression impression = dataset.impression(i);
+    const data::Impression impression = dataset.impression(i);
     if (impression.time <= 0) continue;
-    for (const ItemId item : impression.shown)
+    for (const data::ItemId item : impression.shown)
       times[item] = times[item] == 0 ? impression.time : std::min(times[item], impression.time);
   }
   return times;
@@ -104,12 +104,13 @@ std::optional<std::string> RunSource::stored_version(const fs::path& described) 
   if (!made_of || *made_of != description()) return {};
   const auto bytes = read_file(pack_file_);
   if (!bytes) return {};
-  auto pack = decode_pack(*bytes);
+  auto pack = device::decode_pack(*bytes);
   if (!pack) return {};
   return std::move(pack->model);
 }
 
-Result<std::shared_ptr<const serving::ItemEncoder>> RunSource::encoder_for(const DevicePack& pack) const {
+Result<std::shared_ptr<const serving::ItemEncoder>> RunSource::encoder_for(
+    const device::DevicePack& pack) const {
   if (pack.model != version_)
     return bad_input("{} holds model {}, which this run did not make", pack_file_.string(), pack.model);
   return encoder_;
@@ -118,8 +119,8 @@ Result<std::shared_ptr<const serving::ItemEncoder>> RunSource::encoder_for(const
 Status RunSource::fill(serving::LivePool& pool, std::int64_t now) const {
   if (pool.catalogue().size() > 0) return {};
   SOTTO_TRY(const fs::path folder, data_folder());
-  SOTTO_TRY(const Dataset dataset, Dataset::open(folder));
-  const Catalogue& catalogue = dataset.catalogue();
+  SOTTO_TRY(const data::Dataset dataset, data::Dataset::open(folder));
+  const data::Catalogue& catalogue = dataset.catalogue();
   const auto times = first_shown(dataset);
   std::vector<serving::CatalogueItem> articles;
   for (std::size_t i = 0; i < catalogue.size(); ++i) {

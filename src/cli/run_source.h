@@ -23,7 +23,7 @@ class RunSource {
   Result<bool> refresh();
 
   // The encoder of the pack made last.
-  Result<std::shared_ptr<const serving::ItemEncoder>> encoder_for(const DevicePack& pack) const;
+  Result<std::shared_ptr<const serving::ItemEncoder>> encoder_for(const device::DevicePack& pack) const;
 
   // Puts the articles of the run's data into an empty pool. now: for articles whose time nobody knows.
   Status fill(serving::LivePool& pool, std::int64_t now) const;

@@ -46,7 +46,7 @@ std::int64_t unix_now() {
 }
 
 Result<std::string> read_token(const fs::path& path) {
-  SOTTO_CHECK(check_secret_file(path));
+  SOTTO_CHECK(net::check_secret_file(path));
   SOTTO_TRY(std::string token, read_file(path, 4096));
   while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
   if (token.size() < 16)
@@ -67,7 +67,7 @@ Result<fs::path> own_pack_file(const ServeArguments& arguments, const char* name
 Status prepare_synthetic(ServeArguments& arguments) {
   SOTTO_TRY(arguments.serve.model, own_pack_file(arguments, "synthetic.pack"));
   SOTTO_TRY(const auto pack, serving::synthetic_pack());
-  SOTTO_TRY(const std::string bytes, encode_pack(pack));
+  SOTTO_TRY(const std::string bytes, device::encode_pack(pack));
   return write_file_atomically(arguments.serve.model, bytes);
 }
 
@@ -124,7 +124,7 @@ Status serve(ServeArguments arguments, const Output& output) {
     SOTTO_TRY(run, RunSource::open(arguments.run, arguments.data, settings.model, arguments.served));
   }
   const auto encoder_for =
-      [&](const DevicePack& pack) -> Result<std::shared_ptr<const serving::ItemEncoder>> {
+      [&](const device::DevicePack& pack) -> Result<std::shared_ptr<const serving::ItemEncoder>> {
     if (run) return run->encoder_for(pack);
     return std::shared_ptr<const serving::ItemEncoder>();
   };

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "data/column_reader.h"
+#include "data/columns.h"
 #include "data/dataset_sections.h"
 
-namespace sotto {
+namespace sotto::data {
 
 const CategoricalFeature* Features::find_categorical(std::string_view name) const {
   const auto found = std::find_if(categorical.begin(), categorical.end(),
@@ -258,4 +258,4 @@ DatasetCounts Dataset::counts() const {
           .clicks = storage_->clicks};
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

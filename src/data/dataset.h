@@ -19,7 +19,7 @@
 #include "base/binary_file.h"
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::data {
 
 using ItemId = std::uint32_t;
 using UserId = std::uint32_t;
@@ -135,4 +135,4 @@ class Dataset {
   std::unique_ptr<Storage> storage_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace sotto::dataset_sections {
+namespace sotto::data::dataset_sections {
 
 inline constexpr std::string_view file_name = "dataset.sotto";
 inline constexpr std::string_view kind = "dataset";
@@ -76,4 +76,4 @@ inline std::string numeric_values(std::string_view owner, std::size_t feature) {
   return fmt::format("{}.numeric.{}", owner, feature);
 }
 
-}  // namespace sotto::dataset_sections
+}  // namespace sotto::data::dataset_sections

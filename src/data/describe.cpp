@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace sotto {
+namespace sotto::data {
 
 namespace {
 
@@ -162,4 +162,4 @@ DatasetSummary describe(const Dataset& dataset) {
   return summary;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -10,7 +10,7 @@
 
 #include "data/dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 
 // All 0 when there is nothing to summarise. Quantiles are values that occur (the lower one at a tie).
 struct Distribution {
@@ -60,4 +60,4 @@ std::string to_text(const DatasetSummary& summary);
 // 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);
 
-}  // namespace sotto
+}  // namespace sotto::data

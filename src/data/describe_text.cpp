@@ -2,10 +2,10 @@
 
 #include <chrono>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "data/describe.h"
 
-namespace sotto {
+namespace sotto::data {
 
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -112,4 +112,4 @@ std::string to_text(const DatasetSummary& summary) {
   return text;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

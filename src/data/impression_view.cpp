@@ -12,7 +12,7 @@
 #include "data/dataset_copy.h"
 #include "data/unseen_items.h"
 
-namespace sotto {
+namespace sotto::data {
 
 namespace {
 
@@ -157,4 +157,4 @@ Result<DatasetBuilder> build_impression_view(const Dataset& source, const Impres
   return target;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -16,7 +16,7 @@
 #include "data/dataset.h"
 #include "data/dataset_builder.h"
 
-namespace sotto {
+namespace sotto::data {
 
 enum class NegativeSampling {
   uniform,
@@ -40,4 +40,4 @@ struct ImpressionViewOptions {
 // range or no impression results. Deterministic in the seed; each user's draws depend on its number only.
 Result<DatasetBuilder> build_impression_view(const Dataset& source, const ImpressionViewOptions& options);
 
-}  // namespace sotto
+}  // namespace sotto::data

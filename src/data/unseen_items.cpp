@@ -6,7 +6,7 @@
 
 #include "base/distributions.h"
 
-namespace sotto {
+namespace sotto::data {
 
 UnseenItems::UnseenItems(std::span<const std::uint64_t> weights) : cumulative_(weights.size()) {
   std::partial_sum(weights.begin(), weights.end(), cumulative_.begin());
@@ -48,4 +48,4 @@ void UnseenItems::draw_by_scan(std::size_t count, std::span<std::uint8_t> marks,
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "data/dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 
 // One weight per item; at least one must be positive, and items of weight 0 are never drawn. Immutable after
 // construction: one instance may serve many threads, each with its own marks.
@@ -31,4 +31,4 @@ class UnseenItems {
   std::vector<std::uint64_t> cumulative_;  // sums of the weights, up to and with each item
 };
 
-}  // namespace sotto
+}  // namespace sotto::data

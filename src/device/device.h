@@ -28,10 +28,13 @@
 #include "privacy/ledger/ledger_anchor.h"
 #include "privacy/ledger/ledger_settings.h"
 
-namespace sotto {
+namespace sotto::privacy {
+struct LedgerStatement;
+}
+
+namespace sotto::device {
 
 struct LabelChange;
-struct LedgerStatement;
 
 struct DeviceSettings {
   // private: noisy queries. popular: the public list, ranked here. local: the pack, ranked here; sends
@@ -67,13 +70,14 @@ class Transport {
 // Where time and noise come from, and what the host knows about the past. The defaults are the system's, and
 // nothing.
 struct DeviceEnvironment {
-  std::function<ClockReading()> clock;
+  std::function<privacy::ClockReading()> clock;
   RandomSource* simulated = nullptr;  // reproducible, protects nobody; must outlive the device
   // The host states that this device has never told anything before: a missing ledger is begun with its whole
   // budget. Without this it begins with its windows spent, because it may have been deleted.
   bool first_use = false;
-  std::shared_ptr<AnchorStore> anchor;  // how far the ledger has come, kept where the folder's fate is not
-  ServingMechanisms mechanisms = serving_mechanisms();
+  std::shared_ptr<privacy::AnchorStore>
+      anchor;  // how far the ledger has come, kept where the folder's fate is not
+  privacy::ServingMechanisms mechanisms = privacy::serving_mechanisms();
 };
 
 struct Recommendations {
@@ -117,7 +121,7 @@ class Device {
 
   Result<Recommendations> recommend(Transport& transport, std::size_t count);
 
-  Result<LedgerStatement> statement();
+  Result<privacy::LedgerStatement> statement();
 
  private:
   struct State;
@@ -125,4 +129,4 @@ class Device {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -16,7 +16,7 @@
 #include "eval/training_run.h"
 #include "recipes/recipe.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
@@ -24,7 +24,7 @@ namespace {
 
 struct DemoTraining {
   std::string title, recipe;
-  TrainOutcome outcome;
+  recipes::TrainOutcome outcome;
 };
 
 ReportTable result_table(const DemoResult& result) {
@@ -45,7 +45,7 @@ ReportTable result_table(const DemoResult& result) {
 }
 
 Plot curves(const std::vector<DemoTraining>& trained, const char* title, const char* y_label,
-            const std::function<double(const RoundRecord&)>& value) {
+            const std::function<double(const fl::RoundRecord&)>& value) {
   Plot plot;
   plot.title = title;
   plot.x_label = "seconds of training";
@@ -67,7 +67,7 @@ Plot curves(const std::vector<DemoTraining>& trained, const char* title, const c
 }
 
 std::string demo_report(const DemoResult& result, const std::vector<DemoTraining>& trained,
-                        const NewsroomReport& world, const Dataset& dataset) {
+                        const data::NewsroomReport& world, const data::Dataset& dataset) {
   HtmlReport report("Sotto demo",
                     "News recommendation on a generated newsroom: central, federated and private");
   report.paragraph(
@@ -93,7 +93,7 @@ std::string demo_report(const DemoResult& result, const std::vector<DemoTraining
   for (const auto& one : trained)
     if (one.outcome.privacy) report.preformatted(to_text(*one.outcome.privacy));
 
-  Plot auc = curves(trained, "Validation AUC", "AUC, percent", [](const RoundRecord& record) {
+  Plot auc = curves(trained, "Validation AUC", "AUC, percent", [](const fl::RoundRecord& record) {
     return record.validation ? 100 * record.validation->auc : NAN;
   });
   auc.references = {{100 * world.oracle.best.auc, "best possible"},
@@ -105,7 +105,7 @@ std::string demo_report(const DemoResult& result, const std::vector<DemoTraining
             "system looks at none: choosing a round by what readers did would be one more release.");
   report.plot(
       curves(trained, "Training loss", "cross-entropy per click",
-             [](const RoundRecord& record) { return record.loss; }),
+             [](const fl::RoundRecord& record) { return record.loss; }),
       "Mean loss of each round or step, one click against four non-clicks; the private system sets a click "
       "against more of them, so its loss stands higher.");
 
@@ -166,7 +166,7 @@ Status clear_earlier_demo(const fs::path& out) {
 }
 
 Result<DemoTraining> train_system(const System& system, const DemoSettings& settings,
-                                  const Dataset& dataset) {
+                                  const data::Dataset& dataset) {
   TrainJob job;
   job.recipe = system.recipe;
   job.data = settings.out / "newsroom";
@@ -176,7 +176,7 @@ Result<DemoTraining> train_system(const System& system, const DemoSettings& sett
   job.epsilon = system.epsilon;
   job.assignments = system.settings;
   Progress progress(system.folder, static_cast<std::uint64_t>(*job.rounds), "rounds");
-  SOTTO_TRY(auto outcome, train_run(job, dataset, [&](const RoundRecord& record) {
+  SOTTO_TRY(auto outcome, train_run(job, dataset, [&](const fl::RoundRecord& record) {
               progress.set(record.round);
               if (record.validation)
                 progress.note(fmt::format("validation AUC {:.1f}", 100 * record.validation->auc));
@@ -195,13 +195,13 @@ Result<DemoResult> run_demo(const DemoSettings& settings) {
   if (error) return failed("cannot create {}: {}", settings.out.string(), error.message());
   SOTTO_CHECK(write_file_atomically(settings.out / marker, "{\"made by\": \"sotto demo\"}\n"));
 
-  NewsroomSettings newsroom;
+  data::NewsroomSettings newsroom;
   newsroom.users = settings.readers;
   newsroom.news = settings.news;
   newsroom.seed = static_cast<std::int64_t>(settings.seed);
   info("a newsroom of {} readers and {} news items", newsroom.users, newsroom.news);
-  SOTTO_TRY(const auto world, generate_newsroom(newsroom, settings.out / "newsroom"));
-  SOTTO_TRY(const auto dataset, Dataset::open(settings.out / "newsroom"));
+  SOTTO_TRY(const auto world, data::generate_newsroom(newsroom, settings.out / "newsroom"));
+  SOTTO_TRY(const auto dataset, data::Dataset::open(settings.out / "newsroom"));
 
   std::vector<DemoTraining> trained;
   for (const System& system : systems()) {
@@ -214,7 +214,7 @@ Result<DemoResult> run_demo(const DemoSettings& settings) {
   result.rows.push_back({"random order", world.oracle.random, share(world.oracle.random.auc), NAN, NAN});
   result.rows.push_back({"most popular first", world.oracle.popularity, 0, NAN, NAN});
   for (const DemoTraining& one : trained) {
-    const TrainOutcome& outcome = one.outcome;
+    const recipes::TrainOutcome& outcome = one.outcome;
     result.rows.push_back(
         {one.title, outcome.test.mean, share(outcome.test.mean.auc),
          outcome.bytes_up ? static_cast<double>(outcome.bytes_up + outcome.bytes_down) : NAN,
@@ -247,4 +247,4 @@ std::string to_text(const DemoResult& result) {
          "guaranteed\n";
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

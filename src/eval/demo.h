@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "metrics/ranking.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 struct DemoSettings {
   fs::path out = "sotto-demo";
@@ -21,7 +21,7 @@ struct DemoSettings {
 
 struct DemoRow {
   std::string system;
-  ImpressionMetrics metrics;
+  metrics::ImpressionMetrics metrics;
   double share = 0;             // of the way from popularity to the best possible AUC
   double bytes_per_client = 0;  // both directions, per round
   double seconds = 0;
@@ -39,4 +39,4 @@ Result<DemoResult> run_demo(const DemoSettings& settings);
 
 std::string to_text(const DemoResult& result);
 
-}  // namespace sotto
+}  // namespace sotto::eval

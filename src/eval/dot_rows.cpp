@@ -2,7 +2,7 @@
 
 #include "base/isa.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
@@ -40,4 +40,4 @@ void dot_rows(const float* user, const float* matrix, std::size_t d, std::span<c
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -3,50 +3,52 @@
 #include <cassert>
 
 #include "eval/dot_rows.h"
-#include "metrics/click_rate.h"
 #include "metrics/mean.h"
 
-namespace sotto {
+namespace sotto::eval {
 
-MeanImpressionMetrics evaluate_impressions(const Dataset& dataset, std::span<const std::uint32_t> impressions,
-                                           const ImpressionScorer& scorer) {
-  return sum_in_chunks<ImpressionMetricsSum>(
+metrics::MeanImpressionMetrics evaluate_impressions(const data::Dataset& dataset,
+                                                    std::span<const std::uint32_t> impressions,
+                                                    const ImpressionScorer& scorer) {
+  return metrics::sum_in_chunks<metrics::ImpressionMetricsSum>(
              impressions.size(),
-             [&](std::size_t begin, std::size_t end, ImpressionMetricsSum& sum) {
+             [&](std::size_t begin, std::size_t end, metrics::ImpressionMetricsSum& sum) {
                std::vector<float> scores;
                for (std::size_t position = begin; position < end; ++position) {
-                 const Impression impression = dataset.impression(impressions[position]);
+                 const data::Impression impression = dataset.impression(impressions[position]);
                  scores.assign(impression.shown.size(), 0.0F);
                  scorer(position, impression, scores);
-                 sum.add(impression_metrics(scores, impression.clicked));
+                 sum.add(metrics::impression_metrics(scores, impression.clicked));
                }
              })
       .mean();
 }
 
-MeanImpressionMetrics evaluate_impressions(const Dataset& dataset, std::span<const std::uint32_t> impressions,
-                                           std::span<const float> item_vectors,
-                                           std::span<const float> user_vectors, std::size_t d) {
+metrics::MeanImpressionMetrics evaluate_impressions(const data::Dataset& dataset,
+                                                    std::span<const std::uint32_t> impressions,
+                                                    std::span<const float> item_vectors,
+                                                    std::span<const float> user_vectors, std::size_t d) {
   assert(item_vectors.size() == dataset.item_count() * d);
   assert(user_vectors.size() == impressions.size() * d);
   return evaluate_impressions(
-      dataset, impressions, [&](std::size_t position, const Impression& impression, std::span<float> scores) {
+      dataset, impressions,
+      [&](std::size_t position, const data::Impression& impression, std::span<float> scores) {
         dot_rows(user_vectors.data() + position * d, item_vectors.data(), d, impression.shown, scores.data());
       });
 }
 
-MeanImpressionMetrics evaluate_static_scores(const Dataset& dataset,
-                                             std::span<const std::uint32_t> impressions,
-                                             std::span<const float> item_scores) {
+metrics::MeanImpressionMetrics evaluate_static_scores(const data::Dataset& dataset,
+                                                      std::span<const std::uint32_t> impressions,
+                                                      std::span<const float> item_scores) {
   assert(item_scores.size() == dataset.item_count());
   return evaluate_impressions(dataset, impressions,
-                              [&](std::size_t, const Impression& impression, std::span<float> scores) {
+                              [&](std::size_t, const data::Impression& impression, std::span<float> scores) {
                                 for (std::size_t j = 0; j < scores.size(); ++j)
                                   scores[j] = item_scores[impression.shown[j]];
                               });
 }
 
-std::vector<std::uint32_t> impressions_of_split(const Dataset& dataset, Split split) {
+std::vector<std::uint32_t> impressions_of_split(const data::Dataset& dataset, data::Split split) {
   std::vector<std::uint32_t> chosen;
   for (std::size_t i = 0; i < dataset.impression_count(); ++i) {
     if (dataset.impression(i).split == split) chosen.push_back(static_cast<std::uint32_t>(i));
@@ -54,22 +56,23 @@ std::vector<std::uint32_t> impressions_of_split(const Dataset& dataset, Split sp
   return chosen;
 }
 
-std::vector<float> training_click_rates(const Dataset& dataset) {
-  ClickRates rates(dataset.item_count());
+std::vector<float> training_click_rates(const data::Dataset& dataset) {
+  metrics::ClickRates rates(dataset.item_count());
   for (std::size_t i = 0; i < dataset.impression_count(); ++i) {
-    const Impression impression = dataset.impression(i);
-    if (impression.split == Split::train) rates.add(impression.shown, impression.clicked);
+    const data::Impression impression = dataset.impression(i);
+    if (impression.split == data::Split::train) rates.add(impression.shown, impression.clicked);
   }
   return rates.smoothed();
 }
 
-MeanImpressionMetrics evaluate_popularity(const Dataset& dataset,
-                                          std::span<const std::uint32_t> impressions) {
+metrics::MeanImpressionMetrics evaluate_popularity(const data::Dataset& dataset,
+                                                   std::span<const std::uint32_t> impressions) {
   return evaluate_static_scores(dataset, impressions, training_click_rates(dataset));
 }
 
-MeanImpressionMetrics evaluate_random(const Dataset& dataset, std::span<const std::uint32_t> impressions) {
+metrics::MeanImpressionMetrics evaluate_random(const data::Dataset& dataset,
+                                               std::span<const std::uint32_t> impressions) {
   return evaluate_static_scores(dataset, impressions, std::vector<float>(dataset.item_count(), 0.0F));
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -5,49 +5,50 @@
 
 #include "metrics/mean.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
 class Ranking {
  public:
-  Ranking(const Dataset& dataset, const InteractionData& data)
+  Ranking(const data::Dataset& dataset, const fl::InteractionData& data)
       : dataset_(dataset), data_(data), users_(data.test.size()) {}
 
   void take(std::size_t test_user, std::span<const std::uint64_t> rows, const float* scores) {
-    const Interactions& log = dataset_.interactions();
-    const UserId user = data_.test[test_user].support.user;
+    const data::Interactions& log = dataset_.interactions();
+    const data::UserId user = data_.test[test_user].support.user;
     touched_.assign(dataset_.item_count(), 0);
     for (std::uint64_t row = log.user_offsets[user]; row < log.user_offsets[user + std::size_t{1}]; ++row)
       touched_[log.items[row]] = 1;
     held_out_.clear();
     for (const std::uint64_t row : rows) held_out_.push_back(log.items[row]);
-    const HeldOutMetrics part = held_out_metrics({scores, dataset_.item_count()}, touched_, held_out_);
+    const metrics::HeldOutMetrics part =
+        metrics::held_out_metrics({scores, dataset_.item_count()}, touched_, held_out_);
     // A user's rows may come in several situations: weighted by their number.
     const double share =
         static_cast<double>(rows.size()) / static_cast<double>(data_.test[test_user].query.size());
-    for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c) {
+    for (std::size_t c = 0; c < std::size(metrics::HeldOutMetrics::cutoffs); ++c) {
       users_[test_user].hits[c] += share * part.hits[c];
       users_[test_user].ndcg[c] += share * part.ndcg[c];
     }
   }
 
-  HeldOutMetrics mean_of(std::span<const std::size_t> users) const {
-    HeldOutMetricsSum sum;
+  metrics::HeldOutMetrics mean_of(std::span<const std::size_t> users) const {
+    metrics::HeldOutMetricsSum sum;
     for (const std::size_t user : users) sum.add(users_[user]);
     return sum.mean();
   }
 
  private:
-  const Dataset& dataset_;
-  const InteractionData& data_;
-  std::vector<HeldOutMetrics> users_;
+  const data::Dataset& dataset_;
+  const fl::InteractionData& data_;
+  std::vector<metrics::HeldOutMetrics> users_;
   std::vector<std::uint8_t> touched_;
-  std::vector<ItemId> held_out_;
+  std::vector<data::ItemId> held_out_;
 };
 
 // Items on the user's device come first; among them, and behind them, the most popular.
-void put_own_first(const Dataset& dataset, const UserRows& support, std::vector<float>& scores) {
+void put_own_first(const data::Dataset& dataset, const fl::UserRows& support, std::vector<float>& scores) {
   const float above_all = 1 + *std::max_element(scores.begin(), scores.end());
   std::vector<std::uint8_t> own(scores.size(), 0);
   for (const std::uint64_t row : support.positive) own[dataset.interactions().items[row]] = 1;
@@ -57,9 +58,9 @@ void put_own_first(const Dataset& dataset, const UserRows& support, std::vector<
 
 }  // namespace
 
-HeldOutReport evaluate_interactions(const Dataset& dataset, const InteractionData& data,
-                                    const ScoreTestUsers& score) {
-  HeldOutReport report;
+metrics::HeldOutReport evaluate_interactions(const data::Dataset& dataset, const fl::InteractionData& data,
+                                             const recipes::ScoreTestUsers& score) {
+  metrics::HeldOutReport report;
   report.users = data.test.size();
   report.left_out = data.untested;
   for (const auto& user : data.test) report.rows += user.query.size();
@@ -70,7 +71,7 @@ HeldOutReport evaluate_interactions(const Dataset& dataset, const InteractionDat
   score([&](std::size_t user, std::span<const std::uint64_t> rows, const float* scores) {
     model.take(user, rows, scores);
   });
-  const std::vector<float> popularity = training_popularity(dataset, data);
+  const std::vector<float> popularity = fl::training_popularity(dataset, data);
   const std::vector<float> all_tied(dataset.item_count(), 0.0F);
   for (const std::size_t user : users) {
     random.take(user, data.test[user].query, all_tied.data());
@@ -95,4 +96,4 @@ HeldOutReport evaluate_interactions(const Dataset& dataset, const InteractionDat
   return report;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -4,11 +4,11 @@
 
 #include "recipes/recipe.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 // Measures a ranking, and beside it what needs no model: popularity among training users, and a user's own
 // items first, then popularity.
-HeldOutReport evaluate_interactions(const Dataset& dataset, const InteractionData& data,
-                                    const ScoreTestUsers& score);
+metrics::HeldOutReport evaluate_interactions(const data::Dataset& dataset, const fl::InteractionData& data,
+                                             const recipes::ScoreTestUsers& score);
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 std::string escape_markup(std::string_view text) {
   std::string out;
@@ -39,4 +39,4 @@ std::string escape_markup(std::string_view text) {
   return out;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

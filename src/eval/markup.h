@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace sotto {
+namespace sotto::eval {
 
 // For element content and quoted attributes alike. Control characters, which XML forbids, and invalid UTF-8
 // become U+FFFD.
 std::string escape_markup(std::string_view text);
 
-}  // namespace sotto
+}  // namespace sotto::eval

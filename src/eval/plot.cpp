@@ -10,7 +10,7 @@
 #include "eval/markup.h"
 #include "eval/plot_layout.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
@@ -230,4 +230,4 @@ std::string_view series_colour(std::size_t index) { return colours[index % colou
 
 std::string to_svg(const Plot& plot) { return PlotDrawing(plot).svg(); }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -6,9 +6,10 @@
 #include <unordered_map>
 
 #include "eval/impression_evaluator.h"
+#include "eval/serving/compared_mechanism.h"
 #include "model/news/news_recommender.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 using torch::Tensor;
 
@@ -18,50 +19,52 @@ namespace {
 constexpr std::size_t items_at_once = 2048, users_at_once = 512, pairs_at_once = 4096;
 
 // Items that the impressions show or have in their histories.
-std::vector<ItemId> needed_items(const Dataset& dataset, std::span<const std::uint32_t> impressions) {
+std::vector<data::ItemId> needed_items(const data::Dataset& dataset,
+                                       std::span<const std::uint32_t> impressions) {
   std::vector<std::uint8_t> needed(dataset.item_count(), 0);
   for (const std::uint32_t index : impressions) {
-    const Impression impression = dataset.impression(index);
-    for (const ItemId item : impression.shown) needed[item] = 1;
-    for (const ItemId item : impression.history) needed[item] = 1;
+    const data::Impression impression = dataset.impression(index);
+    for (const data::ItemId item : impression.shown) needed[item] = 1;
+    for (const data::ItemId item : impression.history) needed[item] = 1;
   }
-  std::vector<ItemId> items;
-  for (ItemId item = 0; item < needed.size(); ++item)
+  std::vector<data::ItemId> items;
+  for (data::ItemId item = 0; item < needed.size(); ++item)
     if (needed[item]) items.push_back(item);
   return items;
 }
 
 // [N, D] with zero rows for items nobody needs.
-Tensor item_table(NewsRecommender& model, const Dataset& dataset, const std::vector<ItemId>& items) {
+Tensor item_table(model::NewsRecommender& model, const data::Dataset& dataset,
+                  const std::vector<data::ItemId>& items) {
   Tensor table = torch::zeros({static_cast<std::int64_t>(dataset.item_count()), model.vector_size()});
   for (std::size_t first = 0; first < items.size(); first += items_at_once) {
     const auto chunk = std::span(items).subspan(first, std::min(items_at_once, items.size() - first));
-    Pass pass = Pass::evaluation();
+    model::Pass pass = model::Pass::evaluation();
     const Tensor rows = torch::tensor(std::vector<std::int64_t>(chunk.begin(), chunk.end()), torch::kInt64);
     table.index_copy_(0, rows, model.encode_items(chunk, pass).to(torch::kCPU));
   }
   return table;
 }
 
-std::span<const ItemId> recent_clicks(const Impression& impression, std::size_t max_history) {
+std::span<const data::ItemId> recent_clicks(const data::Impression& impression, std::size_t max_history) {
   return impression.history.last(std::min(impression.history.size(), max_history));
 }
 
 struct DistinctHistories {
   struct Of {
-    std::span<const ItemId> clicks;
-    UserId user;
+    std::span<const data::ItemId> clicks;
+    data::UserId user;
   };
   std::vector<Of> histories;
   std::vector<std::int64_t> of_impression;
 };
 
-DistinctHistories distinct_histories(const Dataset& dataset, std::span<const std::uint32_t> impressions,
+DistinctHistories distinct_histories(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
                                      std::size_t max_history) {
   DistinctHistories distinct;
-  std::map<std::tuple<const ItemId*, std::size_t, UserId>, std::int64_t> known;
+  std::map<std::tuple<const data::ItemId*, std::size_t, data::UserId>, std::int64_t> known;
   for (const std::uint32_t index : impressions) {
-    const Impression impression = dataset.impression(index);
+    const data::Impression impression = dataset.impression(index);
     const auto recent = recent_clicks(impression, max_history);
     const auto [entry, fresh] = known.try_emplace({recent.data(), recent.size(), impression.user},
                                                   static_cast<std::int64_t>(distinct.histories.size()));
@@ -71,20 +74,21 @@ DistinctHistories distinct_histories(const Dataset& dataset, std::span<const std
   return distinct;
 }
 
-MeanImpressionMetrics evaluate_towers(NewsRecommender& model, const Dataset& dataset,
-                                      std::span<const std::uint32_t> impressions, std::size_t max_history) {
+metrics::MeanImpressionMetrics evaluate_towers(model::NewsRecommender& model, const data::Dataset& dataset,
+                                               std::span<const std::uint32_t> impressions,
+                                               std::size_t max_history) {
   const Tensor items = item_table(model, dataset, needed_items(dataset, impressions));
   const DistinctHistories distinct = distinct_histories(dataset, impressions, max_history);
   const Tensor on_device = items.to(model.parameters().front().device());
 
   std::vector<Tensor> users;
   for (std::size_t first = 0; first < distinct.histories.size(); first += users_at_once) {
-    Histories batch;
+    model::Histories batch;
     for (std::size_t u = first; u < std::min(distinct.histories.size(), first + users_at_once); ++u) {
       const auto& [clicks, user] = distinct.histories[u];
       batch.add(std::vector<std::int64_t>(clicks.begin(), clicks.end()), user);
     }
-    Pass pass = Pass::evaluation();
+    model::Pass pass = model::Pass::evaluation();
     users.push_back(model.encode_users(on_device, batch, pass).to(torch::kCPU));
   }
   if (users.empty()) return {};
@@ -100,10 +104,10 @@ MeanImpressionMetrics evaluate_towers(NewsRecommender& model, const Dataset& dat
 // Impressions gathered until there are enough pairs for one call of the model.
 class PairChunk {
  public:
-  void add(const Impression& impression, std::size_t max_history) {
+  void add(const data::Impression& impression, std::size_t max_history) {
     std::vector<std::int64_t> clicks;
-    for (const ItemId item : recent_clicks(impression, max_history)) clicks.push_back(row_of(item));
-    for (const ItemId item : impression.shown) {
+    for (const data::ItemId item : recent_clicks(impression, max_history)) clicks.push_back(row_of(item));
+    for (const data::ItemId item : impression.shown) {
       pair_history_.push_back(static_cast<std::int64_t>(histories_.size()));
       pair_item_.push_back(row_of(item));
     }
@@ -111,8 +115,8 @@ class PairChunk {
   }
   std::size_t pairs() const { return pair_item_.size(); }
   // Appends the scores of all pairs, in the order they came.
-  void score(RankingModel& model, std::vector<float>& scores) const {
-    Pass pass = Pass::evaluation();
+  void score(model::RankingModel& model, std::vector<float>& scores) const {
+    model::Pass pass = model::Pass::evaluation();
     const Tensor result = model.scores({items_, histories_, pair_history_, pair_item_}, pass)
                               .to(torch::kCPU, torch::kFloat32)
                               .contiguous();
@@ -120,26 +124,27 @@ class PairChunk {
   }
 
  private:
-  std::int64_t row_of(ItemId item) {
+  std::int64_t row_of(data::ItemId item) {
     const auto [entry, fresh] = rows_.try_emplace(item, static_cast<std::int64_t>(items_.size()));
     if (fresh) items_.push_back(item);
     return entry->second;
   }
 
-  std::vector<ItemId> items_;
-  std::unordered_map<ItemId, std::int64_t> rows_;
-  Histories histories_;
+  std::vector<data::ItemId> items_;
+  std::unordered_map<data::ItemId, std::int64_t> rows_;
+  model::Histories histories_;
   std::vector<std::int64_t> pair_history_, pair_item_;
 };
 
-MeanImpressionMetrics evaluate_pairs(RankingModel& model, const Dataset& dataset,
-                                     std::span<const std::uint32_t> impressions, std::size_t max_history) {
+metrics::MeanImpressionMetrics evaluate_pairs(model::RankingModel& model, const data::Dataset& dataset,
+                                              std::span<const std::uint32_t> impressions,
+                                              std::size_t max_history) {
   std::vector<float> scores;
   std::vector<std::size_t> first_score;
   std::size_t pairs = 0;
   PairChunk chunk;
   for (const std::uint32_t index : impressions) {
-    const Impression impression = dataset.impression(index);
+    const data::Impression impression = dataset.impression(index);
     first_score.push_back(pairs);
     pairs += impression.shown.size();
     chunk.add(impression, max_history);
@@ -149,7 +154,7 @@ MeanImpressionMetrics evaluate_pairs(RankingModel& model, const Dataset& dataset
   }
   if (chunk.pairs() > 0) chunk.score(model, scores);
   return evaluate_impressions(
-      dataset, impressions, [&](std::size_t position, const Impression&, std::span<float> out) {
+      dataset, impressions, [&](std::size_t position, const data::Impression&, std::span<float> out) {
         std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(first_score[position]), out.size(),
                     out.begin());
       });
@@ -157,13 +162,34 @@ MeanImpressionMetrics evaluate_pairs(RankingModel& model, const Dataset& dataset
 
 }  // namespace
 
-MeanImpressionMetrics evaluate_recommender(RankingModel& model, const Dataset& dataset,
-                                           std::span<const std::uint32_t> impressions,
-                                           std::size_t max_history) {
+metrics::MeanImpressionMetrics evaluate_recommender(model::RankingModel& model, const data::Dataset& dataset,
+                                                    std::span<const std::uint32_t> impressions,
+                                                    std::size_t max_history) {
   torch::NoGradGuard no_grad;
-  if (auto* towers = dynamic_cast<NewsRecommender*>(&model))
+  if (auto* towers = dynamic_cast<model::NewsRecommender*>(&model))
     return evaluate_towers(*towers, dataset, impressions, max_history);
   return evaluate_pairs(model, dataset, impressions, max_history);
 }
 
-}  // namespace sotto
+Result<metrics::MeanImpressionMetrics> evaluate_served(
+    model::RankingModel& model, const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
+    std::size_t max_history, const recipes::PrototypeQuery& query, std::uint64_t seed) {
+  if (query.prototypes < 2)
+    return bad_input("a server cannot rank by prototypes without any: set prototypes to at least 2");
+  auto* towers = dynamic_cast<model::NewsRecommender*>(&model);
+  if (!towers) return bad_input("this model has no vectors of readers, which private serving needs");
+  private_serving::SceneSettings settings;
+  settings.impressions = static_cast<std::int64_t>(impressions.size());
+  settings.readers.demand_epsilon = 0;
+  settings.readers.max_history = static_cast<std::int64_t>(max_history);
+  SOTTO_TRY(const auto scene,
+            private_serving::scene_of(*towers, dataset, impressions, max_history, settings, seed));
+  SOTTO_TRY(const auto known, private_serving::PublicKnowledge::of(scene));
+  SOTTO_TRY(const auto mechanism, private_serving::make_mechanism(
+                                      {"prototypes-response", query.prototypes, query.epsilon}, known, seed));
+  SOTTO_TRY(const auto served, mechanism->serve(scene.users, known.space.readers(scene.users), seed));
+  return evaluate_impressions(dataset, scene.impressions, known.space.items().values, served.values,
+                              served.width);
+}
+
+}  // namespace sotto::eval

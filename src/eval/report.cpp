@@ -7,7 +7,7 @@
 
 #include "eval/markup.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
@@ -180,4 +180,4 @@ std::string HtmlReport::html() const {
   return page;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

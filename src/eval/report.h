@@ -11,7 +11,7 @@
 
 #include "eval/plot.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 enum class Better { neither, higher, lower };
 
@@ -61,4 +61,4 @@ class HtmlReport : public ReportSection {
   std::string title_, subtitle_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::eval

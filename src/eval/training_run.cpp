@@ -4,16 +4,15 @@
 
 #include "eval/interaction_evaluator.h"
 #include "eval/recommender_evaluator.h"
-#include "eval/serving/served_evaluator.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 using nlohmann::json;
 
 namespace {
 
 // A flag that only some recipes have.
-Status set_if_known(SettingsTable& table, const RecipeEntry& entry, const char* name,
+Status set_if_known(SettingsTable& table, const recipes::RecipeEntry& entry, const char* name,
                     const std::string& value) {
   if (value.empty()) return {};
   for (const auto& row : table.rows())
@@ -23,9 +22,9 @@ Status set_if_known(SettingsTable& table, const RecipeEntry& entry, const char* 
                                                 : "it gives no differential privacy");
 }
 
-Result<StoredRun> prepare(const TrainJob& job) {
+Result<recipes::StoredRun> prepare(const TrainJob& job) {
   if (job.resume) {
-    SOTTO_TRY(auto prepared, load_run(job.out));
+    SOTTO_TRY(auto prepared, recipes::load_run(job.out));
     if (job.recipe != prepared.entry->name)
       return bad_input("{} is a run of {}, not of {}", job.out.string(), prepared.entry->name, job.recipe);
     if (!job.assignments.empty() || !job.config.empty() || !job.mode.empty() || !job.epsilon.empty())
@@ -36,12 +35,12 @@ Result<StoredRun> prepare(const TrainJob& job) {
                        job.out.string());
     return prepared;
   }
-  StoredRun prepared;
-  SOTTO_TRY(prepared.entry, find_recipe(job.recipe));
+  recipes::StoredRun prepared;
+  SOTTO_TRY(prepared.entry, recipes::find_recipe(job.recipe));
   if (fs::exists(job.out) && (!fs::is_directory(job.out) || !fs::is_empty(job.out)))
     return bad_input("{} exists: choose another --out, or continue it with --resume", job.out.string());
   prepared.recipe = prepared.entry->make();
-  SOTTO_CHECK(bind_settings(*prepared.recipe, prepared.table, job.assignments, job.config));
+  SOTTO_CHECK(recipes::bind_settings(*prepared.recipe, prepared.table, job.assignments, job.config));
   if (!job.config.empty()) SOTTO_CHECK(prepared.table.load_toml(job.config));
   for (const auto& assignment : job.assignments) SOTTO_CHECK(prepared.table.set_assignment(assignment));
   if (job.rounds) SOTTO_CHECK(prepared.table.set("rounds", std::to_string(*job.rounds)));
@@ -59,7 +58,8 @@ Result<std::int64_t> planned_rounds(const TrainJob& job) {
   return prepared.table.to_json().at("rounds").get<std::int64_t>();
 }
 
-Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, const Observe& observe) {
+Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset& dataset,
+                                        const fl::Observe& observe) {
   SOTTO_TRY(auto prepared, prepare(job));
   std::error_code error;
   const bool existed = fs::exists(job.out);
@@ -75,11 +75,11 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
   SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
   SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
 
-  const RunRequest request{dataset,        job.out,
-                           prepared.seed,  prepared.device,
-                           job.resume,     evaluate_recommender,
-                           observe,        evaluate_interactions,
-                           evaluate_served};
+  const recipes::RunRequest request{dataset,        job.out,
+                                    prepared.seed,  prepared.device,
+                                    job.resume,     evaluate_recommender,
+                                    observe,        evaluate_interactions,
+                                    evaluate_served};
   auto outcome = prepared.recipe->train(request);
   if (!outcome) {
     // A run that could not start leaves nothing behind; one with a checkpoint can be resumed.
@@ -87,7 +87,7 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
     return outcome;
   }
   if (outcome->privacy) {
-    SOTTO_CHECK(write_file_atomically(job.out / "privacy.txt", to_text(*outcome->privacy)));
+    SOTTO_CHECK(write_file_atomically(job.out / "privacy.txt", privacy::to_text(*outcome->privacy)));
     SOTTO_CHECK(write_file_atomically(job.out / "privacy.json", to_json(*outcome->privacy) + "\n"));
   }
   if (!outcome->summary.interrupted)
@@ -97,9 +97,10 @@ Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, cons
 
 namespace {
 
-Result<TestMetrics> evaluate_stored(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate,
-                                    const std::vector<std::string>& assignments) {
-  SOTTO_TRY(auto prepared, load_run(run));
+Result<recipes::TestMetrics> evaluate_stored(const fs::path& run, const data::Dataset& dataset,
+                                             const recipes::Evaluate& evaluate,
+                                             const std::vector<std::string>& assignments) {
+  SOTTO_TRY(auto prepared, recipes::load_run(run));
   for (const auto& assignment : assignments) SOTTO_CHECK(prepared.table.set_assignment(assignment));
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
@@ -109,38 +110,39 @@ Result<TestMetrics> evaluate_stored(const fs::path& run, const Dataset& dataset,
 
 }  // namespace
 
-Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset) {
+Result<recipes::TestMetrics> evaluate_run(const fs::path& run, const data::Dataset& dataset) {
   return evaluate_stored(run, dataset, evaluate_recommender, {});
 }
 
-Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate) {
+Result<recipes::TestMetrics> evaluate_run(const fs::path& run, const data::Dataset& dataset,
+                                          const recipes::Evaluate& evaluate) {
   return evaluate_stored(run, dataset, evaluate, {});
 }
 
-Result<TestMetrics> evaluate_run_as(const fs::path& run, const Dataset& dataset,
-                                    const std::vector<std::string>& assignments) {
+Result<recipes::TestMetrics> evaluate_run_as(const fs::path& run, const data::Dataset& dataset,
+                                             const std::vector<std::string>& assignments) {
   return evaluate_stored(run, dataset, evaluate_recommender, assignments);
 }
 
-json to_json(const ImpressionMetrics& metrics) {
+json to_json(const metrics::ImpressionMetrics& metrics) {
   return {{"auc", metrics.auc}, {"mrr", metrics.mrr}, {"ndcg5", metrics.ndcg5}, {"ndcg10", metrics.ndcg10}};
 }
 
 namespace {
 
 // "hits5": 0.1, ..., "ndcg30": 0.2
-json cutoffs_json(const HeldOutMetrics& metrics) {
+json cutoffs_json(const metrics::HeldOutMetrics& metrics) {
   json line;
-  for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c) {
-    line[fmt::format("hits{}", HeldOutMetrics::cutoffs[c])] = metrics.hits[c];
-    line[fmt::format("ndcg{}", HeldOutMetrics::cutoffs[c])] = metrics.ndcg[c];
+  for (std::size_t c = 0; c < std::size(metrics::HeldOutMetrics::cutoffs); ++c) {
+    line[fmt::format("hits{}", metrics::HeldOutMetrics::cutoffs[c])] = metrics.hits[c];
+    line[fmt::format("ndcg{}", metrics::HeldOutMetrics::cutoffs[c])] = metrics.ndcg[c];
   }
   return line;
 }
 
 }  // namespace
 
-json to_json(const HeldOutReport& report) {
+json to_json(const metrics::HeldOutReport& report) {
   json line = cutoffs_json(report.mean), beside, activity = json::array();
   for (const auto& row : report.beside) beside[row.name] = cutoffs_json(row.metrics);
   for (const auto& part : report.by_activity) activity.push_back(cutoffs_json(part));
@@ -152,7 +154,7 @@ json to_json(const HeldOutReport& report) {
   return line;
 }
 
-json to_json(const TrainOutcome& outcome) {
+json to_json(const recipes::TrainOutcome& outcome) {
   json line = outcome.held_out ? to_json(*outcome.held_out) : to_json(outcome.test.mean);
   if (!outcome.held_out) line["impressions"] = outcome.test.counted;
   if (outcome.served) line["served"] = to_json(outcome.served->mean);
@@ -172,4 +174,4 @@ json to_json(const TrainOutcome& outcome) {
   return line;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -17,7 +17,7 @@
 
 #include "recipes/stored_run.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 struct TrainJob {
   std::string recipe;
@@ -33,21 +33,23 @@ struct TrainJob {
 };
 
 // Refuses an existing run unless it is resumed, and a resumed one with other settings (more rounds are fine).
-Result<TrainOutcome> train_run(const TrainJob& job, const Dataset& dataset, const Observe& observe);
+Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset& dataset,
+                                        const fl::Observe& observe);
 
 // Test metrics of the best parameters of a run.
-Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset);
+Result<recipes::TestMetrics> evaluate_run(const fs::path& run, const data::Dataset& dataset);
 // The same with another look at the model and the test impressions; not called for models of interactions.
-Result<TestMetrics> evaluate_run(const fs::path& run, const Dataset& dataset, const Evaluate& evaluate);
+Result<recipes::TestMetrics> evaluate_run(const fs::path& run, const data::Dataset& dataset,
+                                          const recipes::Evaluate& evaluate);
 // The same under other settings: only such that leave the shape of the model alone.
-Result<TestMetrics> evaluate_run_as(const fs::path& run, const Dataset& dataset,
-                                    const std::vector<std::string>& assignments);
+Result<recipes::TestMetrics> evaluate_run_as(const fs::path& run, const data::Dataset& dataset,
+                                             const std::vector<std::string>& assignments);
 
 // Rounds that the job will run in all, for progress bars; settings are checked as by train_run.
 Result<std::int64_t> planned_rounds(const TrainJob& job);
 
-nlohmann::json to_json(const TrainOutcome& outcome);
-nlohmann::json to_json(const ImpressionMetrics& metrics);
-nlohmann::json to_json(const HeldOutReport& report);
+nlohmann::json to_json(const recipes::TrainOutcome& outcome);
+nlohmann::json to_json(const metrics::ImpressionMetrics& metrics);
+nlohmann::json to_json(const metrics::HeldOutReport& report);
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "base/distributions.h"
-#include "fl/update_transform.h"
+#include "fl/plain_means.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 CentralSource::CentralSource(const TrainingData& data, NewsTraining& training, std::int64_t batch,
                              double clip, std::uint64_t seed)
@@ -32,14 +32,14 @@ Result<RoundUpdate> CentralSource::round(std::uint32_t round) {
     shuffle(std::span(order_), random);
     ordered_epoch_ = epoch;
   }
-  std::vector<TrainingSample> batch;
+  std::vector<data::TrainingSample> batch;
   for (std::size_t i = step * batch_; i < std::min(samples_.size(), (step + 1) * batch_); ++i)
     batch.push_back(samples_[order_[i]]);
   const LocalGradient total = training_.batch_gradient(round, batch);
   const auto samples = static_cast<double>(total.samples);
   torch::Tensor direction = total.gradient / samples;
-  if (clip_ > 0) ClipNorm(clip_).apply(round, unknown_user, direction);
+  if (clip_ > 0) ClipNorm(clip_).apply(round, model::unknown_user, direction);
   return RoundUpdate{std::move(direction), total.loss / samples, 0, total.samples, 0, 0};
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

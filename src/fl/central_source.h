@@ -6,7 +6,7 @@
 #include "fl/news_training.h"
 #include "fl/round_update.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 class CentralSource final : public UpdateSource {
  public:
@@ -18,7 +18,7 @@ class CentralSource final : public UpdateSource {
 
  private:
   NewsTraining& training_;
-  std::vector<TrainingSample> samples_;
+  std::vector<data::TrainingSample> samples_;
   std::vector<std::uint32_t> order_;
   std::uint32_t ordered_epoch_;
   std::size_t batch_;
@@ -26,4 +26,4 @@ class CentralSource final : public UpdateSource {
   std::uint64_t seed_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::fl

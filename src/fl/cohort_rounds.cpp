@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "secagg/vectors/sum_decoder.h"
+#include "secagg/vectors/update_encoding.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 Result<RoundTask> WholeModelFold::open(std::uint32_t) {
   return RoundTask{plan_, static_cast<std::uint64_t>(values_.numel()) * sizeof(float)};
@@ -28,9 +28,9 @@ std::vector<torch::Tensor*> CohortRounds::state() {
 Result<RoundUpdate> CohortRounds::round(std::uint32_t round) {
   SOTTO_TRY(RoundTask task, fold_.open(round));
   SOTTO_TRY(const Gathered gathered, gather_.sum({round, task.plan, bound()}));
-  SumDecoder server(std::move(task.plan));
+  secagg::SumDecoder server(std::move(task.plan));
   for (const GroupSum& group : gathered.groups) SOTTO_CHECK(server.add_group(group.entries));
-  SOTTO_TRY(const DecodedMean decoded, server.decode());
+  SOTTO_TRY(const secagg::DecodedMean decoded, server.decode());
   const torch::Tensor mean = torch::tensor(decoded.update, torch::kFloat32) * bound();
   RoundUpdate update;
   SOTTO_TRY(update.direction, fold_.fold(round, mean, gathered));
@@ -45,4 +45,4 @@ Result<RoundUpdate> CohortRounds::round(std::uint32_t round) {
   return update;
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -6,11 +6,11 @@
 #include "fl/gather.h"
 #include "fl/round_update.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 // What a round is about: made before it and used up after it by the server alone.
 struct RoundTask {
-  EncodingPlan plan;
+  secagg::EncodingPlan plan;
   std::uint64_t bytes_down = 0;  // what every device must fetch
   std::uint64_t bytes_up = 0;    // what it tells beside its update
 };
@@ -29,13 +29,14 @@ class RoundFold {
 class WholeModelFold final : public RoundFold {
  public:
   // values: the current parameters, which must outlive this.
-  WholeModelFold(EncodingPlan plan, const torch::Tensor& values) : plan_(std::move(plan)), values_(values) {}
+  WholeModelFold(secagg::EncodingPlan plan, const torch::Tensor& values)
+      : plan_(std::move(plan)), values_(values) {}
   Result<RoundTask> open(std::uint32_t round) override;
   Result<torch::Tensor> fold(std::uint32_t round, const torch::Tensor& mean,
                              const Gathered& gathered) override;
 
  private:
-  EncodingPlan plan_;
+  secagg::EncodingPlan plan_;
   const torch::Tensor& values_;
 };
 
@@ -63,4 +64,4 @@ class CohortRounds final : public UpdateSource {
   torch::Tensor bound_ = torch::ones({1}, torch::kFloat64);  // one unit of the plan
 };
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -4,9 +4,9 @@
 
 #include "base/distributions.h"
 
-namespace sotto {
+namespace sotto::fl {
 
-Result<CohortSampler> CohortSampler::create(std::vector<UserId> users, std::int64_t cohort,
+Result<CohortSampler> CohortSampler::create(std::vector<data::UserId> users, std::int64_t cohort,
                                             std::uint64_t seed) {
   if (users.empty())
     return bad_input(
@@ -18,7 +18,7 @@ Result<CohortSampler> CohortSampler::create(std::vector<UserId> users, std::int6
   return CohortSampler(std::move(users), static_cast<std::uint32_t>(cohort), seed);
 }
 
-std::vector<UserId> CohortSampler::sample(std::uint32_t round) const {
+std::vector<data::UserId> CohortSampler::sample(std::uint32_t round) const {
   SeededRandom random(seed_, Purpose::cohort_sampling, round);
   auto cohort = sample_without_replacement(static_cast<std::uint32_t>(users_.size()), cohort_, random);
   for (auto& user : cohort) user = users_[user];
@@ -26,4 +26,16 @@ std::vector<UserId> CohortSampler::sample(std::uint32_t round) const {
   return cohort;
 }
 
-}  // namespace sotto
+CappedCohorts::Cohort CappedCohorts::sample(std::uint32_t round) {
+  // Counts again from the first round when a run is resumed or an earlier round is asked for.
+  if (counted_ > round) taken_part_.clear(), counted_ = 0;
+  Cohort cohort;
+  while (counted_ <= round) {
+    cohort = {sampler_.sample(counted_++), {}};
+    for (const data::UserId user : cohort.drawn)
+      if (auto& times = taken_part_[user]; times < participations_) ++times, cohort.present.push_back(user);
+  }
+  return cohort;
+}
+
+}  // namespace sotto::fl

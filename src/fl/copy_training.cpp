@@ -2,7 +2,7 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
-namespace sotto {
+namespace sotto::fl {
 
 using torch::Tensor;
 
@@ -16,12 +16,12 @@ void CopySettings::bind(SettingsTable& table) {
 
 namespace {
 
-void require_gradients(TabularParts& parts) {
+void require_gradients(model::TabularParts& parts) {
   for (Tensor& part : parts) part = part.detach().set_requires_grad(true);
 }
 
 // [U]: 1/2 over the distance of each copy from its start, 0 at the start.
-Tensor half_inverse_distance(const TabularParts& differences) {
+Tensor half_inverse_distance(const model::TabularParts& differences) {
   Tensor squares = torch::zeros({differences.front().size(0)}, differences.front().options());
   for (const Tensor& part : differences) squares.add_(part.square().sum({1, 2}));
   return torch::where(squares > 0, 0.5 * squares.rsqrt(), torch::zeros_like(squares));
@@ -29,22 +29,22 @@ Tensor half_inverse_distance(const TabularParts& differences) {
 
 }  // namespace
 
-TrainedCopies train_copies(const TabularModel& model, const TabularChunk& chunk,
+TrainedCopies train_copies(const model::TabularModel& model, const model::TabularChunk& chunk,
                            const CopySettings& settings) {
-  const TabularParts start = model.copies(chunk);
-  TabularParts current;
+  const model::TabularParts start = model.copies(chunk);
+  model::TabularParts current;
   for (const Tensor& part : start) current.push_back(part.clone());
   TrainedCopies trained;
   trained.losses = torch::zeros({chunk.users}, start.front().options());
   bool moved = false;
-  for (const TabularBatch& step : chunk.steps) {
+  for (const model::TabularBatch& step : chunk.steps) {
     require_gradients(current);
     const Tensor losses = model.losses(current, step);
     const auto gradients = torch::autograd::grad({losses.sum()}, current, {}, c10::nullopt, false, true);
     torch::NoGradGuard no_grad;
     if (!moved) trained.losses.copy_(losses);
     const Tensor active = step.active * settings.local_learning_rate;
-    TabularParts differences;
+    model::TabularParts differences;
     Tensor pull;
     if (settings.proximal > 0 && moved) {
       for (std::size_t i = 0; i < start.size(); ++i) differences.push_back(current[i] - start[i]);
@@ -63,14 +63,14 @@ TrainedCopies train_copies(const TabularModel& model, const TabularChunk& chunk,
   return trained;
 }
 
-TrainedCopies meta_gradients(const TabularModel& model, const TabularChunk& chunk,
+TrainedCopies meta_gradients(const model::TabularModel& model, const model::TabularChunk& chunk,
                              double local_learning_rate) {
   TORCH_CHECK(chunk.steps.size() == 2, "MAML needs a support and a query step");
-  TabularParts start = model.copies(chunk);
+  model::TabularParts start = model.copies(chunk);
   require_gradients(start);
   const Tensor support = model.losses(start, chunk.steps[0]);
   const auto inner = torch::autograd::grad({support.sum()}, start, {}, true, true, true);
-  TabularParts adapted;
+  model::TabularParts adapted;
   for (std::size_t i = 0; i < start.size(); ++i)
     adapted.push_back(inner[i].defined() ? start[i] - local_learning_rate * inner[i] : start[i]);
   const Tensor query = model.losses(adapted, chunk.steps[1]);
@@ -82,4 +82,61 @@ TrainedCopies meta_gradients(const TabularModel& model, const TabularChunk& chun
   return trained;
 }
 
-}  // namespace sotto
+using torch::Tensor;
+
+namespace {
+
+// Codes as rows of the whole tables instead of rows that the user touches.
+Tensor whole_codes(const Tensor& touched, const Tensor& codes) {
+  return touched[0].index_select(0, codes.reshape(-1)).view(codes.sizes());
+}
+
+model::TabularBatch whole_batch(const model::TabularChunk& chunk, const model::TabularBatch& batch) {
+  model::TabularBatch whole = batch;
+  const std::size_t fields = batch.fields.size();
+  for (std::size_t f = 0; f < fields; ++f)
+    whole.fields[f].codes = whole_codes(chunk.touched[f], batch.fields[f].codes);
+  whole.history = whole_codes(chunk.touched[fields], batch.history);
+  whole.items = whole_codes(chunk.touched[fields + 1], batch.items);
+  return whole;
+}
+
+Tensor flattened(const model::TabularParts& parts) {
+  std::vector<Tensor> flat;
+  for (const Tensor& part : parts) flat.push_back(part.detach().reshape(-1));
+  return torch::cat(flat);
+}
+
+}  // namespace
+
+Tensor train_alone(const model::TabularModel& model, const model::TabularInputs& inputs,
+                   const model::TabularTask& task, const CopySettings& settings) {
+  const model::TabularChunk chunk = model::make_chunk(inputs, {&task, 1}, model.parts().front().device());
+  model::TabularParts own;
+  for (const Tensor& part : model.parts()) own.push_back(part.detach().unsqueeze(0).clone().requires_grad_());
+  const Tensor start = flattened(own);
+  for (const model::TabularBatch& step : chunk.steps) {
+    const Tensor distance = flattened(own) - start;
+    Tensor loss = model.losses(own, whole_batch(chunk, step)).sum();
+    const double norm = distance.norm().item<double>();
+    if (settings.proximal > 0 && norm > 0) {
+      Tensor squares = torch::zeros({}, start.options());
+      std::int64_t offset = 0;
+      for (const Tensor& part : own) {
+        const Tensor from = start.narrow(0, offset, part.numel()).view(part.sizes());
+        squares = squares + (part - from).square().sum();
+        offset += part.numel();
+      }
+      loss = loss +
+             0.5 * settings.proximal * (settings.proximal_norm == "paper" ? torch::sqrt(squares) : squares);
+    }
+    for (Tensor& part : own) part.mutable_grad().reset();
+    loss.backward();
+    torch::NoGradGuard no_grad;
+    for (Tensor& part : own)
+      if (part.grad().defined()) part.sub_(part.grad(), settings.local_learning_rate);
+  }
+  return flattened(own) - start;
+}
+
+}  // namespace sotto::fl

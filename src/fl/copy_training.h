@@ -7,7 +7,7 @@
 #include "base/settings.h"
 #include "model/interactions/tabular_model.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 struct CopySettings {
   double local_learning_rate = 1.0, proximal = 0;
@@ -17,18 +17,25 @@ struct CopySettings {
 };
 
 struct TrainedCopies {
-  TabularParts differences;  // [U, R, columns]: end - start
-  torch::Tensor losses;      // [U], of the first step, before anything was learned
+  model::TabularParts differences;  // [U, R, columns]: end - start
+  torch::Tensor losses;             // [U], of the first step, before anything was learned
 };
 
 // Every copy descends its own loss L + (μ/2)‖θ − θ0‖² (proximal_norm = squared), or + (μ/2)‖θ − θ0‖ with
 // gradient 0 at θ0 (PrivRec as printed), one step per step of the chunk.
-TrainedCopies train_copies(const TabularModel& model, const TabularChunk& chunk,
+TrainedCopies train_copies(const model::TabularModel& model, const model::TabularChunk& chunk,
                            const CopySettings& settings);
 
 // MAML (Finn et al. 2017): −∇_θ L(θ − α∇L(θ; first step); second step) per copy, with the second-order term,
 // as a difference to add. A chunk has exactly two steps.
-TrainedCopies meta_gradients(const TabularModel& model, const TabularChunk& chunk,
+TrainedCopies meta_gradients(const model::TabularModel& model, const model::TabularChunk& chunk,
                              double local_learning_rate);
 
-}  // namespace sotto
+// The readable loop that train_copies() must equal: one user after another, each on a copy of the whole
+// model. Tests compare with it, and `sotto bench copies` measures against it.
+
+// θ_τ − θ0 of one user as one vector laid out as the parameters, [P].
+torch::Tensor train_alone(const model::TabularModel& model, const model::TabularInputs& inputs,
+                          const model::TabularTask& task, const CopySettings& settings);
+
+}  // namespace sotto::fl

@@ -5,7 +5,78 @@
 #include "model/news/news_recommender.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::fl {
+
+const OwnItems& DevicePositives::of(data::UserId user) const {
+  const auto position = std::lower_bound(users.begin(), users.end(), user) - users.begin();
+  return items.at(static_cast<std::size_t>(position));
+}
+
+std::uint64_t DevicePositives::count() const {
+  std::uint64_t total = 0;
+  for (const OwnItems& own : items) total += own.size();
+  return total;
+}
+
+OwnItems each_once(std::vector<std::int64_t> items) {
+  std::sort(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+  return items;
+}
+
+namespace {
+
+// Collects the clicks of one user after the other. Most histories repeat those of earlier impressions, so
+// items are marked rather than sorted out.
+class TrainingClicks {
+ public:
+  explicit TrainingClicks(const data::Dataset& dataset)
+      : dataset_(dataset), taken_(dataset.item_count(), 0) {}
+
+  OwnItems of(data::UserId user) {
+    OwnItems items;
+    const auto take = [&](data::ItemId item) {
+      if (taken_[item] == 0) items.push_back(item);
+      taken_[item] = 1;
+    };
+    const auto [first, last] = dataset_.impressions_of(user);
+    for (std::size_t index = first; index < last; ++index) {
+      const data::Impression impression = dataset_.impression(index);
+      if (impression.split != data::Split::train) continue;
+      for (const data::ItemId item : impression.history) take(item);
+      for (std::size_t position = 0; position < impression.shown.size(); ++position)
+        if (impression.clicked[position] != 0) take(impression.shown[position]);
+    }
+    for (const std::int64_t item : items) taken_[static_cast<std::size_t>(item)] = 0;
+    std::sort(items.begin(), items.end());
+    return items;
+  }
+
+ private:
+  const data::Dataset& dataset_;
+  std::vector<std::uint8_t> taken_;  // 1 for items of the current user
+};
+
+}  // namespace
+
+OwnItems own_items(const data::Dataset& dataset, const std::vector<std::uint64_t>& rows) {
+  OwnItems items;
+  for (const std::uint64_t row : rows) items.push_back(dataset.interactions().items[row]);
+  return each_once(std::move(items));
+}
+
+DevicePositives positives_of(const data::Dataset& dataset, const InteractionData& data) {
+  DevicePositives positives{data.users, {}};
+  for (const UserRows& rows : data.rows) positives.items.push_back(own_items(dataset, rows.positive));
+  return positives;
+}
+
+DevicePositives positives_of(const data::Dataset& dataset, std::span<const data::UserId> users) {
+  DevicePositives positives{{users.begin(), users.end()}, {}};
+  TrainingClicks clicks(dataset);
+  for (const data::UserId user : users) positives.items.push_back(clicks.of(user));
+  return positives;
+}
 
 using torch::Tensor;
 
@@ -20,7 +91,7 @@ FactorModel::FactorModel(std::int64_t items, const FactorisationSettings& settin
     : factors(register_parameter("factors", torch::randn({items, settings.factors}) * settings.factor_scale)),
       settings_(settings) {}
 
-Tensor FactorModel::scores(const ScoreRequest& request, Pass&) {
+Tensor FactorModel::scores(const model::ScoreRequest& request, model::Pass&) {
   const auto item_at = [&](std::int64_t row) -> std::int64_t {
     return request.items[static_cast<std::size_t>(row)];
   };
@@ -33,7 +104,7 @@ Tensor FactorModel::scores(const ScoreRequest& request, Pass&) {
   }
   std::vector<std::int64_t> items;
   for (const std::int64_t row : request.pair_item) items.push_back(item_at(row));
-  return dot_pairs(solve_users(factors, readers, settings_), request.pair_history, factors, items);
+  return model::dot_pairs(solve_users(factors, readers, settings_), request.pair_history, factors, items);
 }
 
 // (YᵀY + confidence · Σ_own y yᵀ + λ) x = (1 + confidence) Σ_own y
@@ -46,7 +117,7 @@ Tensor solve_users(const Tensor& factors, std::span<const OwnItems> users,
       torch::mm(factors.t(), factors) + settings.regularisation * torch::eye(size, factors.options());
   std::vector<Tensor> systems, sides;
   for (const auto& own : users) {
-    const Tensor mine = factors.index_select(0, index_tensor(own, factors.device()));
+    const Tensor mine = factors.index_select(0, model::index_tensor(own, factors.device()));
     systems.push_back(shared + settings.confidence * torch::mm(mine.t(), mine));
     sides.push_back((1 + settings.confidence) * mine.sum(0));
   }
@@ -96,7 +167,7 @@ FactorGradient factor_gradient(const Tensor& factors, std::span<const OwnItems> 
   return mean;
 }
 
-void score_test_users(const Dataset& dataset, const InteractionData& data, const FactorModel& model,
+void score_test_users(const data::Dataset& dataset, const InteractionData& data, const FactorModel& model,
                       const TakeScores& take) {
   torch::NoGradGuard no_grad;
   for (std::size_t user = 0; user < data.test.size(); ++user) {
@@ -107,4 +178,4 @@ void score_test_users(const Dataset& dataset, const InteractionData& data, const
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

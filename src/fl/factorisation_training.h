@@ -6,15 +6,41 @@
 //
 // and returns the gradient of its error in Y. The server adds λY and takes a step.
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/settings.h"
-#include "fl/device_positives.h"
+#include "data/dataset.h"
 #include "fl/interaction_data.h"
 #include "model/flat_parameters.h"
 #include "model/news/ranking_model.h"
 
-namespace sotto {
+namespace sotto::fl {
+
+// What every training device likes, whichever way the data records it: all that matrix factorisation reads.
+
+// Items of one device, ascending, each once.
+using OwnItems = std::vector<std::int64_t>;
+
+// Immutable after preparation.
+struct DevicePositives {
+  std::vector<data::UserId> users;  // that train, ascending
+  std::vector<OwnItems> items;      // by position in `users`
+
+  const OwnItems& of(data::UserId user) const;  // a user of `users`
+  std::uint64_t count() const;
+};
+
+OwnItems each_once(std::vector<std::int64_t> items);
+// Items of these rows.
+OwnItems own_items(const data::Dataset& dataset, const std::vector<std::uint64_t>& rows);
+
+// Positive rows of the users who train.
+DevicePositives positives_of(const data::Dataset& dataset, const InteractionData& data);
+// What these users (ascending) clicked in impressions of the training split, and before them: the histories
+// of these impressions, at full length.
+DevicePositives positives_of(const data::Dataset& dataset, std::span<const data::UserId> users);
 
 struct FactorisationSettings {
   std::int64_t factors = 64;
@@ -24,10 +50,10 @@ struct FactorisationSettings {
 
 // As a ranking model it reads a history as the device's items: the reader's factors are solved for each
 // history anew, all zeros for an empty one.
-class FactorModel final : public RankingModel {
+class FactorModel final : public model::RankingModel {
  public:
   FactorModel(std::int64_t items, const FactorisationSettings& settings);
-  torch::Tensor scores(const ScoreRequest& request, Pass& pass) override;
+  torch::Tensor scores(const model::ScoreRequest& request, model::Pass& pass) override;
   const FactorisationSettings& settings() const { return settings_; }
   torch::Tensor factors;  // [I, D]
 
@@ -47,7 +73,7 @@ FactorGradient factor_gradient(const torch::Tensor& factors, std::span<const Own
                                const FactorisationSettings& settings);
 
 // Scores of all items for every test user, whose device solves for x from its support rows.
-void score_test_users(const Dataset& dataset, const InteractionData& data, const FactorModel& model,
+void score_test_users(const data::Dataset& dataset, const InteractionData& data, const FactorModel& model,
                       const TakeScores& take);
 
-}  // namespace sotto
+}  // namespace sotto::fl

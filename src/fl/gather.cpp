@@ -8,9 +8,9 @@
 #include "fl/masked_gather.h"
 #include "secagg/vectors/bit_packing.h"
 #include "secagg/vectors/modular_sum.h"
-#include "secagg/vectors/update_encoder.h"
+#include "secagg/vectors/update_encoding.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 std::uint64_t Gathered::arrived() const {
   std::uint64_t all = 0;
@@ -18,13 +18,13 @@ std::uint64_t Gathered::arrived() const {
   return all;
 }
 
-Result<std::vector<std::span<const UserId>>> groups_of(std::span<const UserId> cohort,
-                                                       const EncodingPlan& plan) {
+Result<std::vector<std::span<const data::UserId>>> groups_of(std::span<const data::UserId> cohort,
+                                                             const secagg::EncodingPlan& plan) {
   const auto size = static_cast<std::size_t>(plan.settings().devices);
   if (size == 0 || cohort.size() % size != 0)
     return bad_input("a cohort of {} devices does not divide into groups of {}, as the plan has them",
                      cohort.size(), size);
-  std::vector<std::span<const UserId>> groups;
+  std::vector<std::span<const data::UserId>> groups;
   for (std::size_t first = 0; first < cohort.size(); first += size)
     groups.push_back(cohort.subspan(first, size));
   return groups;
@@ -67,19 +67,19 @@ class EncodingQueue {
 
  private:
   struct Waiting {
-    UserId user;
+    data::UserId user;
     std::vector<float> update;
   };
 
   Status encode(const Waiting& own) const {
     SeededRandom draws(seed_, Purpose::noise, order_.round, own.user);
     SOTTO_TRY(const auto entries,
-              device_.encode(std::span<const float>(own.update), DeviceRandom::simulated(draws)));
+              device_.encode(std::span<const float>(own.update), privacy::DeviceRandom::simulated(draws)));
     return group_.take(own.user, entries);
   }
 
   const RoundOrder& order_;
-  UpdateEncoder device_;
+  secagg::UpdateEncoder device_;
   std::uint64_t seed_;
   GroupInProcess& group_;
   std::vector<Waiting> waiting_;
@@ -87,22 +87,24 @@ class EncodingQueue {
 
 class PlainGroup final : public GroupInProcess {
  public:
-  explicit PlainGroup(const EncodingPlan& plan) : plan_(plan), sum_(plan.entries(), 0) {}
+  explicit PlainGroup(const secagg::EncodingPlan& plan) : plan_(plan), sum_(plan.entries(), 0) {}
 
-  Status take(UserId, std::span<const std::uint32_t> entries) override {
+  Status take(data::UserId, std::span<const std::uint32_t> entries) override {
     const std::lock_guard lock(adding_);
     ++arrived_;
-    return add_entries(std::span(sum_), entries);
+    return secagg::add_entries(std::span(sum_), entries);
   }
   Result<GroupSum> finish() override {
-    reduce_entries(std::span(sum_), plan_.modulus());
+    secagg::reduce_entries(std::span(sum_), plan_.modulus());
     return GroupSum{std::move(sum_), arrived_};
   }
-  std::uint64_t bytes_up() const override { return packed_bytes(plan_.entries(), plan_.modulus().bits()); }
+  std::uint64_t bytes_up() const override {
+    return secagg::packed_bytes(plan_.entries(), plan_.modulus().bits());
+  }
   std::uint64_t bytes_down() const override { return 0; }
 
  private:
-  EncodingPlan plan_;
+  secagg::EncodingPlan plan_;
   std::mutex adding_;
   std::vector<std::uint32_t> sum_;
   std::uint64_t arrived_ = 0;
@@ -115,7 +117,7 @@ Result<Gathered> InProcessGather::sum(const RoundOrder& order) {
   SOTTO_TRY(const auto groups, groups_of(cohort.drawn, order.plan));
   Gathered gathered;
   for (const auto& group : groups) {
-    std::vector<UserId> present;
+    std::vector<data::UserId> present;
     std::set_intersection(group.begin(), group.end(), cohort.present.begin(), cohort.present.end(),
                           std::back_inserter(present));
     if (present.size() + order.plan.settings().dropped < group.size())
@@ -140,8 +142,8 @@ Result<Gathered> InProcessGather::sum(const RoundOrder& order) {
 }
 
 Result<std::unique_ptr<GroupInProcess>> SimulatedGather::open(const RoundOrder& order,
-                                                              std::span<const UserId>,
-                                                              std::span<const UserId>) {
+                                                              std::span<const data::UserId>,
+                                                              std::span<const data::UserId>) {
   return std::make_unique<PlainGroup>(order.plan);
 }
 
@@ -158,11 +160,12 @@ void SumSettings::bind(SettingsTable& table) {
 Result<std::unique_ptr<Gather>> SumSettings::gather(SimulatedDevices devices) const {
   if (sums == "simulated") return std::make_unique<SimulatedGather>(std::move(devices));
 #ifdef SOTTO_HAVE_PROTOCOL
-  return std::make_unique<MaskedGather>(std::move(devices),
-                                        server == "active" ? ServerModel::active : ServerModel::semi_honest);
+  return std::make_unique<MaskedGather>(std::move(devices), server == "active"
+                                                                ? secagg::ServerModel::active
+                                                                : secagg::ServerModel::semi_honest);
 #else
   return bad_input("this build has no libsodium and so no masks: leave out sums=masked");
 #endif
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

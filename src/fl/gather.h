@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "base/settings.h"
-#include "fl/participation.h"
-#include "fl/user_updates.h"
-#include "secagg/vectors/encoding_plan.h"
+#include "fl/cohort_sampler.h"
+#include "fl/round_update.h"
+#include "secagg/vectors/update_encoding.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 // What is asked of every device of a round.
 struct RoundOrder {
   std::uint32_t round = 0;
-  EncodingPlan plan;
+  secagg::EncodingPlan plan;
   double bound = 1;  // one unit of the plan: a device divides its update by it
 };
 
@@ -47,8 +47,8 @@ class Gather {
 
 // A cohort as groups of exactly the plan's size, in the order given: the one rule for all gathers. Refuses a
 // cohort that does not divide.
-Result<std::vector<std::span<const UserId>>> groups_of(std::span<const UserId> cohort,
-                                                       const EncodingPlan& plan);
+Result<std::vector<std::span<const data::UserId>>> groups_of(std::span<const data::UserId> cohort,
+                                                             const secagg::EncodingPlan& plan);
 
 // Devices that are simulated in this process: who is drawn, who comes, what each sends, and with which draws.
 // Draws are addressed by (seed, round, user), so a round can be asked for again.
@@ -63,7 +63,7 @@ class GroupInProcess {
  public:
   virtual ~GroupInProcess() = default;
   // entries: of the plan, below 2^b. From several threads, for different users.
-  virtual Status take(UserId user, std::span<const std::uint32_t> entries) = 0;
+  virtual Status take(data::UserId user, std::span<const std::uint32_t> entries) = 0;
   virtual Result<GroupSum> finish() = 0;       // once, after all
   virtual std::uint64_t bytes_up() const = 0;  // per device, after finish()
   virtual std::uint64_t bytes_down() const = 0;
@@ -79,8 +79,9 @@ class InProcessGather : public Gather {
 
  protected:
   // group: all who were drawn, ascending; present: those of them who come.
-  virtual Result<std::unique_ptr<GroupInProcess>> open(const RoundOrder& order, std::span<const UserId> group,
-                                                       std::span<const UserId> present) = 0;
+  virtual Result<std::unique_ptr<GroupInProcess>> open(const RoundOrder& order,
+                                                       std::span<const data::UserId> group,
+                                                       std::span<const data::UserId> present) = 0;
 
  private:
   SimulatedDevices devices_;
@@ -92,8 +93,8 @@ class SimulatedGather final : public InProcessGather {
   using InProcessGather::InProcessGather;
 
  protected:
-  Result<std::unique_ptr<GroupInProcess>> open(const RoundOrder& order, std::span<const UserId> group,
-                                               std::span<const UserId> present) override;
+  Result<std::unique_ptr<GroupInProcess>> open(const RoundOrder& order, std::span<const data::UserId> group,
+                                               std::span<const data::UserId> present) override;
 };
 
 // How the sums of a simulated training come about.
@@ -103,4 +104,4 @@ struct SumSettings {
   Result<std::unique_ptr<Gather>> gather(SimulatedDevices devices) const;
 };
 
-}  // namespace sotto
+}  // namespace sotto::fl

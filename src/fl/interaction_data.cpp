@@ -6,7 +6,7 @@
 
 #include "data/splits.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 void InteractionSettings::bind(SettingsTable& table) {
   table.add("train_share", train_share, {0.01, 0.99}, "Share of the users who train; the others test")
@@ -16,7 +16,7 @@ void InteractionSettings::bind(SettingsTable& table) {
                   "log: every row counts, items may repeat; distinct: each item of a user counts once");
 }
 
-const UserRows& InteractionData::of(UserId user) const {
+const UserRows& InteractionData::of(data::UserId user) const {
   const auto position = std::lower_bound(users.begin(), users.end(), user) - users.begin();
   return rows.at(static_cast<std::size_t>(position));
 }
@@ -31,19 +31,19 @@ namespace {
 
 class RowSorter {
  public:
-  RowSorter(const Dataset& dataset, const InteractionSettings& settings)
+  RowSorter(const data::Dataset& dataset, const InteractionSettings& settings)
       : log_(dataset.interactions()), above_(settings.positive_above) {}
 
-  UserRows sorted(UserId user, const std::vector<std::uint64_t>& rows) const {
+  UserRows sorted(data::UserId user, const std::vector<std::uint64_t>& rows) const {
     UserRows own{user, {}, {}};
     for (const std::uint64_t row : rows) (is_positive(row) ? own.positive : own.negative).push_back(row);
     return own;
   }
-  std::vector<std::uint64_t> all_rows(UserId user, RowUnit unit) const {
+  std::vector<std::uint64_t> all_rows(data::UserId user, data::RowUnit unit) const {
     std::vector<std::uint64_t> rows;
-    std::unordered_set<ItemId> seen;
+    std::unordered_set<data::ItemId> seen;
     for (std::uint64_t row = log_.user_offsets[user]; row < log_.user_offsets[user + std::size_t{1}]; ++row)
-      if (unit == RowUnit::every_row || seen.insert(log_.items[row]).second) rows.push_back(row);
+      if (unit == data::RowUnit::every_row || seen.insert(log_.items[row]).second) rows.push_back(row);
     return rows;
   }
 
@@ -52,24 +52,25 @@ class RowSorter {
     const float rating = log_.ratings[row];
     return std::isnan(rating) || rating > above_;
   }
-  const Interactions& log_;
+  const data::Interactions& log_;
   double above_;
 };
 
 }  // namespace
 
-Result<InteractionData> prepare_interactions(const Dataset& dataset, const InteractionSettings& settings,
-                                             std::uint64_t seed) {
+Result<InteractionData> prepare_interactions(const data::Dataset& dataset,
+                                             const InteractionSettings& settings, std::uint64_t seed) {
   if (!dataset.has_interactions())
     return bad_input(
         "{} has no interactions, which this recipe trains on: import MovieLens or Frappe without view=text",
         dataset.name());
-  SOTTO_TRY(const auto split, split_users(users_with_interactions(dataset), settings.train_share, seed));
+  SOTTO_TRY(const auto split,
+            data::split_users(data::users_with_interactions(dataset), settings.train_share, seed));
   InteractionData data;
   data.distinct_items = settings.rows == "distinct";
-  const RowUnit unit = data.distinct_items ? RowUnit::distinct_items : RowUnit::every_row;
+  const data::RowUnit unit = data.distinct_items ? data::RowUnit::distinct_items : data::RowUnit::every_row;
   const RowSorter sorter(dataset, settings);
-  for (const UserId user : split.train) {
+  for (const data::UserId user : split.train) {
     UserRows own = sorter.sorted(user, sorter.all_rows(user, unit));
     if (own.positive.empty()) continue;
     data.users.push_back(user);
@@ -77,8 +78,8 @@ Result<InteractionData> prepare_interactions(const Dataset& dataset, const Inter
   }
   if (data.users.empty())
     return bad_input("no training user of {} has a positive row: lower positive_above", dataset.name());
-  for (const UserId user : split.test) {
-    const RowHalves halves = halve_rows(dataset.interactions(), user, unit, seed);
+  for (const data::UserId user : split.test) {
+    const data::RowHalves halves = data::halve_rows(dataset.interactions(), user, unit, seed);
     TestUser test{sorter.sorted(user, halves.input), sorter.sorted(user, halves.test).positive};
     if (test.query.empty()) {
       ++data.untested;
@@ -89,11 +90,11 @@ Result<InteractionData> prepare_interactions(const Dataset& dataset, const Inter
   return data;
 }
 
-std::vector<float> training_popularity(const Dataset& dataset, const InteractionData& data) {
+std::vector<float> training_popularity(const data::Dataset& dataset, const InteractionData& data) {
   std::vector<float> counts(dataset.item_count(), 0);
   for (const auto& user : data.rows)
     for (const std::uint64_t row : user.positive) counts[dataset.interactions().items[row]] += 1;
   return counts;
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -17,7 +17,7 @@
 #include "base/settings.h"
 #include "data/dataset.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 struct InteractionSettings {
   double train_share = 0.8, positive_above = 3;
@@ -27,7 +27,7 @@ struct InteractionSettings {
 
 // Row numbers of Dataset::interactions(), in time order.
 struct UserRows {
-  UserId user = 0;
+  data::UserId user = 0;
   std::vector<std::uint64_t> positive, negative;
 };
 
@@ -38,24 +38,24 @@ struct TestUser {
 
 // Immutable after preparation.
 struct InteractionData {
-  std::vector<UserId> users;    // that train, ascending
-  std::vector<UserRows> rows;   // by position in `users`
-  std::vector<TestUser> test;   // by user
-  std::uint64_t untested = 0;   // test users with nothing to test
-  bool distinct_items = false;  // repeated use of an item counts once
+  std::vector<data::UserId> users;  // that train, ascending
+  std::vector<UserRows> rows;       // by position in `users`
+  std::vector<TestUser> test;       // by user
+  std::uint64_t untested = 0;       // test users with nothing to test
+  bool distinct_items = false;      // repeated use of an item counts once
 
-  const UserRows& of(UserId user) const;  // a user of `users`
-  std::uint64_t row_count() const;        // of training users
+  const UserRows& of(data::UserId user) const;  // a user of `users`
+  std::uint64_t row_count() const;              // of training users
 };
 
-Result<InteractionData> prepare_interactions(const Dataset& dataset, const InteractionSettings& settings,
-                                             std::uint64_t seed);
+Result<InteractionData> prepare_interactions(const data::Dataset& dataset,
+                                             const InteractionSettings& settings, std::uint64_t seed);
 
 // Receives the scores of all items for a test user (position in `test`) and the query rows they are for.
 using TakeScores =
     std::function<void(std::size_t test_user, std::span<const std::uint64_t> rows, const float* scores)>;
 
 // Positive rows of training users per item. Counted from users: a mark to compare with, never an input.
-std::vector<float> training_popularity(const Dataset& dataset, const InteractionData& data);
+std::vector<float> training_popularity(const data::Dataset& dataset, const InteractionData& data);
 
-}  // namespace sotto
+}  // namespace sotto::fl

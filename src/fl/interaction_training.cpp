@@ -1,8 +1,145 @@
 #include "fl/interaction_training.h"
 
+#include <algorithm>
 #include <map>
 
-namespace sotto {
+#include "base/distributions.h"
+
+namespace sotto::fl {
+
+namespace {
+
+// A negative is drawn again when the user knows the item; a user who knows nearly all items gets fewer.
+constexpr int most_draws = 20;
+// Draws of fine-tuning do not follow the rounds.
+constexpr std::uint32_t tuning_round = 0xFFFFFFFF;
+
+}  // namespace
+
+void TaskSettings::bind(SettingsTable& table) {
+  table
+      .add_choice("labels", labels, {"sampled", "ratings"},
+                  "Negatives: items the user never touched (sampled), or rows rated low (the paper's)")
+      .add("negatives", negatives, {1, 1000}, "Sampled negatives per positive")
+      .add("local_epochs", local_epochs, {1, 10000}, "Local epochs of a device in a round (E2)")
+      .add("local_batch", local_batch, {1, 1000000}, "Positives per local step")
+      .add("local_steps", local_steps, {0, 1000000}, "Local steps of a round at most; 0: all of the epochs");
+}
+
+Result<InteractionTasks> InteractionTasks::create(const data::Dataset& dataset, const InteractionData& data,
+                                                  const model::TabularInputs& inputs,
+                                                  const TaskSettings& settings, std::uint64_t seed) {
+  const bool any_negative = std::any_of(data.rows.begin(), data.rows.end(),
+                                        [](const UserRows& user) { return !user.negative.empty(); });
+  if (settings.labels == "ratings" && !any_negative)
+    return bad_input("{} has no row that is not positive: use labels=sampled", dataset.name());
+  return InteractionTasks(dataset, inputs, settings, seed);
+}
+
+// Only of the rows given: what a test user will use is not known to its device yet.
+std::vector<data::ItemId> InteractionTasks::known_items(const UserRows& rows) const {
+  std::vector<data::ItemId> known;
+  for (const auto* list : {&rows.positive, &rows.negative})
+    for (const std::uint64_t row : *list) known.push_back(dataset_.interactions().items[row]);
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  return known;
+}
+
+std::vector<model::TabularExample> InteractionTasks::step(std::span<const std::uint64_t> positives,
+                                                          std::span<const std::uint64_t> negatives,
+                                                          std::span<const data::ItemId> known,
+                                                          RandomSource& random) const {
+  const auto& items = dataset_.interactions().items;
+  const float weight = 1 / static_cast<float>(std::max<std::size_t>(positives.size(), 1));
+  std::vector<model::TabularExample> examples;
+  for (const std::uint64_t row : positives) examples.push_back({row, items[row], 1, weight});
+  for (const std::uint64_t row : negatives) examples.push_back({row, items[row], 0, weight});
+  if (settings_.labels == "ratings") return examples;
+  for (const std::uint64_t row : positives) {
+    for (std::int64_t n = 0; n < settings_.negatives; ++n) {
+      for (int draw = 0; draw < most_draws; ++draw) {
+        const auto item = static_cast<data::ItemId>(uniform_below(random, dataset_.item_count()));
+        if (std::binary_search(known.begin(), known.end(), item)) continue;
+        examples.push_back({row, item, 0, weight});
+        break;
+      }
+    }
+  }
+  return examples;
+}
+
+model::TabularTask InteractionTasks::draw(const UserRows& rows, std::int64_t epochs, std::int64_t most_steps,
+                                          RandomSource& random) const {
+  model::TabularTask task;
+  task.user = rows.user;
+  std::vector<std::uint64_t> positives = rows.positive, negatives;
+  if (settings_.labels == "ratings") negatives = rows.negative;
+  const std::vector<data::ItemId> known = known_items(rows);
+  shuffle(std::span(positives), random);
+  if (model::reads_history(inputs_.choice)) {
+    // Remember one half, predict the other: what is predicted must not be among what is remembered, unless
+    // it really was used twice.
+    const auto half = positives.begin() + static_cast<std::ptrdiff_t>(positives.size() / 2);
+    for (auto row = positives.begin(); row != half; ++row)
+      task.history.push_back(dataset_.interactions().items[*row]);
+    positives.erase(positives.begin(), half);
+  }
+  const auto batch = static_cast<std::size_t>(settings_.local_batch);
+  const std::size_t per_epoch = (positives.size() + batch - 1) / batch;
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+    shuffle(std::span(positives), random);
+    shuffle(std::span(negatives), random);
+    for (std::size_t s = 0; s < per_epoch; ++s) {
+      if (most_steps > 0 && task.steps.size() == static_cast<std::size_t>(most_steps)) return task;
+      const std::size_t begin = s * batch, end = std::min(begin + batch, positives.size());
+      // Low ratings are spread evenly over the steps of an epoch.
+      const std::size_t low_begin = s * negatives.size() / per_epoch,
+                        low_end = (s + 1) * negatives.size() / per_epoch;
+      task.steps.push_back(step(std::span(positives).subspan(begin, end - begin),
+                                std::span(negatives).subspan(low_begin, low_end - low_begin), known, random));
+    }
+  }
+  return task;
+}
+
+model::TabularTask InteractionTasks::training(std::uint32_t round, const UserRows& rows) const {
+  SeededRandom random(seed_, Purpose::negative_sampling, round, rows.user);
+  return draw(rows, settings_.local_epochs, settings_.local_steps, random);
+}
+
+model::TabularTask InteractionTasks::halves(std::uint32_t round, const UserRows& rows) const {
+  SeededRandom random(seed_, Purpose::negative_sampling, round, rows.user);
+  model::TabularTask task = draw(rows, 1, 1, random);
+  // draw() remembers one half and predicts the other; both steps predict from the same memory.
+  if (task.steps.empty()) return task;
+  std::vector<model::TabularExample> support, query;
+  std::size_t positives = 0;
+  for (const auto& example : task.steps.front()) positives += example.label > 0 ? 1 : 0;
+  std::size_t number = 0;
+  for (const auto& example : task.steps.front()) {
+    const bool first_half = number++ % 2 == 0;
+    if (first_half || positives == 1) support.push_back(example);
+    if (!first_half || positives == 1) query.push_back(example);
+  }
+  task.steps = {std::move(support), std::move(query)};
+  return task;
+}
+
+model::TabularTask InteractionTasks::tuning(const UserRows& support, std::int64_t epochs) const {
+  SeededRandom random(seed_, Purpose::negative_sampling, tuning_round, support.user);
+  model::TabularTask task;
+  task.user = support.user;
+  if (!support.positive.empty()) task = draw(support, epochs, 0, random);
+  return task;
+}
+
+std::vector<data::ItemId> InteractionTasks::remembered(const UserRows& support) const {
+  std::vector<data::ItemId> items;
+  if (!model::reads_history(inputs_.choice)) return items;
+  for (const std::uint64_t row : support.positive) items.push_back(dataset_.interactions().items[row]);
+  return items;
+}
 
 using torch::Tensor;
 
@@ -11,14 +148,14 @@ namespace {
 // Copies, their start, gradients and what autograd keeps of them.
 constexpr std::int64_t tensors_per_copy = 6;
 
-std::uint64_t examples_of(const TabularTask& task) {
+std::uint64_t examples_of(const model::TabularTask& task) {
   std::uint64_t examples = 0;
   for (const auto& step : task.steps) examples += step.size();
   return examples;
 }
 
 // Row numbers by the context they share, in order of their first row: one scoring serves all of them.
-std::vector<std::vector<std::uint64_t>> situations(const TabularInputs& inputs,
+std::vector<std::vector<std::uint64_t>> situations(const model::TabularInputs& inputs,
                                                    const std::vector<std::uint64_t>& rows) {
   std::map<std::vector<std::uint32_t>, std::size_t> known;
   std::vector<std::vector<std::uint64_t>> groups;
@@ -38,9 +175,9 @@ std::vector<std::vector<std::uint64_t>> situations(const TabularInputs& inputs,
 
 }  // namespace
 
-InteractionTraining::InteractionTraining(const InteractionData& data, const TabularInputs& inputs,
-                                         InteractionTasks tasks, const TabularModel& model,
-                                         FlatParameters& parameters, const CopySettings& settings,
+InteractionTraining::InteractionTraining(const InteractionData& data, const model::TabularInputs& inputs,
+                                         InteractionTasks tasks, const model::TabularModel& model,
+                                         model::FlatParameters& parameters, const CopySettings& settings,
                                          MetaLearning method)
     : data_(data),
       inputs_(inputs),
@@ -50,12 +187,13 @@ InteractionTraining::InteractionTraining(const InteractionData& data, const Tabu
       settings_(settings),
       method_(method) {}
 
-TabularTask InteractionTraining::task_of(std::uint32_t round, UserId user) const {
+model::TabularTask InteractionTraining::task_of(std::uint32_t round, data::UserId user) const {
   const UserRows& rows = data_.of(user);
   return method_ == MetaLearning::maml ? tasks_.halves(round, rows) : tasks_.training(round, rows);
 }
 
-std::size_t InteractionTraining::chunk_end(std::span<const TabularTask> tasks, std::size_t begin) const {
+std::size_t InteractionTraining::chunk_end(std::span<const model::TabularTask> tasks,
+                                           std::size_t begin) const {
   // Every example may touch a row of its own in every item table; a chunk is as wide as its widest user.
   std::int64_t columns = 0, dense = 0;
   for (const Tensor& part : model_.parts())
@@ -72,11 +210,11 @@ std::size_t InteractionTraining::chunk_end(std::span<const TabularTask> tasks, s
   return end;
 }
 
-Status InteractionTraining::in_chunks(std::span<const TabularTask> tasks, const ChunkUse& use) const {
+Status InteractionTraining::in_chunks(std::span<const model::TabularTask> tasks, const ChunkUse& use) const {
   for (std::size_t begin = 0; begin < tasks.size();) {
     const std::size_t end = chunk_end(tasks, begin);
     const auto part = tasks.subspan(begin, end - begin);
-    const TabularChunk chunk = make_chunk(inputs_, part, parameters_.values().device());
+    const model::TabularChunk chunk = model::make_chunk(inputs_, part, parameters_.values().device());
     const TrainedCopies trained = method_ == MetaLearning::maml
                                       ? meta_gradients(model_, chunk, settings_.local_learning_rate)
                                       : train_copies(model_, chunk, settings_);
@@ -86,13 +224,13 @@ Status InteractionTraining::in_chunks(std::span<const TabularTask> tasks, const 
   return {};
 }
 
-MeanUpdate InteractionTraining::mean_update(std::uint32_t round, std::span<const UserId> users) {
-  std::vector<TabularTask> tasks;
-  for (const UserId user : users) tasks.push_back(task_of(round, user));
+MeanUpdate InteractionTraining::mean_update(std::uint32_t round, std::span<const data::UserId> users) {
+  std::vector<model::TabularTask> tasks;
+  for (const data::UserId user : users) tasks.push_back(task_of(round, user));
   MeanUpdate mean;
   mean.direction = torch::zeros_like(parameters_.values());
   const double share = -1 / static_cast<double>(users.size());
-  const auto add = [&](std::span<const TabularTask> part, const TabularChunk& chunk,
+  const auto add = [&](std::span<const model::TabularTask> part, const model::TabularChunk& chunk,
                        const TrainedCopies& trained) -> Status {
     model_.add_differences(chunk, trained.differences, torch::full_like(trained.losses, share),
                            mean.direction);
@@ -104,13 +242,13 @@ MeanUpdate InteractionTraining::mean_update(std::uint32_t round, std::span<const
   return mean;
 }
 
-Status InteractionTraining::each_update(std::uint32_t round, std::span<const UserId> users,
+Status InteractionTraining::each_update(std::uint32_t round, std::span<const data::UserId> users,
                                         const std::function<Status(const UserUpdate&)>& take) {
-  std::vector<TabularTask> tasks;
-  for (const UserId user : users) tasks.push_back(task_of(round, user));
+  std::vector<model::TabularTask> tasks;
+  for (const data::UserId user : users) tasks.push_back(task_of(round, user));
   UserUpdate update;
   return in_chunks(tasks,
-                   [&](std::span<const TabularTask> part, const TabularChunk& chunk,
+                   [&](std::span<const model::TabularTask> part, const model::TabularChunk& chunk,
                        const TrainedCopies& trained) -> Status {
                      for (std::size_t u = 0; u < part.size(); ++u) {
                        const auto own = static_cast<std::int64_t>(u);
@@ -125,13 +263,13 @@ Status InteractionTraining::each_update(std::uint32_t round, std::span<const Use
                    });
 }
 
-void InteractionTraining::score_one(std::size_t test_user, const TabularParts& parts,
+void InteractionTraining::score_one(std::size_t test_user, const model::TabularParts& parts,
                                     const TakeScores& take) const {
   const TestUser& user = data_.test[test_user];
   const auto history = tasks_.remembered(user.support);
   for (const auto& rows : situations(inputs_, user.query)) {
-    const TabularBatch batch =
-        catalogue_batch(inputs_, user.support.user, rows.front(), history, parameters_.values().device());
+    const model::TabularBatch batch = model::catalogue_batch(inputs_, user.support.user, rows.front(),
+                                                             history, parameters_.values().device());
     const Tensor scores = model_.logits(parts, batch).to(torch::kCPU).contiguous();
     take(test_user, rows, scores.data_ptr<float>());
   }
@@ -141,17 +279,17 @@ void InteractionTraining::score_test_users(std::int64_t tuning_epochs, double tu
                                            const TakeScores& take) const {
   CopySettings tuning = settings_;
   tuning.local_learning_rate = tuning_rate;
-  std::vector<TabularTask> tasks;
+  std::vector<model::TabularTask> tasks;
   for (const auto& user : data_.test)
     tasks.push_back(tuning_epochs > 0 ? tasks_.tuning(user.support, tuning_epochs)
-                                      : TabularTask{user.support.user, {}, {}});
+                                      : model::TabularTask{user.support.user, {}, {}});
   for (std::size_t begin = 0; begin < tasks.size();) {
     const std::size_t end = chunk_end(tasks, begin);
-    const TabularChunk chunk =
-        make_chunk(inputs_, std::span(tasks).subspan(begin, end - begin), parameters_.values().device());
-    TabularParts tuned = train_copies(model_, chunk, tuning).differences;
+    const model::TabularChunk chunk = model::make_chunk(inputs_, std::span(tasks).subspan(begin, end - begin),
+                                                        parameters_.values().device());
+    model::TabularParts tuned = train_copies(model_, chunk, tuning).differences;
     torch::NoGradGuard no_grad;
-    const TabularParts start = model_.copies(chunk);
+    const model::TabularParts start = model_.copies(chunk);
     for (std::size_t i = 0; i < tuned.size(); ++i) tuned[i] += start[i];
     for (std::size_t u = begin; u < end; ++u)
       score_one(u, model_.personal(chunk, tuned, static_cast<std::int64_t>(u - begin)), take);
@@ -159,4 +297,4 @@ void InteractionTraining::score_test_users(std::int64_t tuning_epochs, double tu
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -2,12 +2,59 @@
 // Updates of users on interaction data: REPTILE (differences of weights after local steps) or MAML. Cohorts
 // are trained in chunks of copies that fit the memory given.
 
+#include "base/random.h"
 #include "fl/copy_training.h"
-#include "fl/interaction_tasks.h"
-#include "fl/user_updates.h"
+#include "fl/interaction_data.h"
+#include "fl/round_update.h"
 #include "model/flat_parameters.h"
+#include "model/interactions/tabular_batch.h"
 
-namespace sotto {
+namespace sotto::fl {
+
+// What one device trains on in one round, drawn from its own rows: which of its positives it remembers and
+// which it predicts, the negatives beside them, and how these are cut into local steps.
+
+struct TaskSettings {
+  std::string labels = "sampled";
+  std::int64_t negatives = 10, local_epochs = 1, local_batch = 64, local_steps = 1;
+  void bind(SettingsTable& table);
+};
+
+// Immutable, safe to share between threads. Draws are addressed by (seed, round, user).
+class InteractionTasks {
+ public:
+  // Refers to the data set and to `inputs`. labels=ratings is refused for data without negative ratings.
+  static Result<InteractionTasks> create(const data::Dataset& dataset, const InteractionData& data,
+                                         const model::TabularInputs& inputs, const TaskSettings& settings,
+                                         std::uint64_t seed);
+
+  // Local epochs of a training user.
+  model::TabularTask training(std::uint32_t round, const UserRows& rows) const;
+  // MAML: one step on a random half of the rows (support) and one on the other half (query). A user with one
+  // positive has it in both.
+  model::TabularTask halves(std::uint32_t round, const UserRows& rows) const;
+  // Fine-tuning of a test user on its support rows.
+  model::TabularTask tuning(const UserRows& support, std::int64_t epochs) const;
+  // What the device of a user remembers when it scores: its positive items.
+  std::vector<data::ItemId> remembered(const UserRows& support) const;
+
+ private:
+  InteractionTasks(const data::Dataset& dataset, const model::TabularInputs& inputs,
+                   const TaskSettings& settings, std::uint64_t seed)
+      : dataset_(dataset), inputs_(inputs), settings_(settings), seed_(seed) {}
+  model::TabularTask draw(const UserRows& rows, std::int64_t epochs, std::int64_t most_steps,
+                          RandomSource& random) const;
+  // known: items of the user's rows, ascending.
+  std::vector<model::TabularExample> step(std::span<const std::uint64_t> positives,
+                                          std::span<const std::uint64_t> negatives,
+                                          std::span<const data::ItemId> known, RandomSource& random) const;
+  std::vector<data::ItemId> known_items(const UserRows& rows) const;
+
+  const data::Dataset& dataset_;
+  const model::TabularInputs& inputs_;
+  TaskSettings settings_;
+  std::uint64_t seed_;
+};
 
 enum class MetaLearning { reptile, maml };
 
@@ -20,13 +67,13 @@ struct MeanUpdate {
 // Refers to everything it is given.
 class InteractionTraining final : public UserUpdates {
  public:
-  InteractionTraining(const InteractionData& data, const TabularInputs& inputs, InteractionTasks tasks,
-                      const TabularModel& model, FlatParameters& parameters, const CopySettings& settings,
-                      MetaLearning method);
+  InteractionTraining(const InteractionData& data, const model::TabularInputs& inputs, InteractionTasks tasks,
+                      const model::TabularModel& model, model::FlatParameters& parameters,
+                      const CopySettings& settings, MetaLearning method);
 
   // Mean over the users of what each_update() hands out, without ever laying out a single user's.
-  MeanUpdate mean_update(std::uint32_t round, std::span<const UserId> users);
-  Status each_update(std::uint32_t round, std::span<const UserId> users,
+  MeanUpdate mean_update(std::uint32_t round, std::span<const data::UserId> users);
+  Status each_update(std::uint32_t round, std::span<const data::UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
   const torch::Tensor& values() const { return parameters_.values(); }
 
@@ -35,20 +82,20 @@ class InteractionTraining final : public UserUpdates {
   void score_test_users(std::int64_t tuning_epochs, double tuning_rate, const TakeScores& take) const;
 
  private:
-  using ChunkUse =
-      std::function<Status(std::span<const TabularTask>, const TabularChunk&, const TrainedCopies&)>;
-  Status in_chunks(std::span<const TabularTask> tasks, const ChunkUse& use) const;
-  std::size_t chunk_end(std::span<const TabularTask> tasks, std::size_t begin) const;
-  TabularTask task_of(std::uint32_t round, UserId user) const;
-  void score_one(std::size_t test_user, const TabularParts& parts, const TakeScores& take) const;
+  using ChunkUse = std::function<Status(std::span<const model::TabularTask>, const model::TabularChunk&,
+                                        const TrainedCopies&)>;
+  Status in_chunks(std::span<const model::TabularTask> tasks, const ChunkUse& use) const;
+  std::size_t chunk_end(std::span<const model::TabularTask> tasks, std::size_t begin) const;
+  model::TabularTask task_of(std::uint32_t round, data::UserId user) const;
+  void score_one(std::size_t test_user, const model::TabularParts& parts, const TakeScores& take) const;
 
   const InteractionData& data_;
-  const TabularInputs& inputs_;
+  const model::TabularInputs& inputs_;
   InteractionTasks tasks_;
-  const TabularModel& model_;
-  FlatParameters& parameters_;
+  const model::TabularModel& model_;
+  model::FlatParameters& parameters_;
   CopySettings settings_;
   MetaLearning method_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -9,22 +9,22 @@
 #include "secagg/server/secagg_server.h"
 #include "secagg/shared/field_hash.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 // One device of a group while the round lasts.
 struct MaskedDevice {
-  UserId user = 0;
+  data::UserId user = 0;
   std::uint32_t index = 0;  // in the group
-  const Identity* identity = nullptr;
+  const secagg::Identity* identity = nullptr;
   SecureRandom random;
-  std::optional<SecAggClient> client;
+  std::optional<secagg::SecAggClient> client;
 };
 
 // What a device of this process agrees to: all that decides what its update becomes and costs.
-Digest hash_of(const RoundOrder& order) {
-  const EncodingPlan::Settings& plan = order.plan.settings();
-  FieldHash hash("sotto round order in one process");
+secagg::Digest hash_of(const RoundOrder& order) {
+  const secagg::EncodingPlan::Settings& plan = order.plan.settings();
+  secagg::FieldHash hash("sotto round order in one process");
   for (const std::uint64_t field :
        {std::uint64_t{order.round}, plan.dimension, plan.devices, plan.dropped, plan.corrupted,
         plan.rotation_seed.value_or(0), std::uint64_t{plan.rotation_seed.has_value()},
@@ -40,8 +40,8 @@ Digest hash_of(const RoundOrder& order) {
 
 class MaskedGroup final : public GroupInProcess {
  public:
-  MaskedGroup(SecAggServer server, const ClientPolicy& policy, GroupIdentities registry,
-              std::vector<std::unique_ptr<MaskedDevice>> devices)
+  MaskedGroup(secagg::SecAggServer server, const secagg::ClientPolicy& policy,
+              secagg::GroupIdentities registry, std::vector<std::unique_ptr<MaskedDevice>> devices)
       : server_(std::move(server)),
         policy_(policy),
         registry_(std::move(registry)),
@@ -49,31 +49,35 @@ class MaskedGroup final : public GroupInProcess {
 
   // Keys and shares, up to where vectors are asked for.
   Status begin() {
-    SOTTO_CHECK(exchange([&](MaskedDevice& device, ByteView invitation) -> Result<Bytes> {
+    SOTTO_CHECK(exchange([&](MaskedDevice& device, secagg::ByteView invitation) -> Result<secagg::Bytes> {
       SOTTO_TRY(device.client,
-                SecAggClient::join(invitation, policy_, *device.identity, registry_, device.random));
+                secagg::SecAggClient::join(invitation, policy_, *device.identity, registry_, device.random));
       return device.client->advertise();
     }));
-    return exchange([](MaskedDevice& device, ByteView roster) { return device.client->share_keys(roster); });
+    return exchange(
+        [](MaskedDevice& device, secagg::ByteView roster) { return device.client->share_keys(roster); });
   }
 
-  Status take(UserId user, std::span<const std::uint32_t> entries) override {
-    const auto device = std::lower_bound(devices_.begin(), devices_.end(), user,
-                                         [](const auto& one, UserId wanted) { return one->user < wanted; });
-    SOTTO_TRY(auto vector, RingVector::of(entries, policy_.vector.bits));
-    SOTTO_TRY(const Bytes shares, message_for(**device));
-    SOTTO_TRY(const Bytes masked, (*device)->client->upload(shares, std::move(vector)));
+  Status take(data::UserId user, std::span<const std::uint32_t> entries) override {
+    const auto device =
+        std::lower_bound(devices_.begin(), devices_.end(), user,
+                         [](const auto& one, data::UserId wanted) { return one->user < wanted; });
+    SOTTO_TRY(auto vector, secagg::RingVector::of(entries, policy_.vector.bits));
+    SOTTO_TRY(const secagg::Bytes shares, message_for(**device));
+    SOTTO_TRY(const secagg::Bytes masked, (*device)->client->upload(shares, std::move(vector)));
     return deliver(**device, masked);
   }
 
   Result<GroupSum> finish() override {
     SOTTO_CHECK(server_.close_phase());
-    if (server_.phase() == ServerPhase::confirming)
-      SOTTO_CHECK(exchange(
-          [](MaskedDevice& device, ByteView arrivals) { return device.client->confirm_arrivals(arrivals); }));
-    SOTTO_CHECK(
-        exchange([](MaskedDevice& device, ByteView request) { return device.client->reveal(request); }));
-    if (server_.phase() != ServerPhase::done) return failed("the secure sum failed: {}", server_.failure());
+    if (server_.phase() == secagg::ServerPhase::confirming)
+      SOTTO_CHECK(exchange([](MaskedDevice& device, secagg::ByteView arrivals) {
+        return device.client->confirm_arrivals(arrivals);
+      }));
+    SOTTO_CHECK(exchange(
+        [](MaskedDevice& device, secagg::ByteView request) { return device.client->reveal(request); }));
+    if (server_.phase() != secagg::ServerPhase::done)
+      return failed("the secure sum failed: {}", server_.failure());
     const std::vector<std::uint64_t> sum = server_.sum().entries();
     return GroupSum{{sum.begin(), sum.end()}, devices_.size()};
   }
@@ -81,26 +85,26 @@ class MaskedGroup final : public GroupInProcess {
   std::uint64_t bytes_down() const override { return bytes_down_ / devices_.size(); }
 
  private:
-  using Step = std::function<Result<Bytes>(MaskedDevice& device, ByteView message)>;
+  using Step = std::function<Result<secagg::Bytes>(MaskedDevice& device, secagg::ByteView message)>;
 
   // One phase: every device that takes part answers once.
   Status exchange(const Step& step) {
     for (const auto& device : devices_) {
       if (!server_.takes_part(device->index)) continue;
-      SOTTO_TRY(const Bytes message, message_for(*device));
-      SOTTO_TRY(const Bytes answer, step(*device, message));
+      SOTTO_TRY(const secagg::Bytes message, message_for(*device));
+      SOTTO_TRY(const secagg::Bytes answer, step(*device, message));
       SOTTO_CHECK(deliver(*device, answer));
     }
     return server_.close_phase();
   }
 
-  Result<Bytes> message_for(const MaskedDevice& device) {
+  Result<secagg::Bytes> message_for(const MaskedDevice& device) {
     const std::lock_guard lock(server_mutex_);
-    SOTTO_TRY(Bytes message, server_.message_for(device.index));
+    SOTTO_TRY(secagg::Bytes message, server_.message_for(device.index));
     bytes_down_ += message.size();
     return message;
   }
-  Status deliver(const MaskedDevice& device, ByteView answer) {
+  Status deliver(const MaskedDevice& device, secagg::ByteView answer) {
     const std::lock_guard lock(server_mutex_);
     bytes_up_ += answer.size();
     SOTTO_CHECK(server_.receive(device.index, answer));
@@ -108,9 +112,9 @@ class MaskedGroup final : public GroupInProcess {
   }
 
   std::mutex server_mutex_;
-  SecAggServer server_;
-  ClientPolicy policy_;
-  GroupIdentities registry_;
+  secagg::SecAggServer server_;
+  secagg::ClientPolicy policy_;
+  secagg::GroupIdentities registry_;
   std::vector<std::unique_ptr<MaskedDevice>> devices_;  // those who come, ascending by user
   std::uint64_t bytes_up_ = 0, bytes_down_ = 0;         // of all devices
 };
@@ -118,24 +122,25 @@ class MaskedGroup final : public GroupInProcess {
 }  // namespace
 
 Result<std::unique_ptr<GroupInProcess>> MaskedGather::open(const RoundOrder& order,
-                                                           std::span<const UserId> group,
-                                                           std::span<const UserId> present) {
-  const EncodingPlan::Settings& plan = order.plan.settings();
+                                                           std::span<const data::UserId> group,
+                                                           std::span<const data::UserId> present) {
+  const secagg::EncodingPlan::Settings& plan = order.plan.settings();
   const auto devices = static_cast<double>(plan.devices);
-  const ThreatModel threat{.clients = static_cast<std::uint32_t>(plan.devices),
-                           .corrupted = static_cast<double>(plan.corrupted) / devices,
-                           .dropping = static_cast<double>(plan.dropped) / devices,
-                           .server = server_};
-  SOTTO_TRY(const GroupParameters parameters, find_parameters(threat));
-  const VectorShape shape{order.plan.entries(), order.plan.modulus().bits()};
-  const Digest order_hash = hash_of(order);
+  const secagg::ThreatModel threat{.clients = static_cast<std::uint32_t>(plan.devices),
+                                   .corrupted = static_cast<double>(plan.corrupted) / devices,
+                                   .dropping = static_cast<double>(plan.dropped) / devices,
+                                   .server = server_};
+  SOTTO_TRY(const secagg::GroupParameters parameters, secagg::find_parameters(threat));
+  const secagg::VectorShape shape{order.plan.entries(), order.plan.modulus().bits()};
+  const secagg::Digest order_hash = hash_of(order);
   SecureRandom random;
-  auto registry = std::make_shared<std::vector<IdentityKey>>();
+  auto registry = std::make_shared<std::vector<secagg::IdentityKey>>();
   std::vector<std::unique_ptr<MaskedDevice>> coming;
   for (std::uint32_t index = 0; index < group.size(); ++index) {
-    const UserId user = group[index];
+    const data::UserId user = group[index];
     auto identity = identities_.find(user);
-    if (identity == identities_.end()) identity = identities_.emplace(user, Identity::create(random)).first;
+    if (identity == identities_.end())
+      identity = identities_.emplace(user, secagg::Identity::create(random)).first;
     registry->push_back(identity->second.public_key());
     if (!std::binary_search(present.begin(), present.end(), user)) continue;
     coming.push_back(std::make_unique<MaskedDevice>());
@@ -143,17 +148,17 @@ Result<std::unique_ptr<GroupInProcess>> MaskedGather::open(const RoundOrder& ord
     coming.back()->index = index;
     coming.back()->identity = &identity->second;
   }
-  SOTTO_TRY(auto server, SecAggServer::create(parameters, shape, order_hash, registry, random));
-  const ClientPolicy policy{.server = threat.server,
-                            .corrupted = threat.corrupted,
-                            .dropped = threat.dropping,
-                            .minimum_alive = parameters.minimum_alive,
-                            .order_hash = order_hash,
-                            .vector = shape};
+  SOTTO_TRY(auto server, secagg::SecAggServer::create(parameters, shape, order_hash, registry, random));
+  const secagg::ClientPolicy policy{.server = threat.server,
+                                    .corrupted = threat.corrupted,
+                                    .dropped = threat.dropping,
+                                    .minimum_alive = parameters.minimum_alive,
+                                    .order_hash = order_hash,
+                                    .vector = shape};
   auto sum = std::make_unique<MaskedGroup>(std::move(server), policy, std::move(registry), std::move(coming));
   SOTTO_CHECK(sum->begin());
   return sum;
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl
 #endif

@@ -11,25 +11,25 @@
 #include "fl/gather.h"
 
 #ifdef SOTTO_HAVE_PROTOCOL
-#include "secagg/shared/identity.h"
+#include "secagg/shared/key_exchange.h"
 #include "secagg/shared/parameters.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 class MaskedGather final : public InProcessGather {
  public:
   // server: what the group must withstand; the plan says how many devices may be lost or corrupted.
-  MaskedGather(SimulatedDevices devices, ServerModel server)
+  MaskedGather(SimulatedDevices devices, secagg::ServerModel server)
       : InProcessGather(std::move(devices)), server_(server) {}
 
  protected:
-  Result<std::unique_ptr<GroupInProcess>> open(const RoundOrder& order, std::span<const UserId> group,
-                                               std::span<const UserId> present) override;
+  Result<std::unique_ptr<GroupInProcess>> open(const RoundOrder& order, std::span<const data::UserId> group,
+                                               std::span<const data::UserId> present) override;
 
  private:
-  ServerModel server_;
-  std::map<UserId, Identity> identities_;  // registered when a device is first drawn
+  secagg::ServerModel server_;
+  std::map<data::UserId, secagg::Identity> identities_;  // registered when a device is first drawn
 };
 
-}  // namespace sotto
+}  // namespace sotto::fl
 #endif

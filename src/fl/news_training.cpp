@@ -5,22 +5,23 @@
 
 #include "base/distributions.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 namespace {
 
-bool click_and_non_clicks(const Impression& impression, std::uint32_t clicked_position, std::size_t negatives,
-                          RandomSource& random, std::vector<ItemId>& candidates) {
-  if (!sample_negatives(impression, negatives, random, candidates)) return false;
+bool click_and_non_clicks(const data::Impression& impression, std::uint32_t clicked_position,
+                          std::size_t negatives, RandomSource& random,
+                          std::vector<data::ItemId>& candidates) {
+  if (!data::sample_negatives(impression, negatives, random, candidates)) return false;
   candidates.insert(candidates.begin(), impression.shown[clicked_position]);
   return true;
 }
 
 }  // namespace
 
-NewsTraining::NewsTraining(const Dataset& dataset, const TrainingData& data,
-                           const TrainingDataSettings& settings, RankingModel& model,
-                           FlatParameters& parameters, std::uint64_t seed, Precision precision)
+NewsTraining::NewsTraining(const data::Dataset& dataset, const TrainingData& data,
+                           const TrainingDataSettings& settings, model::RankingModel& model,
+                           model::FlatParameters& parameters, std::uint64_t seed, model::Precision precision)
     : dataset_(dataset),
       data_(data),
       settings_(settings),
@@ -30,83 +31,85 @@ NewsTraining::NewsTraining(const Dataset& dataset, const TrainingData& data,
       precision_(precision),
       choose_(&click_and_non_clicks) {}
 
-RankingBatch NewsTraining::empty_batch() const {
-  return RankingBatch(static_cast<std::size_t>(settings_.negatives) + 1,
-                      static_cast<std::size_t>(settings_.max_history));
+model::RankingBatch NewsTraining::empty_batch() const {
+  return model::RankingBatch(static_cast<std::size_t>(settings_.negatives) + 1,
+                             static_cast<std::size_t>(settings_.max_history));
 }
 
-void NewsTraining::add_sample(RankingBatch& batch, const TrainingSample& sample, RandomSource& random,
-                              float weight) const {
-  const Impression impression = dataset_.impression(sample.impression);
-  std::vector<ItemId> candidates;
+void NewsTraining::add_sample(model::RankingBatch& batch, const data::TrainingSample& sample,
+                              RandomSource& random, float weight) const {
+  const data::Impression impression = dataset_.impression(sample.impression);
+  std::vector<data::ItemId> candidates;
   if (!choose_(impression, sample.clicked_position, static_cast<std::size_t>(settings_.negatives), random,
                candidates))
     return;
   batch.add(impression.history, candidates, weight, impression.user);
 }
 
-void NewsTraining::add_user(RankingBatch& batch, std::uint32_t round, UserId user, float weight) const {
+void NewsTraining::add_user(model::RankingBatch& batch, std::uint32_t round, data::UserId user,
+                            float weight) const {
   SeededRandom random(seed_, Purpose::negative_sampling, round, user);
-  for (const TrainingSample& sample : data_.of(user)) add_sample(batch, sample, random, weight);
+  for (const data::TrainingSample& sample : data_.of(user)) add_sample(batch, sample, random, weight);
 }
 
-LocalGradient NewsTraining::backward(const RankingBatch& batch, Pass pass) {
+LocalGradient NewsTraining::backward(const model::RankingBatch& batch, model::Pass pass) {
   parameters_.zero_gradients();
   torch::Tensor loss;
   {
-    const PrecisionRegion region(precision_);
+    const model::PrecisionRegion region(precision_);
     loss = batch.loss(model_, pass);
   }
   loss.backward();
   return {parameters_.gradients(), loss.item<double>(), batch.samples()};
 }
 
-RankingBatch NewsTraining::batch_of(std::uint32_t round, std::span<const UserId> users,
-                                    Weighting weighting) const {
-  RankingBatch batch = empty_batch();
-  for (const UserId user : users)
+model::RankingBatch NewsTraining::batch_of(std::uint32_t round, std::span<const data::UserId> users,
+                                           Weighting weighting) const {
+  model::RankingBatch batch = empty_batch();
+  for (const data::UserId user : users)
     add_user(batch, round, user, weighting == Weighting::paper ? static_cast<float>(samples_of(user)) : 1.0F);
   return batch;
 }
 
-RankingBatch NewsTraining::batch_apart(std::uint32_t round, std::span<const UserId> users) const {
-  RankingBatch batch = empty_batch();
-  for (const UserId user : users) {
-    batch.begin_user(Pass::train(seed_, round, user + 1).seed);
+model::RankingBatch NewsTraining::batch_apart(std::uint32_t round,
+                                              std::span<const data::UserId> users) const {
+  model::RankingBatch batch = empty_batch();
+  for (const data::UserId user : users) {
+    batch.begin_user(model::Pass::train(seed_, round, user + 1).seed);
     add_user(batch, round, user, 1);
   }
   return batch;
 }
 
-LocalGradient NewsTraining::cohort_gradient(std::uint32_t round, std::span<const UserId> users,
+LocalGradient NewsTraining::cohort_gradient(std::uint32_t round, std::span<const data::UserId> users,
                                             Weighting weighting) {
-  return backward(batch_of(round, users, weighting), Pass::train(seed_, round));
+  return backward(batch_of(round, users, weighting), model::Pass::train(seed_, round));
 }
 
-LocalGradient NewsTraining::user_gradient(std::uint32_t round, UserId user) {
-  RankingBatch batch = empty_batch();
+LocalGradient NewsTraining::user_gradient(std::uint32_t round, data::UserId user) {
+  model::RankingBatch batch = empty_batch();
   add_user(batch, round, user, 1);
-  return backward(batch, Pass::train(seed_, round, user + 1));
+  return backward(batch, model::Pass::train(seed_, round, user + 1));
 }
 
 namespace {
 
 // Enough for large products, little beside what else a round holds. More does not make the CPU faster; a card
 // has more memory, and every chunk costs it hundreds of launches.
-std::int64_t memory_budget(const FlatParameters& parameters) {
+std::int64_t memory_budget(const model::FlatParameters& parameters) {
   return std::int64_t{parameters.values().is_cuda() ? 8 : 1} << 30;
 }
 
 }  // namespace
 
-std::size_t NewsTraining::users_at_once(std::span<const UserId> users,
+std::size_t NewsTraining::users_at_once(std::span<const data::UserId> users,
                                         std::int64_t bytes_per_parameter) const {
   const std::int64_t budget = memory_budget(parameters_);
   std::int64_t bytes = 0;
   std::size_t count = 0;
-  for (const UserId user : users) {
+  for (const data::UserId user : users) {
     std::int64_t items = 0;
-    for (const TrainingSample& sample : data_.of(user)) {
+    for (const data::TrainingSample& sample : data_.of(user)) {
       const auto history = static_cast<std::int64_t>(dataset_.impression(sample.impression).history.size());
       items = std::max(items, std::min(history, settings_.max_history));
     }
@@ -118,13 +121,14 @@ std::size_t NewsTraining::users_at_once(std::span<const UserId> users,
   return count;
 }
 
-Result<std::vector<double>> NewsTraining::backward_apart(const RankingBatch& batch, UserParameters& own) {
+Result<std::vector<double>> NewsTraining::backward_apart(const model::RankingBatch& batch,
+                                                         model::UserParameters& own) {
   parameters_.zero_gradients();
-  const UserBatch users = batch.users(own);
-  Pass pass{true, 0, &users};
+  const model::UserBatch users = batch.users(own);
+  model::Pass pass{true, 0, &users};
   torch::Tensor losses;
   {
-    const PrecisionRegion region(precision_);
+    const model::PrecisionRegion region(precision_);
     losses = batch.losses(model_, pass);
   }
   losses.sum().backward();
@@ -134,13 +138,14 @@ Result<std::vector<double>> NewsTraining::backward_apart(const RankingBatch& bat
   return batch.by_user(losses);
 }
 
-Status NewsTraining::user_gradients(std::uint32_t round, std::span<const UserId> users,
+Status NewsTraining::user_gradients(std::uint32_t round, std::span<const data::UserId> users,
                                     const EachUser& each) {
   while (!users.empty()) {
     const auto chunk = users.first(users_at_once(users, sizeof(float)));
     users = users.subspan(chunk.size());
-    UserParameters own(parameters_, static_cast<std::int64_t>(chunk.size()), UserParameters::Weights::shared);
-    const RankingBatch batch = batch_apart(round, chunk);
+    model::UserParameters own(parameters_, static_cast<std::int64_t>(chunk.size()),
+                              model::UserParameters::Weights::shared);
+    const model::RankingBatch batch = batch_apart(round, chunk);
     SOTTO_TRY(const auto losses, backward_apart(batch, own));
     const auto samples = batch.samples_by_user();
     for (std::size_t i = 0; i < chunk.size(); ++i)
@@ -149,18 +154,19 @@ Status NewsTraining::user_gradients(std::uint32_t round, std::span<const UserId>
   return {};
 }
 
-Status NewsTraining::each_update(std::uint32_t round, std::span<const UserId> users,
+Status NewsTraining::each_update(std::uint32_t round, std::span<const data::UserId> users,
                                  const std::function<Status(const UserUpdate&)>& take) {
-  return user_gradients(round, users, [&](UserId user, const LocalGradient& own) {
+  return user_gradients(round, users, [&](data::UserId user, const LocalGradient& own) {
     return take({user, own.gradient, own.loss, own.samples});
   });
 }
 
-LocalGradient NewsTraining::batch_gradient(std::uint32_t round, std::span<const TrainingSample> samples) {
-  RankingBatch batch = empty_batch();
+LocalGradient NewsTraining::batch_gradient(std::uint32_t round,
+                                           std::span<const data::TrainingSample> samples) {
+  model::RankingBatch batch = empty_batch();
   SeededRandom random(seed_, Purpose::negative_sampling, round);
-  for (const TrainingSample& sample : samples) add_sample(batch, sample, random, 1);
-  return backward(batch, Pass::train(seed_, round));
+  for (const data::TrainingSample& sample : samples) add_sample(batch, sample, random, 1);
+  return backward(batch, model::Pass::train(seed_, round));
 }
 
 namespace {
@@ -168,14 +174,14 @@ namespace {
 // One user's way through its samples, a batch at a time, shuffled anew every epoch.
 class LocalSteps {
  public:
-  LocalSteps(std::vector<TrainingSample> samples, const LocalEpochs& local, const SeededRandom& order)
+  LocalSteps(std::vector<data::TrainingSample> samples, const LocalEpochs& local, const SeededRandom& order)
       : samples_(std::move(samples)),
         batch_(static_cast<std::size_t>(local.batch)),
         left_(local.epochs),
         order_(order) {}
 
   // The next batch; empty when all epochs are over.
-  std::span<const TrainingSample> next() {
+  std::span<const data::TrainingSample> next() {
     if (first_ >= samples_.size()) {
       if (left_-- <= 0 || samples_.empty()) return {};
       shuffle(std::span(samples_), order_);
@@ -188,7 +194,7 @@ class LocalSteps {
   bool in_first_epoch() const { return epoch_ == 1; }
 
  private:
-  std::vector<TrainingSample> samples_;
+  std::vector<data::TrainingSample> samples_;
   std::size_t batch_, first_ = std::numeric_limits<std::size_t>::max();
   std::int64_t left_, epoch_ = 0;
   SeededRandom order_;
@@ -196,20 +202,20 @@ class LocalSteps {
 
 }  // namespace
 
-LocalGradient NewsTraining::user_epochs(std::uint32_t round, UserId user, const LocalEpochs& local) {
+LocalGradient NewsTraining::user_epochs(std::uint32_t round, data::UserId user, const LocalEpochs& local) {
   torch::NoGradGuard no_grad;
   const torch::Tensor start = parameters_.values().clone();
   SeededRandom negatives(seed_, Purpose::negative_sampling, round, user);
-  Pass pass = Pass::train(seed_, round, user + 1);
+  model::Pass pass = model::Pass::train(seed_, round, user + 1);
   LocalSteps steps(data_.of(user), local, SeededRandom(seed_, Purpose::batch_order, round, user));
   LocalGradient total;
   for (auto samples = steps.next(); !samples.empty(); samples = steps.next()) {
-    RankingBatch batch = empty_batch();
-    for (const TrainingSample& sample : samples) add_sample(batch, sample, negatives, 1);
+    model::RankingBatch batch = empty_batch();
+    for (const data::TrainingSample& sample : samples) add_sample(batch, sample, negatives, 1);
     LocalGradient step;
     {
       torch::AutoGradMode with_grad(true);
-      step = backward(batch, Pass{true, pass.next_seed()});
+      step = backward(batch, model::Pass{true, pass.next_seed()});
     }
     parameters_.values().sub_(step.gradient, local.learning_rate / static_cast<double>(step.samples));
     if (steps.in_first_epoch()) total.loss += step.loss, total.samples += step.samples;
@@ -219,7 +225,7 @@ LocalGradient NewsTraining::user_epochs(std::uint32_t round, UserId user, const 
   return total;
 }
 
-Status NewsTraining::users_epochs(std::uint32_t round, std::span<const UserId> users,
+Status NewsTraining::users_epochs(std::uint32_t round, std::span<const data::UserId> users,
                                   const LocalEpochs& local, const EachUser& each) {
   while (!users.empty()) {
     const auto chunk = users.first(users_at_once(users, 2 * sizeof(float)));
@@ -229,25 +235,26 @@ Status NewsTraining::users_epochs(std::uint32_t round, std::span<const UserId> u
   return {};
 }
 
-Status NewsTraining::epochs_together(std::uint32_t round, std::span<const UserId> users,
+Status NewsTraining::epochs_together(std::uint32_t round, std::span<const data::UserId> users,
                                      const LocalEpochs& local, const EachUser& each) {
   const std::size_t count = users.size();
-  UserParameters own(parameters_, static_cast<std::int64_t>(count), UserParameters::Weights::own);
+  model::UserParameters own(parameters_, static_cast<std::int64_t>(count),
+                            model::UserParameters::Weights::own);
   std::vector<LocalSteps> steps;
   std::vector<SeededRandom> negatives;
-  std::vector<Pass> passes;
-  for (const UserId user : users) {
+  std::vector<model::Pass> passes;
+  for (const data::UserId user : users) {
     steps.emplace_back(data_.of(user), local, SeededRandom(seed_, Purpose::batch_order, round, user));
     negatives.emplace_back(seed_, Purpose::negative_sampling, round, user);
-    passes.push_back(Pass::train(seed_, round, user + 1));
+    passes.push_back(model::Pass::train(seed_, round, user + 1));
   }
   std::vector<LocalGradient> totals(count);
   while (true) {
-    RankingBatch batch = empty_batch();
+    model::RankingBatch batch = empty_batch();
     for (std::size_t i = 0; i < count; ++i) {
       const auto samples = steps[i].next();
       batch.begin_user(samples.empty() ? 0 : passes[i].next_seed());
-      for (const TrainingSample& sample : samples) add_sample(batch, sample, negatives[i], 1);
+      for (const data::TrainingSample& sample : samples) add_sample(batch, sample, negatives[i], 1);
     }
     if (batch.samples() == 0) break;
     own.gradients().zero_();
@@ -267,4 +274,4 @@ Status NewsTraining::epochs_together(std::uint32_t round, std::span<const UserId
   return {};
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

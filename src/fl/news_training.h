@@ -6,13 +6,13 @@
 #include <functional>
 #include <span>
 
+#include "fl/round_update.h"
 #include "fl/training_data.h"
-#include "fl/user_updates.h"
 #include "model/flat_parameters.h"
-#include "model/news/ranking_batch.h"
-#include "model/precision.h"
+#include "model/news/ranking_model.h"
+#include "model/recompute.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 struct LocalGradient {
   torch::Tensor gradient;  // [P], summed over the samples; a view that the next call overwrites
@@ -36,70 +36,71 @@ struct LocalEpochs {
 // Chooses what a sample ranks: fills `candidates` with the item that counts as clicked and `negatives`
 // others, drawing from `random`. False: the sample is left out.
 using ChooseCandidates =
-    std::function<bool(const Impression& impression, std::uint32_t clicked_position, std::size_t negatives,
-                       RandomSource& random, std::vector<ItemId>& candidates)>;
+    std::function<bool(const data::Impression& impression, std::uint32_t clicked_position,
+                       std::size_t negatives, RandomSource& random, std::vector<data::ItemId>& candidates)>;
 
 // Told about each user of a cohort, in order; an error stops the round. The gradient is valid during the
 // call.
-using EachUser = std::function<Status(UserId user, const LocalGradient& own)>;
+using EachUser = std::function<Status(data::UserId user, const LocalGradient& own)>;
 
 // Refers to everything it is given; not thread-safe (it computes on the model itself).
 class NewsTraining final : public UserUpdates {
  public:
-  NewsTraining(const Dataset& dataset, const TrainingData& data, const TrainingDataSettings& settings,
-               RankingModel& model, FlatParameters& parameters, std::uint64_t seed,
-               Precision precision = Precision::fp32);
+  NewsTraining(const data::Dataset& dataset, const TrainingData& data, const TrainingDataSettings& settings,
+               model::RankingModel& model, model::FlatParameters& parameters, std::uint64_t seed,
+               model::Precision precision = model::Precision::fp32);
 
   // Instead of the click and items of the same impression that were not clicked.
   void choose_candidates(ChooseCandidates choose) { choose_ = std::move(choose); }
 
   // Sum over the users of weight * gradient, in one batch.
-  LocalGradient cohort_gradient(std::uint32_t round, std::span<const UserId> users, Weighting weighting);
+  LocalGradient cohort_gradient(std::uint32_t round, std::span<const data::UserId> users,
+                                Weighting weighting);
   // Each user's own gradient, or the outcome of its own local epochs: many users at once, as many as fit the
   // memory. Nothing a user gets depends on who else is in the cohort.
-  Status user_gradients(std::uint32_t round, std::span<const UserId> users, const EachUser& each);
-  Status users_epochs(std::uint32_t round, std::span<const UserId> users, const LocalEpochs& local,
+  Status user_gradients(std::uint32_t round, std::span<const data::UserId> users, const EachUser& each);
+  Status users_epochs(std::uint32_t round, std::span<const data::UserId> users, const LocalEpochs& local,
                       const EachUser& each);
   // One user's own gradient.
-  LocalGradient user_gradient(std::uint32_t round, UserId user);
+  LocalGradient user_gradient(std::uint32_t round, data::UserId user);
   // The same for many, one after another.
-  Status each_update(std::uint32_t round, std::span<const UserId> users,
+  Status each_update(std::uint32_t round, std::span<const data::UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
   // One user trains its own copy: gradient holds (start - end) weights. The model is left as it was.
-  LocalGradient user_epochs(std::uint32_t round, UserId user, const LocalEpochs& local);
+  LocalGradient user_epochs(std::uint32_t round, data::UserId user, const LocalEpochs& local);
   // Gradient of samples chosen by the caller (central training).
-  LocalGradient batch_gradient(std::uint32_t round, std::span<const TrainingSample> samples);
+  LocalGradient batch_gradient(std::uint32_t round, std::span<const data::TrainingSample> samples);
 
   // The batch of a cohort's summed gradient.
-  RankingBatch batch_of(std::uint32_t round, std::span<const UserId> users,
-                        Weighting weighting = Weighting::samples) const;
+  model::RankingBatch batch_of(std::uint32_t round, std::span<const data::UserId> users,
+                               Weighting weighting = Weighting::samples) const;
   // The same with users told apart, each drawing as it would alone.
-  RankingBatch batch_apart(std::uint32_t round, std::span<const UserId> users) const;
-  std::uint64_t samples_of(UserId user) const { return data_.of(user).size(); }
-  FlatParameters& parameters() { return parameters_; }
+  model::RankingBatch batch_apart(std::uint32_t round, std::span<const data::UserId> users) const;
+  std::uint64_t samples_of(data::UserId user) const { return data_.of(user).size(); }
+  model::FlatParameters& parameters() { return parameters_; }
 
  private:
   // Negatives come from (seed, round, user): the same whether a user is computed alone or in a cohort.
-  void add_user(RankingBatch& batch, std::uint32_t round, UserId user, float weight) const;
-  void add_sample(RankingBatch& batch, const TrainingSample& sample, RandomSource& random,
+  void add_user(model::RankingBatch& batch, std::uint32_t round, data::UserId user, float weight) const;
+  void add_sample(model::RankingBatch& batch, const data::TrainingSample& sample, RandomSource& random,
                   float weight) const;
-  LocalGradient backward(const RankingBatch& batch, Pass pass);
+  LocalGradient backward(const model::RankingBatch& batch, model::Pass pass);
   // Fills the gradients of a batch that tells users apart; returns each one's loss.
-  Result<std::vector<double>> backward_apart(const RankingBatch& batch, UserParameters& own);
-  Status epochs_together(std::uint32_t round, std::span<const UserId> users, const LocalEpochs& local,
+  Result<std::vector<double>> backward_apart(const model::RankingBatch& batch, model::UserParameters& own);
+  Status epochs_together(std::uint32_t round, std::span<const data::UserId> users, const LocalEpochs& local,
                          const EachUser& each);
   // How many of the first users fit the memory together.
-  std::size_t users_at_once(std::span<const UserId> users, std::int64_t bytes_per_parameter) const;
-  RankingBatch empty_batch() const;
+  std::size_t users_at_once(std::span<const data::UserId> users, std::int64_t bytes_per_parameter) const;
+  model::RankingBatch empty_batch() const;
 
-  const Dataset& dataset_;
+  const data::Dataset& dataset_;
   const TrainingData& data_;
   const TrainingDataSettings& settings_;
-  RankingModel& model_;
-  FlatParameters& parameters_;
+  model::RankingModel& model_;
+  model::FlatParameters& parameters_;
   std::uint64_t seed_;
-  Precision precision_;
+  model::Precision precision_;
   ChooseCandidates choose_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::fl

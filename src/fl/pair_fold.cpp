@@ -4,7 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
-namespace sotto {
+namespace sotto::fl {
 
 using torch::Tensor;
 
@@ -16,14 +16,14 @@ std::span<const float> values_of(const Tensor& tensor) {
 
 }  // namespace
 
-double noise_of_mean(const EncodingPlan& plan, std::uint64_t present) {
+double noise_of_mean(const secagg::EncodingPlan& plan, std::uint64_t present) {
   if (!plan.noise_share()) return 0;
   const double steps = std::sqrt(plan.noise_share()->share_variance() * static_cast<double>(present));
   return steps * plan.settings().step / plan.settings().denominator;
 }
 
-std::vector<ItemId> PairFold::items_of(UserId user) const {
-  std::vector<ItemId> items;
+std::vector<data::ItemId> PairFold::items_of(data::UserId user) const {
+  std::vector<data::ItemId> items;
   for (const std::uint64_t row : data_.of(user).positive) items.push_back(dataset_.interactions().items[row]);
   std::sort(items.begin(), items.end());
   items.erase(std::unique(items.begin(), items.end()), items.end());
@@ -35,22 +35,22 @@ Result<RoundTask> PairFold::open(std::uint32_t round) {
   if (round == 0) return RoundTask{plans_.counts};
   const Tensor counts = model_.counts.to(torch::kCPU).contiguous();
   chosen_ = most_counted(values_of(counts), plans_.chosen);
-  return RoundTask{plans_.pairs, chosen_.size() * sizeof(ItemId)};
+  return RoundTask{plans_.pairs, chosen_.size() * sizeof(data::ItemId)};
 }
 
-Status PairFold::each_update(std::uint32_t round, std::span<const UserId> users,
+Status PairFold::each_update(std::uint32_t round, std::span<const data::UserId> users,
                              const std::function<Status(const UserUpdate&)>& take) {
-  std::unordered_map<ItemId, std::uint32_t> position;
-  for (const ItemId item : chosen_) position.emplace(item, static_cast<std::uint32_t>(position.size()));
-  const auto chosen_among = [&](std::span<const ItemId> own) {
+  std::unordered_map<data::ItemId, std::uint32_t> position;
+  for (const data::ItemId item : chosen_) position.emplace(item, static_cast<std::uint32_t>(position.size()));
+  const auto chosen_among = [&](std::span<const data::ItemId> own) {
     std::vector<std::uint32_t> known;
-    for (const ItemId item : own)
+    for (const data::ItemId item : own)
       if (const auto found = position.find(item); found != position.end()) known.push_back(found->second);
     std::sort(known.begin(), known.end());
     return known;
   };
-  for (const UserId user : users) {
-    const std::vector<ItemId> own = items_of(user);
+  for (const data::UserId user : users) {
+    const std::vector<data::ItemId> own = items_of(user);
     std::vector<float> sent =
         round == 0 ? item_shares(own, dataset_.item_count()) : pair_shares(chosen_among(own), chosen_.size());
     const Tensor update = torch::from_blob(sent.data(), static_cast<std::int64_t>(sent.size()));
@@ -94,15 +94,16 @@ Tensor PairFold::setting(const Tensor& counts, const Tensor& vectors) const {
       {(model_.counts - counts.to(device)).reshape(-1), (model_.vectors - vectors.to(device)).reshape(-1)});
 }
 
-void score_test_users(const Dataset& dataset, const InteractionData& data, const ItemVectors& model,
-                      const RankingWeights& weights, const TakeScores& take) {
-  const VectorRanking ranking(model, weights);
+void score_test_users(const data::Dataset& dataset, const InteractionData& data,
+                      const model::ItemVectors& model, const model::RankingWeights& weights,
+                      const TakeScores& take) {
+  const model::VectorRanking ranking(model, weights);
   for (std::size_t user = 0; user < data.test.size(); ++user) {
-    std::vector<ItemId> history;
+    std::vector<data::ItemId> history;
     for (const std::uint64_t row : data.test[user].support.positive)
       history.push_back(dataset.interactions().items[row]);
     take(user, data.test[user].query, ranking.scores(history).data());
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -2,10 +2,10 @@
 
 #include <array>
 
-#include "fl/item_pairs.h"
-#include "privacy/accounting/calibration.h"
+#include "fl/pair_spectrum.h"
+#include "privacy/accounting/account.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 namespace {
 
@@ -14,9 +14,9 @@ struct Steps {
   double counts = 0, pairs = 0;
 };
 
-Result<EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, std::uint64_t dimension,
-                              std::uint64_t users, double noise_multiplier, double step) {
-  EncodingPlan::Settings encoding;
+Result<secagg::EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, std::uint64_t dimension,
+                                      std::uint64_t users, double noise_multiplier, double step) {
+  secagg::EncodingPlan::Settings encoding;
   encoding.dimension = dimension;
   encoding.clip = 1;
   encoding.nonnegative = true;
@@ -25,12 +25,12 @@ Result<EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, std::uint
   encoding.dropped = devices_in(settings.dropping, users);
   encoding.corrupted = devices_in(settings.corrupted, users);
   encoding.noise_multiplier = noise_multiplier;
-  encoding.adjacency = Adjacency::replace_one;
+  encoding.adjacency = privacy::Adjacency::replace_one;
   encoding.step = step;
   if (step == 0) {
-    SOTTO_TRY(encoding.step, finest_step(encoding, static_cast<unsigned>(settings.bits)));
+    SOTTO_TRY(encoding.step, secagg::finest_step(encoding, static_cast<unsigned>(settings.bits)));
   }
-  return EncodingPlan::create(encoding);
+  return secagg::EncodingPlan::create(encoding);
 }
 
 Result<PairPlans> pair_plans(const PrivateTrainingSettings& settings, const SumsShape& shape,
@@ -44,21 +44,21 @@ Result<PairPlans> pair_plans(const PrivateTrainingSettings& settings, const Sums
 
 struct Candidate {
   PairPlans plans;
-  Guarantee guarantee;
+  privacy::Guarantee guarantee;
 };
 
 Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const SumsShape& shape,
                              double noise_multiplier, const Steps& steps) {
   SOTTO_TRY(auto plans, pair_plans(settings, shape, noise_multiplier, steps));
   const std::array both = {*plans.counts.event(), *plans.pairs.event()};
-  SOTTO_TRY(auto guarantee, account_best(both, settings.delta, Adversary::server));
+  SOTTO_TRY(auto guarantee, privacy::account_best(both, settings.delta, privacy::Adversary::server));
   return Candidate{std::move(plans), std::move(guarantee)};
 }
 
-PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const SumsShape& shape,
-                         const PairPlans& plans) {
-  PrivacyPlan plan = stated(*plans.counts.event(), settings.delta);
-  const PrivacyPlan pairs = stated(*plans.pairs.event(), settings.delta);
+privacy::PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const SumsShape& shape,
+                                  const PairPlans& plans) {
+  privacy::PrivacyPlan plan = privacy::stated(*plans.counts.event(), settings.delta);
+  const privacy::PrivacyPlan pairs = privacy::stated(*plans.pairs.event(), settings.delta);
   plan.second_noise = pairs.noise;
   plan.second_l1_sensitivity = pairs.l1_sensitivity;
   plan.second_l2_sensitivity = pairs.l2_sensitivity;
@@ -78,7 +78,8 @@ Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& 
   // Epsilon hardly depends on the grid, and less noise needs no coarser one: the grid of the first noise that
   // is enough serves the search, and the finest is taken at its end.
   Steps steps;
-  SOTTO_TRY(const double noise, smallest_noise(settings.epsilon, [&](double candidate) -> Result<double> {
+  SOTTO_TRY(const double noise,
+            privacy::smallest_noise(settings.epsilon, [&](double candidate) -> Result<double> {
               SOTTO_TRY(const Candidate tried, with_noise(settings, shape, candidate, steps));
               if (steps.counts == 0 && tried.guarantee.epsilon <= settings.epsilon)
                 steps = {tried.plans.counts.settings().step, tried.plans.pairs.settings().step};
@@ -88,7 +89,7 @@ Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& 
   if (good.guarantee.epsilon > settings.epsilon) {
     SOTTO_TRY(good, with_noise(settings, shape, noise, steps));
   }
-  PrivacyPlan accounted = accounted_as(settings, shape, good.plans);
+  privacy::PrivacyPlan accounted = accounted_as(settings, shape, good.plans);
   return TwoPrivateSums{std::move(good.plans), std::move(good.guarantee), std::move(accounted)};
 }
 
@@ -96,9 +97,9 @@ Result<PairPlans> sums_without_noise(const PrivateTrainingSettings& settings, co
   return pair_plans(settings, shape, 0, {});
 }
 
-PrivacyDatasheet TwoPrivateSums::datasheet(std::string recipe) const {
-  const EncodingPlan &counts = plans.counts, &pairs = plans.pairs;
-  PrivacyDatasheet sheet;
+privacy::PrivacyDatasheet TwoPrivateSums::datasheet(std::string recipe) const {
+  const secagg::EncodingPlan &counts = plans.counts, &pairs = plans.pairs;
+  privacy::PrivacyDatasheet sheet;
   sheet.recipe = std::move(recipe);
   sheet.mode = "sound";
   sheet.mechanism = fmt::format(
@@ -108,7 +109,7 @@ PrivacyDatasheet TwoPrivateSums::datasheet(std::string recipe) const {
       pairs.noise_share()->surely_present(), counts.settings().noise_multiplier,
       pairs.settings().noise_multiplier, counts.modulus().bits(), pairs.modulus().bits());
   sheet.sampling = fmt::format("none: all {} training users are in both sums", pairs.settings().devices);
-  sheet.composition = fmt::format("two releases, each user in both; {}", name(guarantee.method));
+  sheet.composition = fmt::format("two releases, each user in both; {}", privacy::name(guarantee.method));
   sheet.unit = guarantee.unit;
   sheet.adjacency = guarantee.adjacency;
   sheet.delta = guarantee.delta;
@@ -122,4 +123,4 @@ PrivacyDatasheet TwoPrivateSums::datasheet(std::string recipe) const {
   return sheet;
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -6,11 +6,11 @@
 #include "fl/private_training.h"
 #include "privacy/accounting/account.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 // How the two sums are encoded; the dimensions are the number of items and pair_count(chosen).
 struct PairPlans {
-  EncodingPlan counts, pairs;
+  secagg::EncodingPlan counts, pairs;
   std::uint64_t chosen = 0;
 };
 
@@ -22,15 +22,15 @@ struct SumsShape {
 struct TwoPrivateSums {
   PairPlans plans;
   // Everybody takes part in both sums and the server knows it: one number for both adversaries.
-  Guarantee guarantee;
-  PrivacyPlan accounted;  // the same as a file that `sotto privacy account` reads
+  privacy::Guarantee guarantee;
+  privacy::PrivacyPlan accounted;  // the same as a file that `sotto privacy account` reads
 
   // The least noise with which the budget holds. Refuses budgets that are not given.
   static Result<TwoPrivateSums> calibrate(const PrivateTrainingSettings& settings, const SumsShape& shape);
-  PrivacyDatasheet datasheet(std::string recipe) const;
+  privacy::PrivacyDatasheet datasheet(std::string recipe) const;
 };
 
 // The same sums without noise, to compare with.
 Result<PairPlans> sums_without_noise(const PrivateTrainingSettings& settings, const SumsShape& shape);
 
-}  // namespace sotto
+}  // namespace sotto::fl

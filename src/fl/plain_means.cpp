@@ -1,8 +1,46 @@
 #include "fl/plain_means.h"
 
-#include "fl/aggregator.h"
+#include "privacy/noise/simulated_noise.h"
 
-namespace sotto {
+namespace sotto::fl {
+
+void WeightedMean::add(const torch::Tensor& update, double weight) { add_sum(update * weight, weight, 1); }
+
+void WeightedMean::add_sum(const torch::Tensor& weighted_sum, double weight, std::uint64_t clients) {
+  if (sum_.defined())
+    sum_.add_(weighted_sum);
+  else
+    sum_ = weighted_sum.clone();
+  weight_ += weight;
+  clients_ += clients;
+}
+
+void WeightedMean::merge(WeightedMean&& other) {
+  if (other.sum_.defined()) add_sum(other.sum_, other.weight_, other.clients_);
+  other = WeightedMean(other.minimum_clients_);
+}
+
+Result<torch::Tensor> WeightedMean::report() && {
+  if (clients_ < minimum_clients_)
+    return failed("only {} of at least {} clients took part: the round is discarded", clients_,
+                  minimum_clients_);
+  if (!(weight_ > 0)) return failed("the updates of the round have no weight");
+  return std::move(sum_).div_(weight_);
+}
+
+void ClipNorm::apply(std::uint32_t, data::UserId, torch::Tensor& update) const {
+  // The factor stays where the update is: reading the norm would make the CPU wait for a card at every user.
+  update.mul_((limit_ / update.norm().to(torch::kFloat64)).clamp_max(1));
+}
+
+void ElementwiseLaplaceNoise::apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const {
+  torch::Tensor noisy = update.to(torch::kCPU, torch::kFloat32).clamp(-clip_, clip_).contiguous();
+  SeededRandom random(seed_, Purpose::noise, round, user);
+  const auto added = privacy::SimulatedNoise(random).add_laplace(
+      std::span<float>(noisy.data_ptr<float>(), static_cast<std::size_t>(noisy.numel())), scale_);
+  TORCH_CHECK(added, "the scale of Laplace noise must be positive");
+  update.copy_(noisy);
+}
 
 void FederatedSettings::bind(SettingsTable& table) {
   table.add("cohort", cohort, {1, 10000000}, "Users per round")
@@ -38,7 +76,7 @@ class NewsMean {
         transforms_(std::move(transforms)),
         training_(training) {}
 
-  Result<RoundUpdate> of(std::uint32_t round, const std::vector<UserId>& cohort) const {
+  Result<RoundUpdate> of(std::uint32_t round, const std::vector<data::UserId>& cohort) const {
     RoundUpdate update;
     WeightedMean mean(static_cast<std::uint64_t>(settings_.minimum_cohort));
     if (transforms_.empty() && settings_.local_epochs == 0) {
@@ -58,11 +96,11 @@ class NewsMean {
     return weighting_ == Weighting::paper ? static_cast<double>(samples) : 1.0;
   }
 
-  Status add_together(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean,
+  Status add_together(std::uint32_t round, const std::vector<data::UserId>& cohort, WeightedMean& mean,
                       RoundUpdate& update) const {
     const LocalGradient total = training_.cohort_gradient(round, cohort, weighting_);
     double clicks = 0;
-    for (const UserId user : cohort)
+    for (const data::UserId user : cohort)
       clicks += loss_weight(training_.samples_of(user)) * static_cast<double>(training_.samples_of(user));
     update.loss = total.loss / clicks;
     update.samples = total.samples;
@@ -70,12 +108,12 @@ class NewsMean {
     return {};
   }
 
-  Status add_apart(std::uint32_t round, const std::vector<UserId>& cohort, WeightedMean& mean,
+  Status add_apart(std::uint32_t round, const std::vector<data::UserId>& cohort, WeightedMean& mean,
                    RoundUpdate& update) const {
     const LocalEpochs local{settings_.local_epochs, settings_.local_batch, settings_.local_learning_rate};
     const bool differences = local.epochs > 0;
     double loss = 0, clicks = 0;
-    const auto add = [&](UserId user, const LocalGradient& own) -> Status {
+    const auto add = [&](data::UserId user, const LocalGradient& own) -> Status {
       const auto samples = static_cast<double>(own.samples);
       // Gradients are sums over a user's clicks, weight differences are not: the mean over clicks divides the
       // sum by the clicks first, so that the weight brings it back.
@@ -104,11 +142,13 @@ class NewsMean {
 
 CohortMean news_mean(const FederatedSettings& settings, UpdateTransforms transforms, NewsTraining& training) {
   const auto mean = std::make_shared<const NewsMean>(settings, std::move(transforms), training);
-  return [mean](std::uint32_t round, const std::vector<UserId>& cohort) { return mean->of(round, cohort); };
+  return [mean](std::uint32_t round, const std::vector<data::UserId>& cohort) {
+    return mean->of(round, cohort);
+  };
 }
 
 CohortMean interaction_mean(InteractionTraining& training) {
-  return [&training](std::uint32_t round, const std::vector<UserId>& cohort) -> Result<RoundUpdate> {
+  return [&training](std::uint32_t round, const std::vector<data::UserId>& cohort) -> Result<RoundUpdate> {
     const MeanUpdate mean = training.mean_update(round, cohort);
     RoundUpdate update;
     update.direction = mean.direction;
@@ -124,11 +164,12 @@ CohortMean factorisation_mean(const DevicePositives& devices, std::size_t popula
                               const FactorModel& model) {
   // Every user of the population brings its share of λ‖Y‖².
   const double decay = 2 * model.settings().regularisation / static_cast<double>(population);
-  return [&devices, &model, decay](std::uint32_t, const std::vector<UserId>& cohort) -> Result<RoundUpdate> {
+  return [&devices, &model, decay](std::uint32_t,
+                                   const std::vector<data::UserId>& cohort) -> Result<RoundUpdate> {
     torch::NoGradGuard no_grad;
     RoundUpdate update;
     std::vector<OwnItems> users;
-    for (const UserId user : cohort) {
+    for (const data::UserId user : cohort) {
       users.push_back(devices.of(user));
       update.samples += users.back().size();
     }
@@ -141,4 +182,4 @@ CohortMean factorisation_mean(const DevicePositives& devices, std::size_t popula
   };
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

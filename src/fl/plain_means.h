@@ -2,21 +2,83 @@
 // Federated rounds in one process in which the server averages what it is sent, without encoding or noise: a
 // sampled cohort, and the mean of its updates by one of the rules below.
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
+#include <vector>
 
+#include "base/result.h"
 #include "base/settings.h"
+#include "data/dataset.h"
 #include "fl/cohort_sampler.h"
 #include "fl/factorisation_training.h"
 #include "fl/interaction_training.h"
 #include "fl/news_training.h"
 #include "fl/round_update.h"
-#include "fl/update_transform.h"
+#include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::fl {
+
+// Consume-once, mergeable weighted mean of updates: accumulate -> merge -> report. The report refuses below
+// the minimum cohort, so that no single user's update is ever looked at by accident.
+
+class WeightedMean {
+ public:
+  explicit WeightedMean(std::uint64_t minimum_clients = 1) : minimum_clients_(minimum_clients) {}
+
+  void add(const torch::Tensor& update, double weight);
+  // Many clients at once, already multiplied by their weights and summed.
+  void add_sum(const torch::Tensor& weighted_sum, double weight, std::uint64_t clients);
+  void merge(WeightedMean&& other);
+
+  std::uint64_t clients() const { return clients_; }
+  Result<torch::Tensor> report() &&;
+
+ private:
+  torch::Tensor sum_;
+  double weight_ = 0;
+  std::uint64_t clients_ = 0, minimum_clients_;
+};
+
+// What happens to one user's update before it is aggregated. Transforms run in the order given.
+
+class UpdateTransform {
+ public:
+  virtual ~UpdateTransform() = default;
+  // Changes `update` [P] in place.
+  virtual void apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const = 0;
+};
+
+// Scales an update down to an L2 norm of at most `limit`. Not a privacy guarantee without noise.
+class ClipNorm final : public UpdateTransform {
+ public:
+  explicit ClipNorm(double limit) : limit_(limit) {}
+  void apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const override;
+
+ private:
+  double limit_;
+};
+
+// FedNewsRec's upload (Qi et al. 2020, Eq. 4): every coordinate clipped to [-clip, clip], then
+// Laplace(scale). Simulated noise, addressed by (seed, round, user); what it is worth says ElementwiseLaplace
+// in privacy.
+class ElementwiseLaplaceNoise final : public UpdateTransform {
+ public:
+  ElementwiseLaplaceNoise(double clip, double scale, std::uint64_t seed)
+      : clip_(clip), scale_(scale), seed_(seed) {}
+  void apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const override;
+
+ private:
+  double clip_, scale_;
+  std::uint64_t seed_;
+};
+
+using UpdateTransforms = std::vector<std::unique_ptr<UpdateTransform>>;
 
 // The mean of a cohort's updates and what it cost; pure in (current parameters, round, cohort).
-using CohortMean = std::function<Result<RoundUpdate>(std::uint32_t round, const std::vector<UserId>& cohort)>;
+using CohortMean =
+    std::function<Result<RoundUpdate>(std::uint32_t round, const std::vector<data::UserId>& cohort)>;
 
 class PlainMeans final : public UpdateSource {
  public:
@@ -49,4 +111,4 @@ CohortMean interaction_mean(InteractionTraining& training);
 CohortMean factorisation_mean(const DevicePositives& devices, std::size_t population,
                               const FactorModel& model);
 
-}  // namespace sotto
+}  // namespace sotto::fl

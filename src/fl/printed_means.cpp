@@ -4,7 +4,7 @@
 
 #include "privacy/noise/simulated_noise.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 namespace {
 
@@ -13,7 +13,7 @@ constexpr std::uint32_t update_stream = 0xFFFFFFFF, share_stream = 0xFFFFFFFE;
 
 }  // namespace
 
-PrintedMeans::PrintedMeans(const AdaptiveClip::Settings& settings, CohortSampler sampler,
+PrintedMeans::PrintedMeans(const privacy::AdaptiveClip::Settings& settings, CohortSampler sampler,
                            UserUpdates& training, const torch::Tensor& values, std::uint64_t seed)
     : settings_(settings),
       sampler_(std::move(sampler)),
@@ -23,9 +23,9 @@ PrintedMeans::PrintedMeans(const AdaptiveClip::Settings& settings, CohortSampler
       bound_(torch::full({1}, settings.initial_bound, torch::kFloat64)) {}
 
 Result<RoundUpdate> PrintedMeans::round(std::uint32_t round) {
-  AdaptiveClip::Settings now = settings_;
+  privacy::AdaptiveClip::Settings now = settings_;
   now.initial_bound = bound();
-  SOTTO_TRY(auto clip, AdaptiveClip::create(now));
+  SOTTO_TRY(auto clip, privacy::AdaptiveClip::create(now));
   const auto cohort = sampler_.sample(round);
   const double users = static_cast<double>(cohort.size());
   torch::Tensor mean = torch::zeros_like(values_);
@@ -42,17 +42,17 @@ Result<RoundUpdate> PrintedMeans::round(std::uint32_t round) {
   SOTTO_CHECK(summed);
   torch::Tensor noise = torch::zeros({mean.numel()}, torch::kFloat32);
   SeededRandom draws(seed_, Purpose::noise, round, update_stream);
-  SOTTO_CHECK(SimulatedNoise(draws).add_gaussian(
+  SOTTO_CHECK(privacy::SimulatedNoise(draws).add_gaussian(
       std::span<float>(noise.data_ptr<float>(), static_cast<std::size_t>(noise.numel())),
       clip.update_sigma()));
   // The optimiser multiplies by α3, which the printed noise is not multiplied by.
   update.direction = mean.add_(noise.to(mean.device()), 1 / settings_.server_rate);
   SeededRandom share_draws(seed_, Purpose::noise, round, share_stream);
-  SOTTO_CHECK(clip.step(within, DeviceRandom::simulated(share_draws)));
+  SOTTO_CHECK(clip.step(within, privacy::DeviceRandom::simulated(share_draws)));
   bound_.fill_(clip.bound());
   update.clients = cohort.size();
   update.bytes_down = update.bytes_up = sizeof(float) * static_cast<std::uint64_t>(mean.numel());
   return update;
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -6,23 +6,22 @@
 
 #include "fl/cohort_sampler.h"
 #include "fl/round_update.h"
-#include "fl/user_updates.h"
 #include "privacy/mechanisms/adaptive_clip.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 // Refers to training and values, the current parameters. The server's optimiser must be plain sgd with step
 // settings.server_rate.
 class PrintedMeans final : public UpdateSource {
  public:
-  PrintedMeans(const AdaptiveClip::Settings& settings, CohortSampler sampler, UserUpdates& training,
+  PrintedMeans(const privacy::AdaptiveClip::Settings& settings, CohortSampler sampler, UserUpdates& training,
                const torch::Tensor& values, std::uint64_t seed);
   Result<RoundUpdate> round(std::uint32_t round) override;
   std::vector<torch::Tensor*> state() override { return {&bound_}; }
   double bound() const { return bound_.item<double>(); }
 
  private:
-  AdaptiveClip::Settings settings_;
+  privacy::AdaptiveClip::Settings settings_;
   CohortSampler sampler_;
   UserUpdates& training_;
   const torch::Tensor& values_;
@@ -30,4 +29,4 @@ class PrintedMeans final : public UpdateSource {
   torch::Tensor bound_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "privacy/accounting/calibration.h"
+#include "privacy/accounting/account.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 void PrivateTrainingSettings::bind(SettingsTable& table) {
   bind_budget(table);
@@ -43,8 +43,8 @@ namespace {
 constexpr double clip_bit_weight = 0.5;
 
 struct Candidate {
-  EncodingPlan plan;
-  TwoAdversaries guarantee;
+  secagg::EncodingPlan plan;
+  privacy::TwoAdversaries guarantee;
 };
 
 // Unless given: so many that hardly anybody is ever turned away, because every such case costs delta.
@@ -52,13 +52,13 @@ std::uint64_t participation_cap(const PrivateTrainingSettings& settings, const T
   if (settings.participations > 0) return static_cast<std::uint64_t>(settings.participations);
   const double rate = static_cast<double>(shape.cohort) / static_cast<double>(shape.population);
   std::uint64_t cap = 1;
-  while (chance_above_cap(shape.rounds, rate, cap) > settings.delta / 1000) ++cap;
+  while (privacy::chance_above_cap(shape.rounds, rate, cap) > settings.delta / 1000) ++cap;
   return cap;
 }
 
 Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const TrainingShape& shape,
                              double noise_multiplier) {
-  EncodingPlan::Settings encoding;
+  secagg::EncodingPlan::Settings encoding;
   encoding.dimension = shape.dimension;
   encoding.clip = settings.clip;
   if (settings.clip_quantile > 0) encoding.clip = 1, encoding.clip_bit_weight = clip_bit_weight;
@@ -67,22 +67,22 @@ Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const Trai
   encoding.dropped = devices_in(settings.dropping, shape.cohort);
   encoding.corrupted = devices_in(settings.corrupted, shape.cohort);
   encoding.noise_multiplier = noise_multiplier;
-  encoding.adjacency = Adjacency::replace_one;
-  SOTTO_TRY(encoding.step, finest_step(encoding, static_cast<unsigned>(settings.bits)));
-  SOTTO_TRY(EncodingPlan plan, EncodingPlan::create(encoding));
-  const PrivacyEvent event = *plan.event();
-  const TrainingExposure exposure{
+  encoding.adjacency = privacy::Adjacency::replace_one;
+  SOTTO_TRY(encoding.step, secagg::finest_step(encoding, static_cast<unsigned>(settings.bits)));
+  SOTTO_TRY(secagg::EncodingPlan plan, secagg::EncodingPlan::create(encoding));
+  const privacy::PrivacyEvent event = *plan.event();
+  const privacy::TrainingExposure exposure{
       event.mechanism,      event.adjacency,
-      event.unit,           SamplingWithoutReplacement{shape.cohort, shape.population},
+      event.unit,           privacy::SamplingWithoutReplacement{shape.cohort, shape.population},
       shape.rounds,         participation_cap(settings, shape),
       event.total_variation};
-  SOTTO_TRY(auto guarantee, account_training(exposure, settings.delta));
+  SOTTO_TRY(auto guarantee, privacy::account_training(exposure, settings.delta));
   return Candidate{std::move(plan), std::move(guarantee)};
 }
 
-PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const TrainingShape& shape,
-                         const PrivacyEvent& event) {
-  PrivacyPlan plan = stated(event, settings.delta);
+privacy::PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const TrainingShape& shape,
+                                  const privacy::PrivacyEvent& event) {
+  privacy::PrivacyPlan plan = privacy::stated(event, settings.delta);
   plan.sampling = "without-replacement";
   plan.population = static_cast<std::int64_t>(shape.population);
   plan.cohort = static_cast<std::int64_t>(shape.cohort);
@@ -102,13 +102,14 @@ Result<PrivateTraining> PrivateTraining::calibrate(const PrivateTrainingSettings
   if (settings.epsilon <= 0)
     return bad_input("sound mode needs a budget: give --epsilon (and delta, {:g} by default)",
                      settings.delta);
-  SOTTO_TRY(const double noise, smallest_noise(settings.epsilon, [&](double candidate) -> Result<double> {
+  SOTTO_TRY(const double noise,
+            privacy::smallest_noise(settings.epsilon, [&](double candidate) -> Result<double> {
               SOTTO_TRY(const Candidate tried, with_noise(settings, shape, candidate));
               return settings.against == "server" ? tried.guarantee.server.epsilon
                                                   : tried.guarantee.published.epsilon;
             }));
   SOTTO_TRY(Candidate good, with_noise(settings, shape, noise));
-  const PrivacyEvent event = *good.plan.event();
+  const privacy::PrivacyEvent event = *good.plan.event();
   return PrivateTraining{std::move(good.plan), std::move(good.guarantee),
                          accounted_as(settings, shape, event)};
 }
@@ -120,9 +121,9 @@ Status check_nothing_is_chosen(const TrainingDataSettings& data) {
       "validation_impressions=0, which publishes the last round");
 }
 
-PrivacyDatasheet PrivateTraining::datasheet(std::string recipe) const {
+privacy::PrivacyDatasheet PrivateTraining::datasheet(std::string recipe) const {
   const bool holds_against_server = std::isfinite(guarantee.server.epsilon);
-  PrivacyDatasheet sheet;
+  privacy::PrivacyDatasheet sheet;
   sheet.recipe = std::move(recipe);
   sheet.mode = "sound";
   sheet.mechanism = fmt::format(
@@ -133,9 +134,10 @@ PrivacyDatasheet PrivateTraining::datasheet(std::string recipe) const {
       plan.noise_share()->surely_present(), plan.settings().noise_multiplier, plan.modulus().bits());
   sheet.sampling =
       fmt::format("{} of {} users per round, without replacement", accounted.cohort, accounted.population);
-  sheet.composition = fmt::format(
-      "{} rounds, at most {} per user; server: {}, published: {}", accounted.rounds, accounted.participations,
-      holds_against_server ? name(guarantee.server.method) : "no bound", name(guarantee.published.method));
+  sheet.composition = fmt::format("{} rounds, at most {} per user; server: {}, published: {}",
+                                  accounted.rounds, accounted.participations,
+                                  holds_against_server ? privacy::name(guarantee.server.method) : "no bound",
+                                  privacy::name(guarantee.published.method));
   sheet.unit = guarantee.server.unit;
   sheet.adjacency = guarantee.server.adjacency;
   sheet.delta = guarantee.server.delta;
@@ -157,7 +159,7 @@ PrivacyDatasheet PrivateTraining::datasheet(std::string recipe) const {
 Result<SoundRounds> SoundRounds::begin(const PrivateTrainingSettings& budget, const TrainingShape& shape,
                                        const fs::path& run) {
   SOTTO_TRY(auto training, PrivateTraining::calibrate(budget, shape));
-  SOTTO_CHECK(save_plan(training.accounted, run / "privacy.toml"));
+  SOTTO_CHECK(privacy::save_plan(training.accounted, run / "privacy.toml"));
   return SoundRounds(budget, std::move(training));
 }
 
@@ -176,4 +178,4 @@ Result<UpdateSource*> SoundRounds::of_whole_model(const torch::Tensor& values, U
   return through(*whole_model_, updates, std::move(sampler), seed);
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -10,9 +10,8 @@
 #include "fl/training_data.h"
 #include "privacy/accounting/datasheet.h"
 #include "privacy/accounting/plan.h"
-#include "privacy/accounting/training_exposure.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 struct PrivateTrainingSettings {
   double epsilon = 0, delta = 1e-6, clip = 1;
@@ -37,16 +36,16 @@ struct TrainingShape {
 };
 
 struct PrivateTraining {
-  EncodingPlan plan;
-  TwoAdversaries guarantee;
-  PrivacyPlan accounted;  // the same as a file that `sotto privacy account` reads
+  secagg::EncodingPlan plan;
+  privacy::TwoAdversaries guarantee;
+  privacy::PrivacyPlan accounted;  // the same as a file that `sotto privacy account` reads
 
   // The least noise with which the budget holds against the adversary named. Refuses budgets that are not
   // given.
   static Result<PrivateTraining> calibrate(const PrivateTrainingSettings& settings,
                                            const TrainingShape& shape);
   std::uint64_t participations() const { return static_cast<std::uint64_t>(accounted.participations); }
-  PrivacyDatasheet datasheet(std::string recipe) const;
+  privacy::PrivacyDatasheet datasheet(std::string recipe) const;
 };
 
 // A share of so many devices as a number of them, rounded up.
@@ -63,7 +62,7 @@ class SoundRounds {
   static Result<SoundRounds> begin(const PrivateTrainingSettings& budget, const TrainingShape& shape,
                                    const fs::path& run);
 
-  const EncodingPlan& plan() const { return training_.plan; }
+  const secagg::EncodingPlan& plan() const { return training_.plan; }
   // Rounds through a fold that was made for plan(). The clipping bound follows a quantile where the budget
   // has one.
   Result<UpdateSource*> through(RoundFold& fold, UserUpdates& updates, CohortSampler sampler,
@@ -71,7 +70,9 @@ class SoundRounds {
   // Rounds in which devices fetch the whole model, `values`, and return updates of it.
   Result<UpdateSource*> of_whole_model(const torch::Tensor& values, UserUpdates& updates,
                                        CohortSampler sampler, std::uint64_t seed);
-  PrivacyDatasheet datasheet(std::string recipe) const { return training_.datasheet(std::move(recipe)); }
+  privacy::PrivacyDatasheet datasheet(std::string recipe) const {
+    return training_.datasheet(std::move(recipe));
+  }
 
  private:
   SoundRounds(const PrivateTrainingSettings& budget, PrivateTraining training)
@@ -84,4 +85,4 @@ class SoundRounds {
   std::unique_ptr<CohortRounds> rounds_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 void EngineSettings::bind(SettingsTable& table) {
   table.add("rounds", rounds, {1, 100000000}, "Number of rounds (central training: steps)")
@@ -19,7 +19,7 @@ void EngineSettings::bind(SettingsTable& table) {
       .add("patience", patience, {0, 1000000}, "Stop after this many looks without a better AUC; 0: never");
 }
 
-RoundEngine::RoundEngine(const EngineSettings& settings, fs::path run, FlatParameters& parameters,
+RoundEngine::RoundEngine(const EngineSettings& settings, fs::path run, model::FlatParameters& parameters,
                          UpdateSource& source, ServerOptimiser& optimiser)
     : settings_(settings),
       run_(std::move(run)),
@@ -125,4 +125,4 @@ Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const
   return summary;
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

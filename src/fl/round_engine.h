@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "base/settings.h"
-#include "fl/checkpoint.h"
 #include "fl/round_update.h"
 #include "fl/run_log.h"
 #include "fl/server_optimiser.h"
 #include "model/flat_parameters.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 struct EngineSettings {
   std::int64_t rounds = 100, evaluate_every = 10, checkpoint_every = 20, patience = 0;
@@ -21,7 +20,7 @@ struct EngineSettings {
 };
 
 // Scores the current parameters on the validation impressions; empty: none, the last round is the best.
-using Validate = std::function<ImpressionMetrics()>;
+using Validate = std::function<metrics::ImpressionMetrics()>;
 // Told about every finished round.
 using Observe = std::function<void(const RoundRecord&)>;
 
@@ -35,8 +34,8 @@ struct RunSummary {
 // Refers to its parts. run() leaves the best parameters in place (the last ones without validation).
 class RoundEngine {
  public:
-  RoundEngine(const EngineSettings& settings, fs::path run, FlatParameters& parameters, UpdateSource& source,
-              ServerOptimiser& optimiser);
+  RoundEngine(const EngineSettings& settings, fs::path run, model::FlatParameters& parameters,
+              UpdateSource& source, ServerOptimiser& optimiser);
 
   // Files in the run folder: last.sotto, best.sotto, log.jsonl.
   Result<RunSummary> run(bool resume, const Validate& validate, const Observe& observe);
@@ -49,9 +48,9 @@ class RoundEngine {
 
   EngineSettings settings_;
   fs::path run_;
-  FlatParameters& parameters_;
+  model::FlatParameters& parameters_;
   UpdateSource& source_;
   ServerOptimiser& optimiser_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::fl

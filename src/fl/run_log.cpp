@@ -3,7 +3,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-namespace sotto {
+#include "base/binary_file.h"
+
+namespace sotto::fl {
 
 using nlohmann::json;
 
@@ -30,7 +32,7 @@ std::vector<RoundRecord> read_run_log(const fs::path& path) {
                          line.at("samples"), line.at("bytes_down"), line.at("bytes_up"), {}};
       if (line.contains("auc"))
         record.validation =
-            ImpressionMetrics{line.at("auc"), line.at("mrr"), line.at("ndcg5"), line.at("ndcg10")};
+            metrics::ImpressionMetrics{line.at("auc"), line.at("mrr"), line.at("ndcg5"), line.at("ndcg10")};
       records.push_back(record);
     } catch (const json::exception&) {
       break;
@@ -58,4 +60,83 @@ Status RunLog::append(const RoundRecord& record) {
   return {};
 }
 
-}  // namespace sotto
+namespace {
+
+constexpr std::string_view kind = "checkpoint";
+constexpr std::uint32_t version = 1;
+
+struct Header {
+  std::uint32_t rounds_done, best_round, optimiser_tensors, reserved;
+  double best_score, seconds;
+  std::int64_t threads;
+};
+
+Status add_tensor(BinaryFileWriter& writer, const std::string& name, const torch::Tensor& tensor) {
+  const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
+  if (plain.scalar_type() == torch::kFloat64)
+    return writer.add(
+        name, std::span<const double>(plain.data_ptr<double>(), static_cast<std::size_t>(plain.numel())));
+  return writer.add(name,
+                    std::span<const float>(plain.data_ptr<float>(), static_cast<std::size_t>(plain.numel())));
+}
+
+template <class T>
+torch::Tensor copy_of(std::span<const T> values, torch::ScalarType type) {
+  torch::Tensor tensor = torch::empty({static_cast<std::int64_t>(values.size())}, type);
+  std::copy(values.begin(), values.end(), tensor.data_ptr<T>());
+  return tensor;
+}
+
+Result<torch::Tensor> read_tensor(const BinaryFileReader& reader, const std::string& name) {
+  if (auto floats = reader.section<float>(name)) return copy_of(*floats, torch::kFloat32);
+  SOTTO_TRY(auto doubles, reader.section<double>(name));
+  return copy_of(doubles, torch::kFloat64);
+}
+
+}  // namespace
+
+Status save_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
+  SOTTO_TRY(auto writer, BinaryFileWriter::create(path, kind, version));
+  const Header header{checkpoint.rounds_done,
+                      checkpoint.best_round,
+                      static_cast<std::uint32_t>(checkpoint.optimiser.size()),
+                      0,
+                      checkpoint.best_score,
+                      checkpoint.seconds,
+                      checkpoint.threads};
+  SOTTO_CHECK(writer.add("header", std::span<const Header>(&header, 1)));
+  SOTTO_CHECK(writer.add_text("layout", checkpoint.layout));
+  SOTTO_CHECK(add_tensor(writer, "parameters", checkpoint.parameters));
+  for (std::size_t i = 0; i < checkpoint.optimiser.size(); ++i)
+    SOTTO_CHECK(add_tensor(writer, fmt::format("optimiser{}", i), checkpoint.optimiser[i]));
+  return writer.commit();
+}
+
+Result<Checkpoint> load_checkpoint(const fs::path& path, const std::string& layout) {
+  SOTTO_TRY(auto reader, BinaryFileReader::open(path, kind, version));
+  SOTTO_TRY(auto headers, reader.section<Header>("header"));
+  SOTTO_TRY(auto stored_layout, reader.text("layout"));
+  if (headers.size() != 1 || headers[0].optimiser_tensors > 16)
+    return bad_input("{} is damaged: its header makes no sense", path.string());
+  if (stored_layout != layout)
+    return bad_input(
+        "{} belongs to a model of another shape: use the settings it was trained with (settings.toml beside "
+        "it)",
+        path.string());
+  Checkpoint checkpoint{headers[0].rounds_done,
+                        headers[0].best_round,
+                        headers[0].best_score,
+                        headers[0].seconds,
+                        headers[0].threads,
+                        std::string(stored_layout),
+                        {},
+                        {}};
+  SOTTO_TRY(checkpoint.parameters, read_tensor(reader, "parameters"));
+  for (std::uint32_t i = 0; i < headers[0].optimiser_tensors; ++i) {
+    SOTTO_TRY(auto tensor, read_tensor(reader, fmt::format("optimiser{}", i)));
+    checkpoint.optimiser.push_back(std::move(tensor));
+  }
+  return checkpoint;
+}
+
+}  // namespace sotto::fl

@@ -9,14 +9,15 @@
 #include "base/files.h"
 #include "base/result.h"
 #include "metrics/ranking.h"
+#include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 struct RoundRecord {
   std::uint32_t round = 0;  // from 1: rounds done
   double loss = 0, seconds = 0;
   std::uint64_t clients = 0, samples = 0, bytes_down = 0, bytes_up = 0;
-  std::optional<ImpressionMetrics> validation;
+  std::optional<metrics::ImpressionMetrics> validation;
 };
 
 std::string to_json_line(const RoundRecord& record);
@@ -38,4 +39,22 @@ class RunLog {
 // Damaged or unfinished lines end the log.
 std::vector<RoundRecord> read_run_log(const fs::path& path);
 
-}  // namespace sotto
+// Everything a run needs to go on bit for bit: parameters, optimiser state, how far it is. All randomness is
+// addressed by (seed, round), so no generator state is stored.
+
+struct Checkpoint {
+  std::uint32_t rounds_done = 0;
+  std::uint32_t best_round = 0;
+  double best_score = -1;
+  double seconds = 0;  // of training so far
+  std::int64_t threads = 0;
+  std::string layout;  // FlatParameters::layout of the model
+  torch::Tensor parameters;
+  std::vector<torch::Tensor> optimiser;
+};
+
+Status save_checkpoint(const fs::path& path, const Checkpoint& checkpoint);
+// Refuses a file whose layout is not `layout`.
+Result<Checkpoint> load_checkpoint(const fs::path& path, const std::string& layout);
+
+}  // namespace sotto::fl

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace sotto {
+namespace sotto::fl {
 
 using torch::Tensor;
 
@@ -94,4 +94,4 @@ Result<std::unique_ptr<ServerOptimiser>> make_optimiser(const OptimiserSettings&
   return bad_input("unknown optimiser '{}'", name);
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -10,7 +10,7 @@
 #include "base/settings.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 struct OptimiserSettings {
   std::string optimiser = "fedadam", second_moment = "standard";
@@ -37,4 +37,57 @@ class ServerOptimiser {
 Result<std::unique_ptr<ServerOptimiser>> make_optimiser(const OptimiserSettings& settings,
                                                         const torch::Tensor& parameters);
 
-}  // namespace sotto
+// One optimiser for the first part of the parameters and another for the rest.
+
+class SplitOptimiser final : public ServerOptimiser {
+ public:
+  // first: of the second part.
+  SplitOptimiser(std::unique_ptr<ServerOptimiser> front, std::unique_ptr<ServerOptimiser> back,
+                 std::int64_t first)
+      : front_(std::move(front)), back_(std::move(back)), first_(first) {}
+
+  void step(torch::Tensor& parameters, const torch::Tensor& direction, std::uint32_t round) override {
+    torch::Tensor front = parameters.slice(0, 0, first_), back = parameters.slice(0, first_);
+    front_->step(front, direction.slice(0, 0, first_), round);
+    back_->step(back, direction.slice(0, first_), round);
+  }
+  std::vector<torch::Tensor*> state() override {
+    std::vector<torch::Tensor*> all = front_->state();
+    for (torch::Tensor* tensor : back_->state()) all.push_back(tensor);
+    return all;
+  }
+
+ private:
+  std::unique_ptr<ServerOptimiser> front_, back_;
+  std::int64_t first_;
+};
+
+// Another optimiser's steps; the last one also replaces the parameters by the mean of the iterates from
+// `first` on. Noise of single rounds averages out, and what is averaged was released already: no further
+// privacy is spent.
+
+class TailAverage final : public ServerOptimiser {
+ public:
+  // Rounds [first, rounds) are averaged, first < rounds.
+  TailAverage(std::unique_ptr<ServerOptimiser> steps, const torch::Tensor& parameters, std::uint32_t first,
+              std::uint32_t rounds)
+      : steps_(std::move(steps)), sum_(torch::zeros_like(parameters)), first_(first), rounds_(rounds) {}
+
+  void step(torch::Tensor& parameters, const torch::Tensor& direction, std::uint32_t round) override {
+    steps_->step(parameters, direction, round);
+    if (round >= first_) sum_ += parameters;
+    if (round + 1 == rounds_) parameters.copy_(sum_ / static_cast<double>(rounds_ - first_));
+  }
+  std::vector<torch::Tensor*> state() override {
+    auto all = steps_->state();
+    all.push_back(&sum_);
+    return all;
+  }
+
+ private:
+  std::unique_ptr<ServerOptimiser> steps_;
+  torch::Tensor sum_;
+  std::uint32_t first_, rounds_;
+};
+
+}  // namespace sotto::fl

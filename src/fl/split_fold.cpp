@@ -6,11 +6,41 @@
 #include "secagg/item_union/sparse_union.h"
 #include "secagg/vectors/modular_sum.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 using torch::Tensor;
 
-std::uint64_t SplitFold::publish(std::vector<ItemId> items, bool compressed) {
+Received sent_as_floats(const Tensor& values) {
+  return {values.clone(), static_cast<std::uint64_t>(values.numel()) * sizeof(float)};
+}
+
+Received sent_as_bytes(const Tensor& rows) {
+  const torch::NoGradGuard no_grad;
+  // Rounded up to 16 bits, so that the largest number of a row still fits.
+  const Tensor largest = rows.abs().amax(1, true) / 127;
+  Tensor scale = largest.to(torch::kFloat16).to(rows.scalar_type());
+  scale = torch::where(scale.lt(largest), scale * (1 + 0x1p-10) + 0x1p-24, scale)
+              .to(torch::kFloat16)
+              .to(rows.scalar_type());
+  const Tensor steps =
+      torch::where(scale.gt(0), rows / scale, torch::zeros_like(rows)).round().clamp(-127, 127);
+  return {steps * scale, static_cast<std::uint64_t>(rows.numel() + 2 * rows.size(0))};
+}
+
+Received vector_sent_as_bytes(const Tensor& vector) {
+  constexpr std::int64_t columns = 1024;
+  const std::int64_t size = vector.numel(), rows = (size + columns - 1) / columns;
+  Tensor padded = torch::zeros({rows * columns}, vector.options());
+  padded.slice(0, 0, size).copy_(vector);
+  Received received = sent_as_bytes(padded.view({rows, columns}));
+  received.values = received.values.flatten().slice(0, 0, size).clone();
+  received.bytes = static_cast<std::uint64_t>(size + 2 * rows);
+  return received;
+}
+
+using torch::Tensor;
+
+std::uint64_t SplitFold::publish(std::vector<data::ItemId> items, bool compressed) {
   items_ = std::move(items);
   const Tensor vectors = training_.infer(items_), encoder = training_.user_encoder();
   vectors_ = compressed ? sent_as_bytes(vectors) : sent_as_floats(vectors);
@@ -18,11 +48,11 @@ std::uint64_t SplitFold::publish(std::vector<ItemId> items, bool compressed) {
   return vectors_.bytes + user_.bytes;
 }
 
-Status SplitFold::each_update(std::uint32_t round, std::span<const UserId> users,
+Status SplitFold::each_update(std::uint32_t round, std::span<const data::UserId> users,
                               const std::function<Status(const UserUpdate&)>& take) {
   UserUpdate update;
   update.direction = torch::empty({static_cast<std::int64_t>(training_.dimension(items_.size()))});
-  const auto add = [&](UserId device, const DeviceGradients& own) -> Status {
+  const auto add = [&](data::UserId device, const DeviceGradients& own) -> Status {
     write_device_update(own, items_, update.direction);
     update.user = device;
     update.loss = own.loss;
@@ -32,9 +62,9 @@ Status SplitFold::each_update(std::uint32_t round, std::span<const UserId> users
   return training_.devices(round, users, items_, vectors_.values, user_.values, add);
 }
 
-CatalogueFold::CatalogueFold(EncodingPlan plan, SplitTraining& training, std::uint64_t catalogue)
+CatalogueFold::CatalogueFold(secagg::EncodingPlan plan, SplitTraining& training, std::uint64_t catalogue)
     : SplitFold(training), plan_(std::move(plan)), catalogue_(catalogue) {
-  std::iota(catalogue_.begin(), catalogue_.end(), ItemId{0});
+  std::iota(catalogue_.begin(), catalogue_.end(), data::ItemId{0});
 }
 
 Result<RoundTask> CatalogueFold::open(std::uint32_t) { return RoundTask{plan_, publish(catalogue_, true)}; }
@@ -52,21 +82,21 @@ void EfficientSettings::bind(SettingsTable& table) {
            "L2 norm that a device's update is cut to, so that it fits the integers of the secure sum");
 }
 
-Result<UnionFold::Union> UnionFold::items_of(std::uint32_t round, const std::vector<UserId>& group) {
+Result<UnionFold::Union> UnionFold::items_of(std::uint32_t round, const std::vector<data::UserId>& group) {
   // Far behind the draws of the gradients' sum, which have the same address.
   constexpr std::uint64_t union_draws = std::uint64_t{1} << 40;
   constexpr std::uint64_t expected_of_one = 32, attempts = 8;
   std::uint64_t room = expected_of_one * group.size(), bytes = 0;
   for (std::uint64_t attempt = 0; attempt < attempts; ++attempt, room *= 2) {
     const std::uint64_t seed = SeededRandom(seed_ + attempt, Purpose::rotation, round)();
-    SOTTO_TRY(const auto sketch, SparseUnion::create({catalogue_, std::min(room, catalogue_), seed}));
+    SOTTO_TRY(const auto sketch, secagg::SparseUnion::create({catalogue_, std::min(room, catalogue_), seed}));
     std::vector<std::uint64_t> sum(sketch.entries(), 0);
-    for (const UserId user : group) {
+    for (const data::UserId user : group) {
       SeededRandom draws(seed_, Purpose::noise, round, user);
       draws.seek(union_draws * (attempt + 1));
       SOTTO_TRY(const auto entries,
-                sketch.encode(training().items_of(round, user), DeviceRandom::simulated(draws)));
-      SOTTO_CHECK(add_entries(std::span(sum), entries));
+                sketch.encode(training().items_of(round, user), privacy::DeviceRandom::simulated(draws)));
+      SOTTO_CHECK(secagg::add_entries(std::span(sum), entries));
     }
     bytes += sketch.bytes_per_device();
     if (auto items = sketch.decode(sum)) return Union{std::move(*items), bytes};
@@ -75,28 +105,28 @@ Result<UnionFold::Union> UnionFold::items_of(std::uint32_t round, const std::vec
 }
 
 // A public rotation spreads an update evenly over its entries, so that 16 bits are enough.
-Result<EncodingPlan> UnionFold::plan_for(std::size_t devices, std::uint64_t dimension,
-                                         std::uint32_t round) const {
+Result<secagg::EncodingPlan> UnionFold::plan_for(std::size_t devices, std::uint64_t dimension,
+                                                 std::uint32_t round) const {
   constexpr double rarely_cut = 1e-9;
-  EncodingPlan::Settings plan;
+  secagg::EncodingPlan::Settings plan;
   plan.dimension = dimension;
   plan.clip = settings_.largest_update;
   plan.denominator = 1;
   plan.devices = devices;
   if (settings_.compress) {
     plan.rotation_seed = SeededRandom(seed_, Purpose::rotation, round)();
-    SOTTO_TRY(const auto rotation, RandomRotation::create(dimension, *plan.rotation_seed));
+    SOTTO_TRY(const auto rotation, secagg::RandomRotation::create(dimension, *plan.rotation_seed));
     plan.entry_clip = plan.clip * rotation.entry_quantile(rarely_cut);
   }
-  SOTTO_TRY(plan.step,
-            finest_step(plan, settings_.compress ? static_cast<unsigned>(settings_.upload_bits) : 32U));
-  return EncodingPlan::create(plan);
+  SOTTO_TRY(plan.step, secagg::finest_step(
+                           plan, settings_.compress ? static_cast<unsigned>(settings_.upload_bits) : 32U));
+  return secagg::EncodingPlan::create(plan);
 }
 
 Result<RoundTask> UnionFold::open(std::uint32_t round) {
   const auto group = sampler_.sample(round);
   SOTTO_TRY(Union shared, items_of(round, group));
-  std::uint64_t bytes_down = shared.items.size() * sizeof(ItemId);
+  std::uint64_t bytes_down = shared.items.size() * sizeof(data::ItemId);
   bytes_down += publish(std::move(shared.items), settings_.compress);
   SOTTO_TRY(auto plan, plan_for(group.size(), training().dimension(items().size()), round));
   return RoundTask{std::move(plan), bytes_down, shared.bytes_up + sizeof(std::uint64_t)};
@@ -106,4 +136,4 @@ Result<Tensor> UnionFold::fold(std::uint32_t, const Tensor& mean, const Gathered
   return training().whole_gradient(items(), mean / static_cast<double>(gathered.samples)).clone();
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -3,28 +3,43 @@
 // return gradients of both; the fold carries the mean of the vectors' gradients back through the news
 // encoder, which stays on the server.
 
-#include "fl/cohort_rounds.h"
-#include "fl/received.h"
-#include "fl/split_training.h"
+#include <cstdint>
 
-namespace sotto {
+#include "fl/cohort_rounds.h"
+#include "fl/split_training.h"
+#include "model/tensor.h"
+
+namespace sotto::fl {
+
+// What a device receives: numbers as they are, or as 8-bit integers with one 16-bit scale per row.
+
+struct Received {
+  torch::Tensor values;     // shaped like what was sent
+  std::uint64_t bytes = 0;  // on the wire
+};
+
+Received sent_as_floats(const torch::Tensor& values);
+// rows: [R, columns]. The error of a number is at most half a step, 1/254 of the largest of its row.
+Received sent_as_bytes(const torch::Tensor& rows);
+// A long vector, in rows of 1,024.
+Received vector_sent_as_bytes(const torch::Tensor& vector);
 
 // What devices fetch and compute, for items that the kinds below choose. Refers to the training.
 class SplitFold : public RoundFold, public UserUpdates {
  public:
-  Status each_update(std::uint32_t round, std::span<const UserId> users,
+  Status each_update(std::uint32_t round, std::span<const data::UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
 
  protected:
   explicit SplitFold(SplitTraining& training) : training_(training) {}
   // Sends the vectors of these items (ascending) and the user encoder; returns the bytes of both.
-  std::uint64_t publish(std::vector<ItemId> items, bool compressed);
+  std::uint64_t publish(std::vector<data::ItemId> items, bool compressed);
   SplitTraining& training() { return training_; }
-  const std::vector<ItemId>& items() const { return items_; }
+  const std::vector<data::ItemId>& items() const { return items_; }
 
  private:
   SplitTraining& training_;
-  std::vector<ItemId> items_;
+  std::vector<data::ItemId> items_;
   Received vectors_, user_;  // as devices have them in this round
 };
 
@@ -32,14 +47,14 @@ class SplitFold : public RoundFold, public UserUpdates {
 // those they did not read: which coordinates are sent depends on nobody.
 class CatalogueFold final : public SplitFold {
  public:
-  CatalogueFold(EncodingPlan plan, SplitTraining& training, std::uint64_t catalogue);
+  CatalogueFold(secagg::EncodingPlan plan, SplitTraining& training, std::uint64_t catalogue);
   Result<RoundTask> open(std::uint32_t round) override;
   Result<torch::Tensor> fold(std::uint32_t round, const torch::Tensor& mean,
                              const Gathered& gathered) override;
 
  private:
-  EncodingPlan plan_;
-  std::vector<ItemId> catalogue_;
+  secagg::EncodingPlan plan_;
+  std::vector<data::ItemId> catalogue_;
 };
 
 struct EfficientSettings {
@@ -68,15 +83,16 @@ class UnionFold final : public SplitFold {
 
  private:
   struct Union {
-    std::vector<ItemId> items;   // ascending
-    std::uint64_t bytes_up = 0;  // per device, all attempts
+    std::vector<data::ItemId> items;  // ascending
+    std::uint64_t bytes_up = 0;       // per device, all attempts
   };
-  Result<Union> items_of(std::uint32_t round, const std::vector<UserId>& group);
-  Result<EncodingPlan> plan_for(std::size_t devices, std::uint64_t dimension, std::uint32_t round) const;
+  Result<Union> items_of(std::uint32_t round, const std::vector<data::UserId>& group);
+  Result<secagg::EncodingPlan> plan_for(std::size_t devices, std::uint64_t dimension,
+                                        std::uint32_t round) const;
 
   EfficientSettings settings_;
   CohortSampler sampler_;
   std::uint64_t catalogue_, seed_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -6,7 +6,7 @@
 
 #include "base/distributions.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 void TrainingDataSettings::bind(SettingsTable& table) {
   table.add("negatives", negatives, {1, 100}, "Non-clicked items of the same impression per click (K)")
@@ -26,7 +26,7 @@ std::uint64_t TrainingData::sample_count() const {
   return total;
 }
 
-const std::vector<TrainingSample>& TrainingData::of(UserId user) const {
+const std::vector<data::TrainingSample>& TrainingData::of(data::UserId user) const {
   const auto position = std::lower_bound(users.begin(), users.end(), user) - users.begin();
   return samples.at(static_cast<std::size_t>(position));
 }
@@ -45,7 +45,8 @@ std::vector<std::uint32_t> seeded_choice(std::vector<std::uint32_t> from, std::s
 }
 
 // The latest by time; of one time, and where times are unknown, those that stand last.
-std::vector<std::uint32_t> latest(const Dataset& dataset, std::vector<std::uint32_t> from, std::size_t most) {
+std::vector<std::uint32_t> latest(const data::Dataset& dataset, std::vector<std::uint32_t> from,
+                                  std::size_t most) {
   std::stable_sort(from.begin(), from.end(), [&](std::uint32_t a, std::uint32_t b) {
     return dataset.impression(a).time < dataset.impression(b).time;
   });
@@ -55,14 +56,14 @@ std::vector<std::uint32_t> latest(const Dataset& dataset, std::vector<std::uint3
 }
 
 // Has something to rank: a click and a non-click.
-bool rankable(const Impression& impression) {
+bool rankable(const data::Impression& impression) {
   const auto clicks = std::count(impression.clicked.begin(), impression.clicked.end(), std::uint8_t{1});
   return clicks > 0 && static_cast<std::size_t>(clicks) < impression.clicked.size();
 }
 
 }  // namespace
 
-Result<TrainingData> prepare_training_data(const Dataset& dataset, const TrainingDataSettings& settings,
+Result<TrainingData> prepare_training_data(const data::Dataset& dataset, const TrainingDataSettings& settings,
                                            std::uint64_t seed) {
   if (!dataset.has_impressions())
     return bad_input(
@@ -72,10 +73,10 @@ Result<TrainingData> prepare_training_data(const Dataset& dataset, const Trainin
   TrainingData data;
   std::vector<std::uint32_t> train, validation;
   for (std::uint32_t i = 0; i < dataset.impression_count(); ++i) {
-    const Impression impression = dataset.impression(i);
-    if (impression.split == Split::test) data.test.push_back(i);
-    if (impression.split == Split::validation && rankable(impression)) validation.push_back(i);
-    if (impression.split == Split::train && rankable(impression)) train.push_back(i);
+    const data::Impression impression = dataset.impression(i);
+    if (impression.split == data::Split::test) data.test.push_back(i);
+    if (impression.split == data::Split::validation && rankable(impression)) validation.push_back(i);
+    if (impression.split == data::Split::train && rankable(impression)) train.push_back(i);
   }
   const auto wanted = static_cast<std::size_t>(settings.validation_impressions);
   const bool own_split = !validation.empty();
@@ -90,10 +91,10 @@ Result<TrainingData> prepare_training_data(const Dataset& dataset, const Trainin
   for (std::uint32_t user = 0; user < dataset.user_count(); ++user) users.push_back(user);
   const auto share =
       static_cast<std::size_t>(std::ceil(settings.user_share * static_cast<double>(users.size())));
-  for (const UserId user : seeded_choice(std::move(users), share, seed, 3)) {
-    auto samples = training_samples(dataset, user, Split::train);
+  for (const data::UserId user : seeded_choice(std::move(users), share, seed, 3)) {
+    auto samples = data::training_samples(dataset, user, data::Split::train);
     std::erase_if(samples,
-                  [&](const TrainingSample& sample) { return held_out.contains(sample.impression); });
+                  [&](const data::TrainingSample& sample) { return held_out.contains(sample.impression); });
     if (samples.empty()) continue;
     data.users.push_back(user);
     data.samples.push_back(std::move(samples));
@@ -103,4 +104,4 @@ Result<TrainingData> prepare_training_data(const Dataset& dataset, const Trainin
   return data;
 }
 
-}  // namespace sotto
+}  // namespace sotto::fl

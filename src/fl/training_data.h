@@ -7,9 +7,9 @@
 
 #include "base/result.h"
 #include "base/settings.h"
-#include "data/training_samples.h"
+#include "data/splits.h"
 
-namespace sotto {
+namespace sotto::fl {
 
 struct TrainingDataSettings {
   std::int64_t negatives = 4, max_history = 50, validation_impressions = 1000;
@@ -19,19 +19,19 @@ struct TrainingDataSettings {
 };
 
 struct TrainingData {
-  std::vector<UserId> users;                         // with at least one sample, ascending
-  std::vector<std::vector<TrainingSample>> samples;  // by position in `users`
-  std::vector<std::uint32_t> validation, test;       // impression numbers
+  std::vector<data::UserId> users;                         // with at least one sample, ascending
+  std::vector<std::vector<data::TrainingSample>> samples;  // by position in `users`
+  std::vector<std::uint32_t> validation, test;             // impression numbers
 
   std::uint64_t sample_count() const;
   // The samples of a user of `users`.
-  const std::vector<TrainingSample>& of(UserId user) const;
+  const std::vector<data::TrainingSample>& of(data::UserId user) const;
 };
 
 // Validation: the data's own validation split (a seeded sample of it when larger than asked), else that many
 // training impressions, held out of training: a seeded sample of them, or the latest. Training users: a
 // seeded `user_share` of those with samples.
-Result<TrainingData> prepare_training_data(const Dataset& dataset, const TrainingDataSettings& settings,
+Result<TrainingData> prepare_training_data(const data::Dataset& dataset, const TrainingDataSettings& settings,
                                            std::uint64_t seed);
 
-}  // namespace sotto
+}  // namespace sotto::fl

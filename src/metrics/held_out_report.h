@@ -9,7 +9,7 @@
 
 #include "metrics/ranking.h"
 
-namespace sotto {
+namespace sotto::metrics {
 
 struct HeldOutReport {
   struct Row {
@@ -23,4 +23,4 @@ struct HeldOutReport {
   std::vector<Row> beside;                    // what needs no model, same users and rows
 };
 
-}  // namespace sotto
+}  // namespace sotto::metrics

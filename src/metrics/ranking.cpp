@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace sotto {
+namespace sotto::metrics {
 
 namespace {
 
@@ -158,4 +158,4 @@ HeldOutMetrics held_out_metrics(std::span<const float> scores, std::span<const s
   return mean;
 }
 
-}  // namespace sotto
+}  // namespace sotto::metrics

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-namespace sotto {
+namespace sotto::metrics {
 
 // Per impression, then averaged over impressions, as the news papers do. All in 0..1.
 struct ImpressionMetrics {
@@ -40,4 +40,4 @@ HeldOutMetrics held_out_metrics(std::uint64_t greater, std::uint64_t equal);
 HeldOutMetrics held_out_metrics(std::span<const float> scores, std::span<const std::uint8_t> excluded,
                                 std::span<const std::uint32_t> held_out);
 
-}  // namespace sotto
+}  // namespace sotto::metrics

@@ -1,6 +1,6 @@
 #include "model/flat_parameters.h"
 
-namespace sotto {
+namespace sotto::model {
 
 FlatParameters::FlatParameters(torch::nn::Module& module) {
   std::vector<torch::Tensor> trainable;
@@ -37,4 +37,4 @@ std::string FlatParameters::layout() const {
   return text;
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

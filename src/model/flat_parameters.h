@@ -10,7 +10,7 @@
 
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // Owns the flat storage; the module must outlive calls but not this object. Not thread-safe.
 class FlatParameters {
@@ -38,4 +38,4 @@ class FlatParameters {
   std::vector<Entry> entries_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

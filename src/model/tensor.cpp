@@ -1,8 +1,12 @@
 #include "model/tensor.h"
 
 #include <algorithm>
+#include <chrono>
 
-namespace sotto {
+#include "base/log.h"
+#include "base/thread_pool.h"
+
+namespace sotto::model {
 
 torch::Tensor index_tensor(std::span<const std::int64_t> numbers, torch::Device device) {
   // Only from pinned memory does a copy to a card wait in the card's queue instead of the CPU's.
@@ -12,4 +16,23 @@ torch::Tensor index_tensor(std::span<const std::int64_t> numbers, torch::Device 
   return copy.to(device, /*non_blocking=*/true);
 }
 
-}  // namespace sotto
+void prepare_torch() {
+  at::set_num_threads(thread_count());
+  constexpr std::int64_t size = 256;
+  const torch::Tensor a = torch::ones({size, size});
+  double best = 1e9;
+  // Best of many: other work on the machine must not raise a false alarm.
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const auto start = std::chrono::steady_clock::now();
+    const torch::Tensor product = a.mm(a);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  const double gigaflops = 2.0 * size * size * size / best / 1e9;
+  if (gigaflops < 8)
+    warn(
+        "matrix products run at {:.1f} GFLOP/s only: training will be very slow. Install an optimised BLAS "
+        "(Debian: libopenblas0-openmp)",
+        gigaflops);
+}
+
+}  // namespace sotto::model

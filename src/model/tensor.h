@@ -12,10 +12,14 @@
 #include <cstdint>
 #include <span>
 
-namespace sotto {
+namespace sotto::model {
 
 // Row numbers found on the CPU, where a tensor operation can read them: a copy of `numbers`, int64. To a card
 // it travels without keeping the CPU waiting for work queued before it.
 torch::Tensor index_tensor(std::span<const std::int64_t> numbers, torch::Device device);
 
-}  // namespace sotto
+// Torch starts with one thread: use the pool's number. Warns when matrix products run at the speed of the
+// reference BLAS (about 20 times too slow), which happens when no optimised BLAS package is installed.
+void prepare_torch();
+
+}  // namespace sotto::model

@@ -5,14 +5,44 @@
 // never written anywhere. IPv6 addresses count by their /64, which is what one subscriber gets. Thread-safe.
 // Time is handed in.
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
-#include "net/peer_address.h"
+#include "base/result.h"
 
-namespace sotto {
+namespace sotto::net {
+
+// Who a request counts for: the peer, or behind a proxy that the operator trusts, whom that proxy names in
+// X-Forwarded-For. Anybody may send that field, so it is believed from those proxies alone.
+
+using PeerAddress = std::array<unsigned char, 16>;  // IPv4 as ::ffff:a.b.c.d
+
+// "192.0.2.1" or "2001:db8::1"; nothing for anything else.
+std::optional<PeerAddress> parse_address(std::string_view text);
+
+class TrustedProxies {
+ public:
+  // "10.0.0.7, 192.0.2.0/24, 2001:db8::/32"; empty: none.
+  static Result<TrustedProxies> parse(std::string_view list);
+
+  bool contain(const PeerAddress& address) const;
+  // The last address in the list that is no trusted proxy itself; the peer when there is none, or when the
+  // peer is not trusted. Everything before that address could have been written by the client.
+  PeerAddress client_of(const PeerAddress& peer, std::string_view forwarded_for) const;
+
+ private:
+  struct Network {
+    PeerAddress address{};
+    int bits = 128;
+  };
+  std::vector<Network> networks_;
+};
 
 class AddressLimits {
  public:
@@ -54,4 +84,4 @@ class AddressLimits {
   std::size_t connected_ = 0;  // entries with a connection
 };
 
-}  // namespace sotto
+}  // namespace sotto::net

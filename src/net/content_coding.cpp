@@ -11,7 +11,7 @@
 #include <zlib.h>
 #endif
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -89,4 +89,4 @@ Result<std::string> decompress_zstd([[maybe_unused]] std::string_view bytes,
 #endif
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::net {
 
 enum class ContentCoding { zstd, gzip };
 std::string_view name(ContentCoding coding);
@@ -18,4 +18,4 @@ std::optional<std::string> compress(ContentCoding coding, std::string_view bytes
 // The bytes come from outside: an error when they are damaged, or would become more than `limit`.
 Result<std::string> decompress_zstd(std::string_view bytes, std::size_t limit);
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -22,7 +22,7 @@
 #include "net/http_text.h"
 #include "net/tls_context.h"
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -240,4 +240,4 @@ HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 HttpClient::~HttpClient() = default;
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "net/http_message.h"
 
-namespace sotto {
+namespace sotto::net {
 
 struct HttpClientSettings {
   std::string url;       // http://host:port or https://host:port, and a path that all requests begin with
@@ -55,4 +55,4 @@ class HttpClient {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::net

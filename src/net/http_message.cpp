@@ -2,7 +2,7 @@
 
 #include "net/http_text.h"
 
-namespace sotto {
+namespace sotto::net {
 
 std::string_view name(HttpMethod method) {
   switch (method) {
@@ -101,4 +101,4 @@ void HttpReply::operator()(HttpResponse response) && {
   if (const auto slot = std::move(slot_)) slot->answer(std::move(response));
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace sotto {
+namespace sotto::net {
 
 enum class HttpMethod : std::uint8_t { get, head, post, put, patch, remove, options };
 std::string_view name(HttpMethod method);  // "GET", ..., "DELETE"
@@ -78,4 +78,4 @@ class HttpReply {
 // Runs on a network thread: must not block. Long work goes to threads of its own and answers later.
 using HttpHandler = std::function<void(HttpRequest&&, HttpReply)>;
 
-}  // namespace sotto
+}  // namespace sotto::net

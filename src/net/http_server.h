@@ -22,8 +22,10 @@
 #include "net/router.h"
 
 namespace sotto {
-
 class SettingsTable;
+}
+
+namespace sotto::net {
 
 struct HttpServerSettings {
   std::string address = "127.0.0.1";
@@ -89,4 +91,4 @@ bool run_after_ready_requests(std::function<void()> task);
 // GET /healthz (200, or 503 with the error's message) and GET /metrics. The registry must outlive the server.
 void add_operator_routes(Router& router, MetricsRegistry& metrics, std::function<Status()> health = {});
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -16,7 +16,7 @@
 #include "net/http_text.h"
 #include "net/negotiation.h"
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -509,4 +509,4 @@ void refuse_connection(asio::ip::tcp::socket socket, bool tls) {
   socket.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -10,7 +10,7 @@
 
 #include "net/server_shared.h"
 
-namespace sotto {
+namespace sotto::net {
 
 // Takes over a socket that ServerShared::open() admitted.
 void start_session(ServerShared& shared, SessionSet& sessions, boost::asio::ip::tcp::socket socket,
@@ -18,4 +18,4 @@ void start_session(ServerShared& shared, SessionSet& sessions, boost::asio::ip::
 // Tells a client that there is no room, as far as that works without waiting.
 void refuse_connection(boost::asio::ip::tcp::socket socket, bool tls);
 
-}  // namespace sotto
+}  // namespace sotto::net

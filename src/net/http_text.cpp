@@ -7,7 +7,7 @@
 #include <ctime>
 #include <iterator>
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -194,4 +194,4 @@ std::string render_head(const HttpResponse& response, bool keep_alive) {
   return head;
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

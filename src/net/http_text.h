@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "net/http_message.h"
 
-namespace sotto {
+namespace sotto::net {
 
 bool equal_ignoring_case(std::string_view a, std::string_view b);  // ASCII
 std::string_view trim_spaces(std::string_view text);               // spaces and tabs
@@ -41,4 +41,4 @@ Result<HttpUrl> parse_url(std::string_view url);
 // mistake must not split the response.
 std::string render_head(const HttpResponse& response, bool keep_alive);
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -9,7 +9,7 @@
 extern "C" __attribute__((weak)) int mallctl(const char* name, void* old_value, std::size_t* old_size,
                                              void* new_value, std::size_t new_size);
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -70,4 +70,4 @@ bool HeldBytes::hold(std::int64_t bytes) {
   return true;
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <utility>
 
-namespace sotto {
+namespace sotto::net {
 
 class ProcessBudget {
  public:
@@ -70,4 +70,4 @@ class HeldBytes {
   std::int64_t bytes_ = 0;
 };
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <variant>
 
-namespace sotto {
+namespace sotto::net {
 
 Histogram::Histogram(std::span<const double> ascending_bounds)
     : bounds_(ascending_bounds.begin(), ascending_bounds.end()),
@@ -146,4 +146,4 @@ std::string MetricsRegistry::to_text() const {
   return out;
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace sotto {
+namespace sotto::net {
 
 class Counter {
  public:
@@ -77,4 +77,4 @@ class MetricsRegistry {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -7,7 +7,7 @@
 #include "net/http_text.h"
 #include "proto/serving_generated.h"
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -101,4 +101,4 @@ HttpResponse json_response(std::string body, int status) {
   return response;
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "net/http_message.h"
 
-namespace sotto {
+namespace sotto::net {
 
 enum class BodyForm { json, flatbuffers };
 
@@ -34,4 +34,4 @@ HttpResponse json_response(std::string body, int status = 200);
 // 0 when it is not named.
 double accepted_quality(std::string_view list, std::string_view name);
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -10,7 +10,7 @@
 #include "net/http_text.h"
 #include "net/negotiation.h"
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -115,4 +115,4 @@ HttpResponse PublishedBody::respond(const HttpRequest& request) const {
   return response;
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -12,7 +12,7 @@
 
 #include "net/http_message.h"
 
-namespace sotto {
+namespace sotto::net {
 
 class PublishedBody {
  public:
@@ -37,4 +37,4 @@ class PublishedBody {
 // "\"tag\"": the strong form.
 std::string quote_etag(std::string_view tag);
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -11,7 +11,7 @@
 #include "net/http_text.h"
 #include "net/negotiation.h"
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -280,4 +280,4 @@ HttpResponse RequestReader::answer_without_handler() {
   return response;
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -17,7 +17,7 @@
 #include "net/memory_budget.h"
 #include "net/router.h"
 
-namespace sotto {
+namespace sotto::net {
 
 struct RequestLimits {
   std::size_t head_bytes = 16 << 10;
@@ -70,4 +70,4 @@ class RequestReader {
   std::optional<HttpResponse> refusal_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -7,7 +7,7 @@
 
 #include "net/http_text.h"
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -119,4 +119,4 @@ Router::Match Router::match(HttpMethod method, std::string_view path) const {
   return match;
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -14,7 +14,7 @@
 
 #include "net/http_message.h"
 
-namespace sotto {
+namespace sotto::net {
 
 class Router {
  public:
@@ -52,4 +52,4 @@ class Router {
   std::vector<Route> routes_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -4,7 +4,7 @@
 
 #include "base/system_error.h"
 
-namespace sotto {
+namespace sotto::net {
 
 Status check_secret_file(const fs::path& path) {
   struct stat found {};
@@ -16,4 +16,4 @@ Status check_secret_file(const fs::path& path) {
       path.string(), found.st_mode & 07777U, path.string());
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

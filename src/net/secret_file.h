@@ -4,9 +4,9 @@
 
 #include "base/files.h"
 
-namespace sotto {
+namespace sotto::net {
 
 // An error names the file, its mode and the command that mends it. A missing file is an error too.
 Status check_secret_file(const fs::path& path);
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -189,4 +189,4 @@ void ServerShared::leave(PlaceOf place) {
   (place->waiting ? waiting_ : busy_).erase(place);
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

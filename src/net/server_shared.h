@@ -18,7 +18,7 @@
 #include "net/request_reader.h"
 #include "net/tls_context.h"
 
-namespace sotto {
+namespace sotto::net {
 
 // A connection as the server sees it. drain() and cut() are called in the session's own thread.
 class HttpSession {
@@ -108,4 +108,4 @@ struct ServerShared {
   std::chrono::steady_clock::time_point said_full_{};
 };
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -7,7 +7,7 @@
 
 #include "net/secret_file.h"
 
-namespace sotto {
+namespace sotto::net {
 
 namespace {
 
@@ -70,4 +70,4 @@ Result<TlsContext> make_client_tls(const std::filesystem::path& trusted) {
   return context;
 }
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -11,7 +11,7 @@ namespace boost::asio::ssl {
 class context;
 }
 
-namespace sotto {
+namespace sotto::net {
 
 using TlsContext = std::shared_ptr<boost::asio::ssl::context>;
 
@@ -20,4 +20,4 @@ Result<TlsContext> make_server_tls(const std::filesystem::path& certificate,
 // trusted: a PEM file of certificate authorities; empty: those of the system.
 Result<TlsContext> make_client_tls(const std::filesystem::path& trusted);
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -12,7 +12,7 @@ class TextColumn {
     bytes_.append(text);
     offsets_.push_back(bytes_.size());
   }
-  StringColumn column() const { return {offsets_, bytes_}; }
+  data::StringColumn column() const { return {offsets_, bytes_}; }
 
  private:
   std::vector<std::uint64_t> offsets_ = {0};
@@ -40,15 +40,15 @@ TextColumn column_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Result<std::shared_ptr<const ArticleEncoder>> ArticleEncoder::create(TrainedNews news) {
-  auto towers = std::dynamic_pointer_cast<NewsRecommender>(news.model);
+Result<std::shared_ptr<const ArticleEncoder>> ArticleEncoder::create(recipes::TrainedNews news) {
+  auto towers = std::dynamic_pointer_cast<model::NewsRecommender>(news.model);
   if (!towers)
     return bad_input("{} scores every item anew for every reader: its items have no vectors of their own",
                      news.model_name);
   return std::shared_ptr<const ArticleEncoder>(new ArticleEncoder(std::move(news), std::move(towers)));
 }
 
-ArticleEncoder::ArticleEncoder(TrainedNews news, std::shared_ptr<NewsRecommender> towers)
+ArticleEncoder::ArticleEncoder(recipes::TrainedNews news, std::shared_ptr<model::NewsRecommender> towers)
     : news_(std::move(news)),
       towers_(std::move(towers)),
       dimension_(static_cast<std::size_t>(towers_->vector_size())),
@@ -69,7 +69,7 @@ Result<std::vector<std::vector<float>>> ArticleEncoder::encode(
   }
   const TextColumn category_names = column_of(news_.category_names),
                    subcategory_names = column_of(news_.subcategory_names);
-  Catalogue catalogue;
+  data::Catalogue catalogue;
   catalogue.ids = ids.column();
   catalogue.titles = titles.column();
   catalogue.abstracts = abstracts.column();
@@ -77,14 +77,14 @@ Result<std::vector<std::vector<float>>> ArticleEncoder::encode(
   catalogue.subcategory_names = subcategory_names.column();
   catalogue.categories = categories;
   catalogue.subcategories = subcategories;
-  std::vector<ItemId> numbers(articles.size());
-  std::iota(numbers.begin(), numbers.end(), ItemId{0});
+  std::vector<data::ItemId> numbers(articles.size());
+  std::iota(numbers.begin(), numbers.end(), data::ItemId{0});
 
   const std::lock_guard lock(mutex_);
   *news_.items = news_.read(catalogue);
   try {
     torch::NoGradGuard no_grad;
-    Pass pass = Pass::evaluation();
+    model::Pass pass = model::Pass::evaluation();
     const torch::Tensor rows =
         towers_->encode_items(numbers, pass).to(torch::kCPU, torch::kFloat32).contiguous();
     const float* values = rows.data_ptr<float>();

@@ -12,24 +12,24 @@
 
 #include "model/news/news_recommender.h"
 #include "recipes/trained_news.h"
-#include "serving/pool/item_encoder.h"
+#include "serving/pool/serving_model.h"
 
 namespace sotto::publish {
 
 class ArticleEncoder final : public serving::ItemEncoder {
  public:
   // The model must be two towers.
-  static Result<std::shared_ptr<const ArticleEncoder>> create(TrainedNews news);
+  static Result<std::shared_ptr<const ArticleEncoder>> create(recipes::TrainedNews news);
 
   // An article without a word or category the model knows gets the zero vector.
   Result<std::vector<std::vector<float>>> encode(
       std::span<const serving::CatalogueItem> articles) const override;
 
  private:
-  ArticleEncoder(TrainedNews news, std::shared_ptr<NewsRecommender> towers);
+  ArticleEncoder(recipes::TrainedNews news, std::shared_ptr<model::NewsRecommender> towers);
 
-  const TrainedNews news_;
-  const std::shared_ptr<NewsRecommender> towers_;
+  const recipes::TrainedNews news_;
+  const std::shared_ptr<model::NewsRecommender> towers_;
   const std::size_t dimension_;
   std::unordered_map<std::string_view, std::uint32_t> categories_, subcategories_;  // names of news_
   mutable std::mutex mutex_;

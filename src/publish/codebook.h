@@ -11,8 +11,24 @@
 #include <vector>
 
 #include "publish/ranking_space.h"
+#include "publish/rows.h"
 
 namespace sotto::publish {
+
+// Lloyd's algorithm, seeded, on all threads; the result does not depend on how many.
+
+struct Clusters {
+  Rows centres;                           // min(k, points.size()) rows
+  std::vector<std::uint32_t> assignment;  // of every point
+};
+
+enum class ClusterShape {
+  distance,   // nearest in Euclidean distance, centre = mean
+  direction,  // largest dot product, centre = mean made length 1
+};
+
+// Starts from distinct points drawn at random; an empty cluster keeps its centre. k > 0, points not empty.
+Clusters k_means(const Rows& points, std::size_t k, ClusterShape shape, int iterations, std::uint64_t seed);
 
 struct Codebook {
   Rows prototypes;                  // [K, d]

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/distributions.h"
-#include "privacy/mechanisms/laplace_mechanism.h"
+#include "privacy/mechanisms/vector_release.h"
 
 namespace sotto::publish {
 
@@ -16,15 +16,15 @@ constexpr double stray_clicks = 0.2;                     // share of clicks that
 constexpr double median_length = 18, length_spread = 1;  // log-normal
 
 // Adds what one reader clicked in training, as shares of the groups.
-void add_reader(const Dataset& dataset, UserId user, std::span<const std::uint32_t> group_of,
+void add_reader(const data::Dataset& dataset, data::UserId user, std::span<const std::uint32_t> group_of,
                 std::vector<double>& counts) {
   const auto [first, last] = dataset.impressions_of(user);
   std::vector<std::uint32_t> groups;
   for (std::size_t i = first; i < last; ++i) {
-    const Impression impression = dataset.impression(i);
-    if (impression.split != Split::train) continue;
+    const data::Impression impression = dataset.impression(i);
+    if (impression.split != data::Split::train) continue;
     if (groups.empty()) {
-      for (const ItemId item : impression.history) groups.push_back(group_of[item]);
+      for (const data::ItemId item : impression.history) groups.push_back(group_of[item]);
     }
     for (std::size_t j = 0; j < impression.shown.size(); ++j) {
       if (impression.clicked[j] != 0) groups.push_back(group_of[impression.shown[j]]);
@@ -45,21 +45,22 @@ std::size_t draw(std::span<const double> weights, double total, RandomSource& ra
 
 }  // namespace
 
-Result<std::vector<double>> noisy_group_counts(const Dataset& dataset,
+Result<std::vector<double>> noisy_group_counts(const data::Dataset& dataset,
                                                std::span<const std::uint32_t> group_of, std::size_t groups,
                                                double epsilon, std::uint64_t seed) {
   std::vector<double> counts(groups);
   for (std::size_t user = 0; user < dataset.user_count(); ++user)
-    add_reader(dataset, static_cast<UserId>(user), group_of, counts);
-  SOTTO_TRY(const auto mechanism,
-            LaplaceMechanism::create({.epsilon = epsilon, .l1_sensitivity = 2, .dimension = groups}));
+    add_reader(dataset, static_cast<data::UserId>(user), group_of, counts);
+  SOTTO_TRY(const auto mechanism, privacy::LaplaceMechanism::create(
+                                      {.epsilon = epsilon, .l1_sensitivity = 2, .dimension = groups}));
   SeededRandom random(seed, Purpose::noise);
-  SOTTO_TRY(const auto noisy, mechanism.release(counts, DeviceRandom::simulated(random)));
+  SOTTO_TRY(const auto noisy, mechanism.release(counts, privacy::DeviceRandom::simulated(random)));
   return noisy.reals();
 }
 
-Result<std::vector<double>> release_demand(const Dataset& dataset, std::span<const std::uint32_t> group_of,
-                                           std::size_t groups, double epsilon, std::uint64_t seed) {
+Result<std::vector<double>> release_demand(const data::Dataset& dataset,
+                                           std::span<const std::uint32_t> group_of, std::size_t groups,
+                                           double epsilon, std::uint64_t seed) {
   SOTTO_TRY(auto demand, noisy_group_counts(dataset, group_of, groups, epsilon, seed));
   for (double& share : demand) share = std::max(share, 1.0);
   const double sum = std::accumulate(demand.begin(), demand.end(), 0.0);
@@ -67,18 +68,19 @@ Result<std::vector<double>> release_demand(const Dataset& dataset, std::span<con
   return demand;
 }
 
-std::vector<std::vector<ItemId>> simulate_histories(std::span<const std::uint32_t> group_of,
-                                                    std::span<const double> demand,
-                                                    const ReaderSettings& settings, std::uint64_t seed) {
-  std::vector<std::vector<ItemId>> members(demand.size());
+std::vector<std::vector<data::ItemId>> simulate_histories(std::span<const std::uint32_t> group_of,
+                                                          std::span<const double> demand,
+                                                          const ReaderSettings& settings,
+                                                          std::uint64_t seed) {
+  std::vector<std::vector<data::ItemId>> members(demand.size());
   for (std::size_t item = 0; item < group_of.size(); ++item)
-    members[group_of[item]].push_back(static_cast<ItemId>(item));
+    members[group_of[item]].push_back(static_cast<data::ItemId>(item));
   std::vector<double> weights(demand.begin(), demand.end());
   for (std::size_t group = 0; group < weights.size(); ++group)
     if (members[group].empty()) weights[group] = 0;
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
 
-  std::vector<std::vector<ItemId>> histories(static_cast<std::size_t>(settings.readers));
+  std::vector<std::vector<data::ItemId>> histories(static_cast<std::size_t>(settings.readers));
   for (std::size_t reader = 0; reader < histories.size(); ++reader) {
     SeededRandom random(seed, Purpose::newsroom_user, 0, static_cast<std::uint32_t>(reader));
     std::vector<std::size_t> interests(1 + uniform_below(random, most_interests));
@@ -89,7 +91,7 @@ std::vector<std::vector<ItemId>> simulate_histories(std::span<const std::uint32_
     const double length = median_length * std::exp(length_spread * normal(random));
     histories[reader].resize(
         static_cast<std::size_t>(std::clamp(length, 1.0, static_cast<double>(settings.max_history))));
-    for (ItemId& click : histories[reader]) {
+    for (data::ItemId& click : histories[reader]) {
       const bool stray = bernoulli(random, stray_clicks);
       const auto& group =
           members[stray ? draw(weights, total, random) : interests[draw(strengths, strength, random)]];

@@ -22,16 +22,17 @@ struct ReaderSettings {
 };
 
 // Readers per group, with the noise of the release. Reads training clicks only.
-Result<std::vector<double>> noisy_group_counts(const Dataset& dataset,
+Result<std::vector<double>> noisy_group_counts(const data::Dataset& dataset,
                                                std::span<const std::uint32_t> group_of, std::size_t groups,
                                                double epsilon, std::uint64_t seed);
 // The same as shares of demand: at least one reader per group, summing to 1.
-Result<std::vector<double>> release_demand(const Dataset& dataset, std::span<const std::uint32_t> group_of,
-                                           std::size_t groups, double epsilon, std::uint64_t seed);
+Result<std::vector<double>> release_demand(const data::Dataset& dataset,
+                                           std::span<const std::uint32_t> group_of, std::size_t groups,
+                                           double epsilon, std::uint64_t seed);
 
 // One history per reader, oldest click first, never empty. group_of: per item. demand: per group.
-std::vector<std::vector<ItemId>> simulate_histories(std::span<const std::uint32_t> group_of,
-                                                    std::span<const double> demand,
-                                                    const ReaderSettings& settings, std::uint64_t seed);
+std::vector<std::vector<data::ItemId>> simulate_histories(std::span<const std::uint32_t> group_of,
+                                                          std::span<const double> demand,
+                                                          const ReaderSettings& settings, std::uint64_t seed);
 
 }  // namespace sotto::publish

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "publish/k_means.h"
+#include "publish/codebook.h"
 
 namespace sotto::publish {
 
@@ -35,38 +35,38 @@ std::vector<double> shares_of_items(std::span<const std::uint32_t> group_of, std
 
 }  // namespace
 
-Rows encode_catalogue(NewsRecommender& model, std::size_t count) {
-  std::vector<ItemId> items(count);
-  std::iota(items.begin(), items.end(), ItemId{0});
+Rows encode_catalogue(model::NewsRecommender& model, std::size_t count) {
+  std::vector<data::ItemId> items(count);
+  std::iota(items.begin(), items.end(), data::ItemId{0});
   Rows rows;
   for (std::size_t first = 0; first < count; first += items_at_once) {
-    Pass pass = Pass::evaluation();
+    model::Pass pass = model::Pass::evaluation();
     append(rows,
            model.encode_items(std::span(items).subspan(first, std::min(items_at_once, count - first)), pass));
   }
   return rows;
 }
 
-Rows encode_histories(NewsRecommender& model, const Rows& items, std::size_t max_history,
-                      const std::vector<std::span<const ItemId>>& histories,
-                      const std::vector<UserId>& users) {
+Rows encode_histories(model::NewsRecommender& model, const Rows& items, std::size_t max_history,
+                      const std::vector<std::span<const data::ItemId>>& histories,
+                      const std::vector<data::UserId>& users) {
   const Tensor table = as_tensor(items).to(model.parameters().front().device());
   Rows rows;
   for (std::size_t first = 0; first < histories.size(); first += users_at_once) {
-    Histories batch;
+    model::Histories batch;
     for (std::size_t i = first; i < std::min(histories.size(), first + users_at_once); ++i) {
       const auto clicks = histories[i].last(std::min(histories[i].size(), max_history));
       batch.add(std::vector<std::int64_t>(clicks.begin(), clicks.end()), users[i]);
     }
-    Pass pass = Pass::evaluation();
+    model::Pass pass = model::Pass::evaluation();
     append(rows, model.encode_users(table, batch, pass));
   }
   return rows;
 }
 
-Result<Rows> simulated_reader_vectors(NewsRecommender& model, const Rows& items, const Dataset& dataset,
-                                      std::size_t max_history, const ReaderSettings& settings,
-                                      std::uint64_t seed) {
+Result<Rows> simulated_reader_vectors(model::NewsRecommender& model, const Rows& items,
+                                      const data::Dataset& dataset, std::size_t max_history,
+                                      const ReaderSettings& settings, std::uint64_t seed) {
   const Clusters groups = k_means(items, static_cast<std::size_t>(settings.groups), ClusterShape::distance,
                                   grouping_iterations, seed);
   std::vector<double> demand = shares_of_items(groups.assignment, groups.centres.size());
@@ -76,7 +76,7 @@ Result<Rows> simulated_reader_vectors(NewsRecommender& model, const Rows& items,
   }
   const auto histories = simulate_histories(groups.assignment, demand, settings, seed);
   return encode_histories(model, items, max_history, {histories.begin(), histories.end()},
-                          std::vector<UserId>(histories.size(), unknown_user));
+                          std::vector<data::UserId>(histories.size(), model::unknown_user));
 }
 
 }  // namespace sotto::publish

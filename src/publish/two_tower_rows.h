@@ -10,17 +10,17 @@
 namespace sotto::publish {
 
 // [items, d]: the items 0 .. count-1 of the data the model was opened with.
-Rows encode_catalogue(NewsRecommender& model, std::size_t count);
+Rows encode_catalogue(model::NewsRecommender& model, std::size_t count);
 
 // [histories, d]: the newest `max_history` clicks of every history. items: of the whole catalogue.
-Rows encode_histories(NewsRecommender& model, const Rows& items, std::size_t max_history,
-                      const std::vector<std::span<const ItemId>>& histories,
-                      const std::vector<UserId>& users);
+Rows encode_histories(model::NewsRecommender& model, const Rows& items, std::size_t max_history,
+                      const std::vector<std::span<const data::ItemId>>& histories,
+                      const std::vector<data::UserId>& users);
 
 // [settings.readers, d]: readers who do not exist (simulated_readers.h), as the model makes them. Real
 // behaviour enters by one release of demand only, and not at all when settings.demand_epsilon is 0.
-Result<Rows> simulated_reader_vectors(NewsRecommender& model, const Rows& items, const Dataset& dataset,
-                                      std::size_t max_history, const ReaderSettings& settings,
-                                      std::uint64_t seed);
+Result<Rows> simulated_reader_vectors(model::NewsRecommender& model, const Rows& items,
+                                      const data::Dataset& dataset, std::size_t max_history,
+                                      const ReaderSettings& settings, std::uint64_t seed);
 
 }  // namespace sotto::publish

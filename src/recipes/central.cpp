@@ -6,7 +6,7 @@
 #include "recipes/news_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 class Central final : public NewsRecipe {
@@ -28,18 +28,18 @@ class Central final : public NewsRecipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
-    CentralSource source(run.data(), run.training(), batch_, gradient_clip_, request.seed);
+    fl::CentralSource source(run.data(), run.training(), batch_, gradient_clip_, request.seed);
     return run.train(source, optimiser_, engine_);
   }
 
  private:
   std::int64_t batch_ = 128;
   double gradient_clip_ = 0;
-  OptimiserSettings optimiser_;
+  fl::OptimiserSettings optimiser_;
 };
 
 }  // namespace
 
 std::unique_ptr<Recipe> make_central() { return std::make_unique<Central>(); }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -13,15 +13,15 @@
 #include "recipes/news_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 // What a mechanism that is used `times` times really gives.
-Result<Guarantee> really_holds(const MechanismStatement& statement, std::uint64_t times) {
-  PrivacyEvent all = *statement.holds;
+Result<privacy::Guarantee> really_holds(const privacy::MechanismStatement& statement, std::uint64_t times) {
+  privacy::PrivacyEvent all = *statement.holds;
   all.count = times;
   all.total_variation = 0;  // of the law as printed
-  return account({&all, 1}, 0, Method::pure_composition, Adversary::server);
+  return privacy::account({&all, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server);
 }
 
 class DpFedRec final : public NewsRecipe {
@@ -45,9 +45,9 @@ class DpFedRec final : public NewsRecipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
-    SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
     const auto vector_size =
-        static_cast<std::uint64_t>(dynamic_cast<NewsRecommender&>(run.model()).vector_size());
+        static_cast<std::uint64_t>(dynamic_cast<model::NewsRecommender&>(run.model()).vector_size());
     return as_printed() ? train_as_printed(run, std::move(sampler), request.seed, vector_size)
                         : train_soundly(run, std::move(sampler), vector_size);
   }
@@ -63,31 +63,31 @@ class DpFedRec final : public NewsRecipe {
     if (serving_epsilon_ > 0) {
       SOTTO_TRY(const auto possible, query(1));
       (void)possible;
-      news_.wrap =
-          [this, seed = request.seed](std::shared_ptr<RankingModel> model) -> std::shared_ptr<RankingModel> {
-        auto towers = std::dynamic_pointer_cast<NewsRecommender>(std::move(model));
+      news_.wrap = [this, seed = request.seed](
+                       std::shared_ptr<model::RankingModel> model) -> std::shared_ptr<model::RankingModel> {
+        auto towers = std::dynamic_pointer_cast<model::NewsRecommender>(std::move(model));
         TORCH_CHECK(towers, "only a two-tower model has user vectors");
         auto release = query(static_cast<std::uint64_t>(towers->vector_size()));
         TORCH_CHECK(release.has_value(), "a user vector cannot be released");
-        return std::make_shared<NoisyUserModel>(std::move(towers), std::move(*release), seed);
+        return std::make_shared<model::NoisyUserModel>(std::move(towers), std::move(*release), seed);
       };
     }
     return NewsRun::prepare(news_, request);
   }
 
-  Result<TrainOutcome> train_as_printed(NewsRun& run, CohortSampler sampler, std::uint64_t seed,
+  Result<TrainOutcome> train_as_printed(NewsRun& run, fl::CohortSampler sampler, std::uint64_t seed,
                                         std::uint64_t vector_size) {
-    UpdateTransforms upload;
-    upload.push_back(std::make_unique<ClipNorm>(gradient_clip_));
+    fl::UpdateTransforms upload;
+    upload.push_back(std::make_unique<fl::ClipNorm>(gradient_clip_));
     // No coordinate of a vector of that norm is larger: only the noise is left to do.
-    upload.push_back(std::make_unique<ElementwiseLaplaceNoise>(gradient_clip_, printed_scale(), seed));
-    PlainMeans source(std::move(sampler), news_mean(federated_, std::move(upload), run.training()));
+    upload.push_back(std::make_unique<fl::ElementwiseLaplaceNoise>(gradient_clip_, printed_scale(), seed));
+    fl::PlainMeans source(std::move(sampler), fl::news_mean(federated_, std::move(upload), run.training()));
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
     SOTTO_TRY(outcome.privacy, printed_datasheet(run.dimension(), vector_size));
     return outcome;
   }
 
-  Result<TrainOutcome> train_soundly(NewsRun& run, CohortSampler sampler, std::uint64_t vector_size) {
+  Result<TrainOutcome> train_soundly(NewsRun& run, fl::CohortSampler sampler, std::uint64_t vector_size) {
     SOTTO_TRY(auto outcome,
               run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "dp-fedrec"));
     SOTTO_TRY(const std::string query_line, query_statement(vector_size));
@@ -99,12 +99,13 @@ class DpFedRec final : public NewsRecipe {
 
   double printed_scale() const { return 2 * gradient_clip_ / training_epsilon_; }
 
-  Result<UserEmbeddingRelease> query(std::uint64_t vector_size) const {
-    return UserEmbeddingRelease::create({.mode = as_printed() ? GuaranteeMode::paper : GuaranteeMode::sound,
-                                         .noise = NoiseKind::laplace,
-                                         .dimension = vector_size,
-                                         .clip = vector_clip_,
-                                         .epsilon = serving_epsilon_});
+  Result<privacy::UserEmbeddingRelease> query(std::uint64_t vector_size) const {
+    return privacy::UserEmbeddingRelease::create(
+        {.mode = as_printed() ? privacy::GuaranteeMode::paper : privacy::GuaranteeMode::sound,
+         .noise = privacy::NoiseKind::laplace,
+         .dimension = vector_size,
+         .clip = vector_clip_,
+         .epsilon = serving_epsilon_});
   }
 
   // Of one query, for the whole history; nothing: it has no noise.
@@ -126,18 +127,19 @@ class DpFedRec final : public NewsRecipe {
   }
 
   // Nobody's participations are capped.
-  Result<PrivacyDatasheet> printed_datasheet(std::uint64_t dimension, std::uint64_t vector_size) const {
+  Result<privacy::PrivacyDatasheet> printed_datasheet(std::uint64_t dimension,
+                                                      std::uint64_t vector_size) const {
     // The upload is the same release as VDP's, of a longer vector.
-    SOTTO_TRY(const auto upload, UserEmbeddingRelease::create({.mode = GuaranteeMode::paper,
-                                                               .noise = NoiseKind::laplace,
-                                                               .dimension = dimension,
-                                                               .clip = gradient_clip_,
-                                                               .epsilon = training_epsilon_}));
-    const MechanismStatement statement = upload.statement();
+    SOTTO_TRY(const auto upload, privacy::UserEmbeddingRelease::create({.mode = privacy::GuaranteeMode::paper,
+                                                                        .noise = privacy::NoiseKind::laplace,
+                                                                        .dimension = dimension,
+                                                                        .clip = gradient_clip_,
+                                                                        .epsilon = training_epsilon_}));
+    const privacy::MechanismStatement statement = upload.statement();
     SOTTO_TRY(const auto once, really_holds(statement, 1));
     SOTTO_TRY(const auto all, really_holds(statement, static_cast<std::uint64_t>(engine_.rounds)));
     SOTTO_TRY(const std::string query_line, query_statement(vector_size));
-    PrivacyDatasheet sheet;
+    privacy::PrivacyDatasheet sheet;
     sheet.recipe = "dp-fedrec";
     sheet.mode = "paper";
     sheet.mechanism = fmt::format(
@@ -158,9 +160,9 @@ class DpFedRec final : public NewsRecipe {
     return sheet;
   }
 
-  FederatedSettings federated_;
-  OptimiserSettings optimiser_;
-  PrivateTrainingSettings private_;
+  fl::FederatedSettings federated_;
+  fl::OptimiserSettings optimiser_;
+  fl::PrivateTrainingSettings private_;
   double training_epsilon_ = 10, gradient_clip_ = 0.005, serving_epsilon_ = 0, vector_clip_ = 0.001;
 };
 
@@ -168,4 +170,4 @@ class DpFedRec final : public NewsRecipe {
 
 std::unique_ptr<Recipe> make_dp_fedrec() { return std::make_unique<DpFedRec>(); }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

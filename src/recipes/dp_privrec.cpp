@@ -4,12 +4,12 @@
 // distributed noise, calibrated to the budget.
 
 #include "fl/printed_means.h"
-#include "privacy/accounting/paper_tables.h"
-#include "privacy/accounting/training_exposure.h"
+#include "privacy/accounting/claims.h"
+#include "privacy/accounting/datasheet.h"
 #include "recipes/interaction_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 class DpPrivRec final : public Recipe {
@@ -43,7 +43,7 @@ class DpPrivRec final : public Recipe {
       return run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "dp-privrec");
     SOTTO_TRY(const auto clip, printed_clip());
     SOTTO_TRY(auto sheet, printed_datasheet(clip, sampler.population()));
-    PrintedMeans source(clip, std::move(sampler), run.training(), run.training().values(), request.seed);
+    fl::PrintedMeans source(clip, std::move(sampler), run.training(), run.training().values(), request.seed);
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
     outcome.privacy = std::move(sheet);
     return outcome;
@@ -56,13 +56,13 @@ class DpPrivRec final : public Recipe {
 
  private:
   // Refuses optimisers other than plain sgd: the printed noise is added to its step.
-  Result<AdaptiveClip::Settings> printed_clip() const {
+  Result<privacy::AdaptiveClip::Settings> printed_clip() const {
     if (optimiser_.optimiser != "sgd" || optimiser_.momentum != 0 || optimiser_.halve_every != 0)
       return bad_input(
           "paper mode adds its noise to a plain step alpha3 * mean: use optimiser=sgd without momentum and "
           "halve_every, and learning_rate for alpha3");
-    AdaptiveClip::Settings settings;
-    settings.mode = GuaranteeMode::paper;
+    privacy::AdaptiveClip::Settings settings;
+    settings.mode = privacy::GuaranteeMode::paper;
     settings.initial_bound = initial_bound_;
     settings.smallest_bound = smallest_bound_;
     settings.quantile = quantile_;
@@ -75,22 +75,23 @@ class DpPrivRec final : public Recipe {
   }
 
   // Nobody's participations are capped.
-  Result<PrivacyDatasheet> printed_datasheet(const AdaptiveClip::Settings& clip,
-                                             std::uint64_t population) const {
-    SOTTO_TRY(const auto mechanism, AdaptiveClip::create(clip));
-    const PrivacyEvent event = mechanism.round_event();
+  Result<privacy::PrivacyDatasheet> printed_datasheet(const privacy::AdaptiveClip::Settings& clip,
+                                                      std::uint64_t population) const {
+    SOTTO_TRY(const auto mechanism, privacy::AdaptiveClip::create(clip));
+    const privacy::PrivacyEvent event = mechanism.round_event();
     const auto count = static_cast<std::uint64_t>(engine_.rounds);
     SOTTO_TRY(const auto holds,
-              account_training({event.mechanism, event.adjacency, event.unit,
-                                SamplingWithoutReplacement{clip.cohort, population}, count, count, 0},
-                               private_.delta));
-    PrivacyDatasheet sheet;
+              privacy::account_training(
+                  {event.mechanism, event.adjacency, event.unit,
+                   privacy::SamplingWithoutReplacement{clip.cohort, population}, count, count, 0},
+                  private_.delta));
+    privacy::PrivacyDatasheet sheet;
     sheet.recipe = "dp-privrec";
     sheet.mode = "paper";
     sheet.mechanism = fmt::format(
         "mean of differences clipped to an adaptive bound, Gaussian noise of the server; printed multiplier "
         "{:g}, of a round as it is applied {:.4g}",
-        clip.noise_multiplier, std::get<GaussianNoise>(event.mechanism).noise_multiplier);
+        clip.noise_multiplier, std::get<privacy::GaussianNoise>(event.mechanism).noise_multiplier);
     sheet.sampling = fmt::format("{} of {} users per round, without replacement", clip.cohort, population);
     sheet.composition = fmt::format("{} rounds, no cap on participations; server: {}, published: {}",
                                     engine_.rounds, name(holds.server.method), name(holds.published.method));
@@ -100,8 +101,8 @@ class DpPrivRec final : public Recipe {
     // The server adds the noise itself: before that it sees every difference as it is.
     sheet.epsilon_server = std::nullopt;
     sheet.epsilon_published = holds.published.epsilon;
-    sheet.epsilon_claimed =
-        privrec_claimed_epsilon(clip.noise_multiplier, clip.cohort, population, count, private_.delta);
+    sheet.epsilon_claimed = privacy::privrec_claimed_epsilon(clip.noise_multiplier, clip.cohort, population,
+                                                             count, private_.delta);
     sheet.server_sees = {"who takes part in which round", "every device's clipped difference, without noise",
                          "whether it was within the bound"};
     sheet.not_protected = {
@@ -114,9 +115,9 @@ class DpPrivRec final : public Recipe {
   }
 
   std::string mode_ = "sound";
-  EngineSettings engine_;
-  OptimiserSettings optimiser_;
-  PrivateTrainingSettings private_;
+  fl::EngineSettings engine_;
+  fl::OptimiserSettings optimiser_;
+  fl::PrivateTrainingSettings private_;
   double noise_ = 1, budget_share_ = 0.7, quantile_ = 0.9, initial_bound_ = 40, smallest_bound_ = 0.01,
          bound_rate_ = 1;
   InteractionRunSettings settings_;
@@ -126,4 +127,4 @@ class DpPrivRec final : public Recipe {
 
 std::unique_ptr<Recipe> make_dp_privrec() { return std::make_unique<DpPrivRec>(); }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

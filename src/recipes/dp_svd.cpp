@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "fl/pair_fold.h"
-#include "recipes/last_round.h"
+#include "recipes/interaction_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 // The fewer columns, the less noise: features with more values than this (title words) are left out.
@@ -47,25 +47,25 @@ class DpSvd final : public Recipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check());
-    SOTTO_TRY(const auto data, prepare_interactions(request.dataset, data_, request.seed));
+    SOTTO_TRY(const auto data, fl::prepare_interactions(request.dataset, data_, request.seed));
     SOTTO_TRY(const auto model, make_model(request));
-    const SumsShape shape = shape_of(request.dataset, data);
-    std::optional<TwoPrivateSums> sums;
+    const fl::SumsShape shape = shape_of(request.dataset, data);
+    std::optional<fl::TwoPrivateSums> sums;
     if (noise_ != "none") {
-      SOTTO_TRY(sums, TwoPrivateSums::calibrate(budget_, shape));
-      SOTTO_CHECK(save_plan(sums->accounted, request.run / "privacy.toml"));
+      SOTTO_TRY(sums, fl::TwoPrivateSums::calibrate(budget_, shape));
+      SOTTO_CHECK(privacy::save_plan(sums->accounted, request.run / "privacy.toml"));
     }
-    SOTTO_TRY(auto plans, sums ? Result<PairPlans>(sums->plans) : sums_without_noise(budget_, shape));
-    FlatParameters parameters(*model);
+    SOTTO_TRY(auto plans, sums ? Result<fl::PairPlans>(sums->plans) : fl::sums_without_noise(budget_, shape));
+    model::FlatParameters parameters(*model);
     const auto users = static_cast<double>(data.users.size());
-    PairFold fold(request.dataset, data, *model, std::move(plans), {vectors_, ridge_ / users},
-                  features_ ? item_fields(request.dataset.catalogue(), most_values_of_feature)
-                            : std::vector<TabularField>());
+    fl::PairFold fold(request.dataset, data, *model, std::move(plans), {vectors_, ridge_ / users},
+                      features_ ? model::item_fields(request.dataset.catalogue(), most_values_of_feature)
+                                : std::vector<model::TabularField>());
     const auto everybody = static_cast<std::int64_t>(data.users.size());
-    SOTTO_TRY(auto sampler, CohortSampler::create(data.users, everybody, request.seed));
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(data.users, everybody, request.seed));
     SOTTO_TRY(const auto gather,
-              budget_.sums.gather({{std::move(sampler), every_round}, fold, request.seed}));
-    CohortRounds source(fold, *gather);
+              budget_.sums.gather({{std::move(sampler), fl::every_round}, fold, request.seed}));
+    fl::CohortRounds source(fold, *gather);
     SOTTO_TRY(auto outcome, train_to_last_round(request, parameters, source, optimiser_, engine_,
                                                 [&] { return measure(request, data, *model); }));
     outcome.training_users = data.users.size();
@@ -75,9 +75,9 @@ class DpSvd final : public Recipe {
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
-    SOTTO_TRY(const auto data, prepare_interactions(request.dataset, data_, request.seed));
+    SOTTO_TRY(const auto data, fl::prepare_interactions(request.dataset, data_, request.seed));
     SOTTO_TRY(const auto model, make_model(request));
-    FlatParameters parameters(*model);
+    model::FlatParameters parameters(*model);
     return measure_last_round(request, parameters, [&] { return measure(request, data, *model); });
   }
 
@@ -94,7 +94,7 @@ class DpSvd final : public Recipe {
     return {};
   }
 
-  SumsShape shape_of(const Dataset& dataset, const InteractionData& interactions) const {
+  fl::SumsShape shape_of(const data::Dataset& dataset, const fl::InteractionData& interactions) const {
     const std::uint64_t users = interactions.users.size(), all = dataset.item_count();
     const std::uint64_t chosen =
         items_ > 0 ? static_cast<std::uint64_t>(items_) : std::clamp<std::uint64_t>(users / 8, 50, 1000);
@@ -103,34 +103,34 @@ class DpSvd final : public Recipe {
     return {all, std::min(chosen, all), users, counts_noise};
   }
 
-  Result<std::shared_ptr<ItemVectors>> make_model(const RunRequest& request) const {
+  Result<std::shared_ptr<model::ItemVectors>> make_model(const RunRequest& request) const {
     SOTTO_TRY(const auto device, request.compute_device());
     const auto items = static_cast<std::int64_t>(request.dataset.item_count());
-    auto model = std::make_shared<ItemVectors>(items, vectors_);
+    auto model = std::make_shared<model::ItemVectors>(items, vectors_);
     model->to(device);
     return model;
   }
 
-  TestMetrics measure(const RunRequest& request, const InteractionData& data,
-                      const ItemVectors& model) const {
-    const RankingWeights weights{popularity_ / static_cast<double>(data.users.size()), again_};
-    return request.evaluate_held_out(request.dataset, data, [&](const TakeScores& take) {
-      score_test_users(request.dataset, data, model, weights, take);
+  TestMetrics measure(const RunRequest& request, const fl::InteractionData& data,
+                      const model::ItemVectors& model) const {
+    const model::RankingWeights weights{popularity_ / static_cast<double>(data.users.size()), again_};
+    return request.evaluate_held_out(request.dataset, data, [&](const fl::TakeScores& take) {
+      fl::score_test_users(request.dataset, data, model, weights, take);
     });
   }
 
-  EngineSettings engine_;
-  OptimiserSettings optimiser_;
+  fl::EngineSettings engine_;
+  fl::OptimiserSettings optimiser_;
   std::string noise_ = "distributed";
   std::int64_t items_ = 0, vectors_ = 64;
   bool features_ = true;
   double choose_noise_ = 0, ridge_ = 50, popularity_ = 1000, again_ = 10;
-  PrivateTrainingSettings budget_;
-  InteractionSettings data_;
+  fl::PrivateTrainingSettings budget_;
+  fl::InteractionSettings data_;
 };
 
 }  // namespace
 
 std::unique_ptr<Recipe> make_dp_svd() { return std::make_unique<DpSvd>(); }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -4,12 +4,12 @@
 // paper: sums without noise. sound: the whole catalogue's vectors are sent and returned, so that which items
 // a device holds shows nowhere, and the sum carries user-level distributed noise.
 
+#include "fl/server_optimiser.h"
 #include "fl/split_fold.h"
-#include "fl/split_optimiser.h"
 #include "recipes/news_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 class EfficientFedRec final : public NewsRecipe {
@@ -31,36 +31,36 @@ class EfficientFedRec final : public NewsRecipe {
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check_federated(news_));
     SOTTO_TRY(auto run, prepare(request));
-    SOTTO_TRY(auto split, SplitTraining::create(run.training(), run.model()));
-    SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, efficient_.group, request.seed));
+    SOTTO_TRY(auto split, fl::SplitTraining::create(run.training(), run.model()));
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, efficient_.group, request.seed));
     const auto first = static_cast<std::int64_t>(run.dimension()) - split.user_size();
     news_optimiser_.optimiser = "adam";
-    SOTTO_TRY(auto news, make_optimiser(news_optimiser_, run.parameters().values().slice(0, 0, first)));
-    SOTTO_TRY(auto user, make_optimiser(user_optimiser_, split.user_encoder()));
-    SplitOptimiser optimiser(std::move(news), std::move(user), first);
+    SOTTO_TRY(auto news, fl::make_optimiser(news_optimiser_, run.parameters().values().slice(0, 0, first)));
+    SOTTO_TRY(auto user, fl::make_optimiser(user_optimiser_, split.user_encoder()));
+    fl::SplitOptimiser optimiser(std::move(news), std::move(user), first);
     return mode_ == "paper" ? as_printed(run, split, std::move(sampler), optimiser, request)
                             : soundly(run, split, std::move(sampler), optimiser, request);
   }
 
  private:
-  Result<TrainOutcome> as_printed(NewsRun& run, SplitTraining& split, CohortSampler sampler,
-                                  ServerOptimiser& optimiser, const RunRequest& request) {
-    UnionFold fold(efficient_, sampler, split, request.dataset.catalogue().size(), request.seed);
+  Result<TrainOutcome> as_printed(NewsRun& run, fl::SplitTraining& split, fl::CohortSampler sampler,
+                                  fl::ServerOptimiser& optimiser, const RunRequest& request) {
+    fl::UnionFold fold(efficient_, sampler, split, request.dataset.catalogue().size(), request.seed);
     SOTTO_TRY(const auto gather,
-              private_.sums.gather({{std::move(sampler), every_round}, fold, request.seed}));
-    CohortRounds source(fold, *gather);
+              private_.sums.gather({{std::move(sampler), fl::every_round}, fold, request.seed}));
+    fl::CohortRounds source(fold, *gather);
     SOTTO_TRY(auto outcome, run.train(source, optimiser, engine_));
     outcome.privacy = printed_datasheet();
     return outcome;
   }
 
-  Result<TrainOutcome> soundly(NewsRun& run, SplitTraining& split, CohortSampler sampler,
-                               ServerOptimiser& optimiser, const RunRequest& request) {
+  Result<TrainOutcome> soundly(NewsRun& run, fl::SplitTraining& split, fl::CohortSampler sampler,
+                               fl::ServerOptimiser& optimiser, const RunRequest& request) {
     const std::uint64_t catalogue = request.dataset.catalogue().size();
-    SOTTO_CHECK(check_nothing_is_chosen(news_.data));
-    const auto shape = TrainingShape::of(split.dimension(catalogue), sampler, engine_.rounds);
-    SOTTO_TRY(auto rounds, SoundRounds::begin(private_, shape, request.run));
-    CatalogueFold fold(rounds.plan(), split, catalogue);
+    SOTTO_CHECK(fl::check_nothing_is_chosen(news_.data));
+    const auto shape = fl::TrainingShape::of(split.dimension(catalogue), sampler, engine_.rounds);
+    SOTTO_TRY(auto rounds, fl::SoundRounds::begin(private_, shape, request.run));
+    fl::CatalogueFold fold(rounds.plan(), split, catalogue);
     SOTTO_TRY(auto* source, rounds.through(fold, fold, std::move(sampler), request.seed));
     SOTTO_TRY(auto outcome, run.train(*source, optimiser, engine_));
     outcome.privacy = rounds.datasheet("efficient-fedrec");
@@ -68,8 +68,8 @@ class EfficientFedRec final : public NewsRecipe {
   }
 
   // No differential privacy holds, and the page says why.
-  PrivacyDatasheet printed_datasheet() const {
-    PrivacyDatasheet sheet;
+  privacy::PrivacyDatasheet printed_datasheet() const {
+    privacy::PrivacyDatasheet sheet;
     sheet.recipe = "efficient-fedrec";
     sheet.mode = "paper";
     sheet.mechanism = fmt::format(
@@ -86,13 +86,13 @@ class EfficientFedRec final : public NewsRecipe {
   }
 
   std::string mode_ = "sound";
-  EfficientSettings efficient_;
-  OptimiserSettings user_optimiser_, news_optimiser_;
-  PrivateTrainingSettings private_;
+  fl::EfficientSettings efficient_;
+  fl::OptimiserSettings user_optimiser_, news_optimiser_;
+  fl::PrivateTrainingSettings private_;
 };
 
 }  // namespace
 
 std::unique_ptr<Recipe> make_efficient_fedrec() { return std::make_unique<EfficientFedRec>(); }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

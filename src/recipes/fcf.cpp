@@ -10,26 +10,26 @@
 
 #include "fl/plain_means.h"
 #include "fl/training_data.h"
-#include "recipes/last_round.h"
+#include "recipes/interaction_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 // Who trains on what, and the item factors. Refers to the request.
 struct FactorisationRun {
   const RunRequest& request;
   std::int64_t max_history = 0;
-  DevicePositives devices = {};
-  std::optional<InteractionData> interactions = {};  // empty: the data has impressions
+  fl::DevicePositives devices = {};
+  std::optional<fl::InteractionData> interactions = {};  // empty: the data has impressions
   std::vector<std::uint32_t> test_impressions = {};
-  std::shared_ptr<FactorModel> model = {};
-  std::unique_ptr<FlatParameters> parameters = {};
+  std::shared_ptr<fl::FactorModel> model = {};
+  std::unique_ptr<model::FlatParameters> parameters = {};
 
   TestMetrics measure() const {
     if (interactions)
-      return request.evaluate_held_out(request.dataset, *interactions, [&](const TakeScores& take) {
-        score_test_users(request.dataset, *interactions, *model, take);
+      return request.evaluate_held_out(request.dataset, *interactions, [&](const fl::TakeScores& take) {
+        fl::score_test_users(request.dataset, *interactions, *model, take);
       });
     return request.evaluate(*model, request.dataset, test_impressions, static_cast<std::size_t>(max_history));
   }
@@ -56,9 +56,9 @@ class Fcf final : public Recipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
-    SOTTO_TRY(auto sampler, CohortSampler::create(run.devices.users, cohort_, request.seed));
-    PlainMeans source(std::move(sampler),
-                      factorisation_mean(run.devices, run.devices.users.size(), *run.model));
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.devices.users, cohort_, request.seed));
+    fl::PlainMeans source(std::move(sampler),
+                          fl::factorisation_mean(run.devices, run.devices.users.size(), *run.model));
     SOTTO_TRY(auto outcome, train_to_last_round(request, *run.parameters, source, optimiser_, engine_,
                                                 [&] { return run.measure(); }));
     outcome.training_users = run.devices.users.size();
@@ -78,38 +78,38 @@ class Fcf final : public Recipe {
     SOTTO_CHECK(choose_devices(run));
     torch::manual_seed(request.seed);
     run.model =
-        std::make_shared<FactorModel>(static_cast<std::int64_t>(request.dataset.item_count()), factors_);
+        std::make_shared<fl::FactorModel>(static_cast<std::int64_t>(request.dataset.item_count()), factors_);
     run.model->to(device);
-    run.parameters = std::make_unique<FlatParameters>(*run.model);
+    run.parameters = std::make_unique<model::FlatParameters>(*run.model);
     return run;
   }
 
   Status choose_devices(FactorisationRun& run) const {
-    const Dataset& dataset = run.request.dataset;
+    const data::Dataset& dataset = run.request.dataset;
     if (dataset.has_interactions()) {
-      SOTTO_TRY(run.interactions, prepare_interactions(dataset, interactions_, run.request.seed));
-      run.devices = positives_of(dataset, *run.interactions);
+      SOTTO_TRY(run.interactions, fl::prepare_interactions(dataset, interactions_, run.request.seed));
+      run.devices = fl::positives_of(dataset, *run.interactions);
       return {};
     }
     if (!dataset.has_impressions())
       return bad_input("{} has neither interactions nor impressions: nothing can be learned from it",
                        dataset.name());
-    SOTTO_TRY(auto data, prepare_training_data(dataset, impressions_, run.request.seed));
-    run.devices = positives_of(dataset, data.users);
+    SOTTO_TRY(auto data, fl::prepare_training_data(dataset, impressions_, run.request.seed));
+    run.devices = fl::positives_of(dataset, data.users);
     run.test_impressions = std::move(data.test);
     return {};
   }
 
-  EngineSettings engine_;
-  OptimiserSettings optimiser_;
+  fl::EngineSettings engine_;
+  fl::OptimiserSettings optimiser_;
   std::int64_t cohort_ = 100;
-  FactorisationSettings factors_;
-  InteractionSettings interactions_;
-  TrainingDataSettings impressions_;
+  fl::FactorisationSettings factors_;
+  fl::InteractionSettings interactions_;
+  fl::TrainingDataSettings impressions_;
 };
 
 }  // namespace
 
 std::unique_ptr<Recipe> make_fcf() { return std::make_unique<Fcf>(); }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -4,11 +4,11 @@
 // same model and rounds; updates are clipped as one vector and summed with distributed noise.
 
 #include "privacy/accounting/account.h"
-#include "privacy/mechanisms/elementwise_laplace.h"
+#include "privacy/mechanisms/vector_release.h"
 #include "recipes/news_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 class FedNewsRec final : public NewsRecipe {
@@ -30,12 +30,12 @@ class FedNewsRec final : public NewsRecipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
-    SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
     if (federated_.mode != "paper")
       return run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "fednewsrec");
-    UpdateTransforms upload;
-    upload.push_back(std::make_unique<ElementwiseLaplaceNoise>(element_clip_, laplace_, request.seed));
-    PlainMeans source(std::move(sampler), news_mean(federated_, std::move(upload), run.training()));
+    fl::UpdateTransforms upload;
+    upload.push_back(std::make_unique<fl::ElementwiseLaplaceNoise>(element_clip_, laplace_, request.seed));
+    fl::PlainMeans source(std::move(sampler), fl::news_mean(federated_, std::move(upload), run.training()));
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
     SOTTO_TRY(outcome.privacy, as_printed(run.dimension()));
     return outcome;
@@ -43,14 +43,15 @@ class FedNewsRec final : public NewsRecipe {
 
  private:
   // Nobody's participations are capped, so every round counts.
-  Result<PrivacyDatasheet> as_printed(std::uint64_t dimension) const {
-    SOTTO_TRY(const auto upload, ElementwiseLaplace::create({element_clip_, laplace_, dimension}));
-    const MechanismStatement statement = upload.statement();
-    PrivacyEvent all = *statement.holds;
+  Result<privacy::PrivacyDatasheet> as_printed(std::uint64_t dimension) const {
+    SOTTO_TRY(const auto upload, privacy::ElementwiseLaplace::create({element_clip_, laplace_, dimension}));
+    const privacy::MechanismStatement statement = upload.statement();
+    privacy::PrivacyEvent all = *statement.holds;
     all.count = static_cast<std::uint64_t>(engine_.rounds);
     all.total_variation = 0;  // of the law as printed
-    SOTTO_TRY(const auto holds, account({&all, 1}, 0, Method::pure_composition, Adversary::server));
-    PrivacyDatasheet sheet;
+    SOTTO_TRY(const auto holds,
+              privacy::account({&all, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server));
+    privacy::PrivacyDatasheet sheet;
     sheet.recipe = "fednewsrec";
     sheet.mode = "paper";
     sheet.mechanism = fmt::format("every coordinate clipped to {:g}, Laplace({:g}) on each of {}",
@@ -68,9 +69,9 @@ class FedNewsRec final : public NewsRecipe {
     return sheet;
   }
 
-  FederatedSettings federated_;
-  OptimiserSettings optimiser_;
-  PrivateTrainingSettings private_;
+  fl::FederatedSettings federated_;
+  fl::OptimiserSettings optimiser_;
+  fl::PrivateTrainingSettings private_;
   double element_clip_ = 0.005, laplace_ = 0.015;
 };
 
@@ -78,4 +79,4 @@ class FedNewsRec final : public NewsRecipe {
 
 std::unique_ptr<Recipe> make_fednewsrec() { return std::make_unique<FedNewsRec>(); }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

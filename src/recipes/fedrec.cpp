@@ -6,7 +6,7 @@
 #include "recipes/news_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 class FedRec final : public NewsRecipe {
@@ -25,18 +25,19 @@ class FedRec final : public NewsRecipe {
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check_federated(news_));
     SOTTO_TRY(auto run, prepare(request));
-    SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
-    PlainMeans source(std::move(sampler), news_mean(federated_, make_transforms(federated_), run.training()));
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
+    fl::PlainMeans source(std::move(sampler),
+                          fl::news_mean(federated_, fl::make_transforms(federated_), run.training()));
     return run.train(source, optimiser_, engine_);
   }
 
  private:
-  FederatedSettings federated_;
-  OptimiserSettings optimiser_;
+  fl::FederatedSettings federated_;
+  fl::OptimiserSettings optimiser_;
 };
 
 }  // namespace
 
 std::unique_ptr<Recipe> make_fedrec() { return std::make_unique<FedRec>(); }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

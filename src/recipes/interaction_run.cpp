@@ -1,8 +1,39 @@
 #include "recipes/interaction_run.h"
 
-#include "recipes/last_round.h"
+namespace sotto::recipes {
 
-namespace sotto {
+Result<TrainOutcome> train_to_last_round(const RunRequest& request, model::FlatParameters& parameters,
+                                         fl::UpdateSource& source,
+                                         const fl::OptimiserSettings& optimiser_settings,
+                                         const fl::EngineSettings& engine_settings,
+                                         const MeasureTest& measure) {
+  SOTTO_TRY(const auto optimiser, fl::make_optimiser(optimiser_settings, parameters.values()));
+  fl::RoundEngine engine(engine_settings, request.run, parameters, source, *optimiser);
+  TrainOutcome outcome;
+  SOTTO_TRY(outcome.summary, engine.run(request.resume, {}, request.observe));
+  if (!outcome.summary.interrupted) {
+    const TestMetrics test = measure();
+    if (const auto* held_out = std::get_if<metrics::HeldOutReport>(&test)) outcome.held_out = *held_out;
+    if (const auto* impressions = std::get_if<metrics::MeanImpressionMetrics>(&test))
+      outcome.test = *impressions;
+  }
+  outcome.parameters = parameters.size();
+  if (!outcome.summary.rounds.empty()) {
+    outcome.bytes_down = outcome.summary.rounds.back().bytes_down;
+    outcome.bytes_up = outcome.summary.rounds.back().bytes_up;
+  }
+  return outcome;
+}
+
+Result<TestMetrics> measure_last_round(const RunRequest& request, model::FlatParameters& parameters,
+                                       const MeasureTest& measure) {
+  SOTTO_TRY(const auto last, fl::load_checkpoint(request.run / "best.sotto", parameters.layout()));
+  {
+    torch::NoGradGuard no_grad;
+    parameters.values().copy_(last.parameters);
+  }
+  return measure();  // may train: devices tune before they are tested
+}
 
 void InteractionRunSettings::bind(SettingsTable& table) {
   table
@@ -20,36 +51,36 @@ void InteractionRunSettings::bind(SettingsTable& table) {
 }
 
 Result<InteractionRun> InteractionRun::prepare(const InteractionRunSettings& settings,
-                                               const RunRequest& request, MetaLearning method) {
+                                               const RunRequest& request, fl::MetaLearning method) {
   InteractionRun run(settings, request);
   SOTTO_TRY(const auto device, request.compute_device());
-  SOTTO_TRY(auto data, prepare_interactions(request.dataset, settings.data, request.seed));
-  run.data_ = std::make_unique<InteractionData>(std::move(data));
-  SOTTO_TRY(auto inputs, build_tabular_inputs(request.dataset, input_choice(settings.inputs)));
-  run.inputs_ = std::make_unique<TabularInputs>(std::move(inputs));
-  SOTTO_TRY(auto tasks, InteractionTasks::create(request.dataset, *run.data_, *run.inputs_, settings.tasks,
-                                                 request.seed));
+  SOTTO_TRY(auto data, fl::prepare_interactions(request.dataset, settings.data, request.seed));
+  run.data_ = std::make_unique<fl::InteractionData>(std::move(data));
+  SOTTO_TRY(auto inputs, model::build_tabular_inputs(request.dataset, model::input_choice(settings.inputs)));
+  run.inputs_ = std::make_unique<model::TabularInputs>(std::move(inputs));
+  SOTTO_TRY(auto tasks, fl::InteractionTasks::create(request.dataset, *run.data_, *run.inputs_,
+                                                     settings.tasks, request.seed));
   torch::manual_seed(request.seed);
-  run.model_ = std::make_shared<TabularModel>(settings.shape, *run.inputs_);
+  run.model_ = std::make_shared<model::TabularModel>(settings.shape, *run.inputs_);
   run.model_->to(device);
-  run.parameters_ = std::make_unique<FlatParameters>(*run.model_);
-  run.training_ = std::make_unique<InteractionTraining>(
+  run.parameters_ = std::make_unique<model::FlatParameters>(*run.model_);
+  run.training_ = std::make_unique<fl::InteractionTraining>(
       *run.data_, *run.inputs_, std::move(tasks), *run.model_, *run.parameters_, settings.copies, method);
   return run;
 }
 
-Result<CohortSampler> InteractionRun::sampler() const {
-  return CohortSampler::create(data_->users, settings_.cohort, request_.seed);
+Result<fl::CohortSampler> InteractionRun::sampler() const {
+  return fl::CohortSampler::create(data_->users, settings_.cohort, request_.seed);
 }
 
 TestMetrics InteractionRun::measure() const {
-  return request_.evaluate_held_out(request_.dataset, *data_, [this](const TakeScores& take) {
+  return request_.evaluate_held_out(request_.dataset, *data_, [this](const fl::TakeScores& take) {
     training_->score_test_users(settings_.tuning_epochs, settings_.tuning_rate, take);
   });
 }
 
-Result<TrainOutcome> InteractionRun::train(UpdateSource& source, const OptimiserSettings& optimiser,
-                                           const EngineSettings& engine) {
+Result<TrainOutcome> InteractionRun::train(fl::UpdateSource& source, const fl::OptimiserSettings& optimiser,
+                                           const fl::EngineSettings& engine) {
   SOTTO_TRY(auto outcome, train_to_last_round(request_, *parameters_, source, optimiser, engine,
                                               [this] { return measure(); }));
   outcome.training_users = data_->users.size();
@@ -57,11 +88,13 @@ Result<TrainOutcome> InteractionRun::train(UpdateSource& source, const Optimiser
   return outcome;
 }
 
-Result<TrainOutcome> InteractionRun::train_soundly(const PrivateTrainingSettings& budget,
-                                                   CohortSampler sampler, const OptimiserSettings& optimiser,
-                                                   const EngineSettings& engine, const std::string& recipe) {
-  const auto shape = TrainingShape::of(dimension(), sampler, engine.rounds);
-  SOTTO_TRY(auto rounds, SoundRounds::begin(budget, shape, request_.run));
+Result<TrainOutcome> InteractionRun::train_soundly(const fl::PrivateTrainingSettings& budget,
+                                                   fl::CohortSampler sampler,
+                                                   const fl::OptimiserSettings& optimiser,
+                                                   const fl::EngineSettings& engine,
+                                                   const std::string& recipe) {
+  const auto shape = fl::TrainingShape::of(dimension(), sampler, engine.rounds);
+  SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
   SOTTO_TRY(auto* source,
             rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.seed));
   SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
@@ -73,4 +106,4 @@ Result<TestMetrics> InteractionRun::evaluate_best() {
   return measure_last_round(request_, *parameters_, [this] { return measure(); });
 }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

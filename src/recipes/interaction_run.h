@@ -2,23 +2,40 @@
 // What all recipes over interaction data share: protocol, inputs, model, local training, and the way through
 // the round engine to test metrics.
 
+#include <functional>
 #include <memory>
 
 #include "fl/cohort_sampler.h"
 #include "fl/interaction_training.h"
 #include "fl/private_training.h"
+#include "fl/server_optimiser.h"
+#include "model/flat_parameters.h"
 #include "recipes/recipe.h"
 
-namespace sotto {
+namespace sotto::recipes {
+
+// Training that publishes its last round: none is chosen on what users did.
+
+// Test metrics of the parameters as they are now.
+using MeasureTest = std::function<TestMetrics()>;
+
+// Trains through the round engine, then measures; an interrupted run is not measured. Users and samples are
+// left for the caller to fill in.
+Result<TrainOutcome> train_to_last_round(const RunRequest& request, model::FlatParameters& parameters,
+                                         fl::UpdateSource& source, const fl::OptimiserSettings& optimiser,
+                                         const fl::EngineSettings& engine, const MeasureTest& measure);
+// Measures the parameters of a finished run.
+Result<TestMetrics> measure_last_round(const RunRequest& request, model::FlatParameters& parameters,
+                                       const MeasureTest& measure);
 
 struct InteractionRunSettings {
   std::string inputs = "rich";
   std::int64_t cohort = 100, tuning_epochs = 0;
   double tuning_rate = 0.1;
-  InteractionSettings data;
-  TabularShape shape;
-  TaskSettings tasks;
-  CopySettings copies;
+  fl::InteractionSettings data;
+  model::TabularShape shape;
+  fl::TaskSettings tasks;
+  fl::CopySettings copies;
   void bind(SettingsTable& table);
 };
 
@@ -26,18 +43,18 @@ struct InteractionRunSettings {
 class InteractionRun {
  public:
   static Result<InteractionRun> prepare(const InteractionRunSettings& settings, const RunRequest& request,
-                                        MetaLearning method = MetaLearning::reptile);
+                                        fl::MetaLearning method = fl::MetaLearning::reptile);
 
-  Result<CohortSampler> sampler() const;
-  InteractionTraining& training() { return *training_; }
-  const InteractionData& data() const { return *data_; }
+  Result<fl::CohortSampler> sampler() const;
+  fl::InteractionTraining& training() { return *training_; }
+  const fl::InteractionData& data() const { return *data_; }
   std::uint64_t dimension() const { return static_cast<std::uint64_t>(parameters_->size()); }
 
-  Result<TrainOutcome> train(UpdateSource& source, const OptimiserSettings& optimiser,
-                             const EngineSettings& engine);
+  Result<TrainOutcome> train(fl::UpdateSource& source, const fl::OptimiserSettings& optimiser,
+                             const fl::EngineSettings& engine);
   // On the sound path; the page about it is in the outcome.
-  Result<TrainOutcome> train_soundly(const PrivateTrainingSettings& budget, CohortSampler sampler,
-                                     const OptimiserSettings& optimiser, const EngineSettings& engine,
+  Result<TrainOutcome> train_soundly(const fl::PrivateTrainingSettings& budget, fl::CohortSampler sampler,
+                                     const fl::OptimiserSettings& optimiser, const fl::EngineSettings& engine,
                                      const std::string& recipe);
   Result<TestMetrics> evaluate_best();
 
@@ -48,11 +65,11 @@ class InteractionRun {
 
   const InteractionRunSettings& settings_;
   const RunRequest& request_;
-  std::unique_ptr<InteractionData> data_;
-  std::unique_ptr<TabularInputs> inputs_;
-  std::shared_ptr<TabularModel> model_;
-  std::unique_ptr<FlatParameters> parameters_;
-  std::unique_ptr<InteractionTraining> training_;
+  std::unique_ptr<fl::InteractionData> data_;
+  std::unique_ptr<model::TabularInputs> inputs_;
+  std::shared_ptr<model::TabularModel> model_;
+  std::unique_ptr<model::FlatParameters> parameters_;
+  std::unique_ptr<fl::InteractionTraining> training_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::recipes

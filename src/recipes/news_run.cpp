@@ -5,12 +5,12 @@
 #include "base/log.h"
 #include "recipes/news_text.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 std::string federated_models() {
   std::string names;
-  for (const auto& entry : models())
+  for (const auto& entry : model::models())
     if (entry.federated()) names += (names.empty() ? "" : ", ") + std::string(entry.name);
   return names;
 }
@@ -26,9 +26,9 @@ NewsSettings NewsSettings::private_nrms() {
 }
 
 void NewsSettings::bind(SettingsTable& table) {
-  const auto found = find_model(model);
+  const auto found = model::find_model(model);
   if (!found) return;  // the run is refused, with advice
-  const ModelEntry& entry = **found;
+  const model::ModelEntry& entry = **found;
   if (entry.user_ids()) shape.user_mask = entry.user_mask;
   shape.bind(table, [&](std::string_view name) { return entry.reads_setting(name); });
   data.bind(table);
@@ -50,13 +50,13 @@ void NewsSettings::bind(SettingsTable& table) {
 
 void NewsSettings::bind_with_choice(SettingsTable& table) {
   std::vector<std::string> names;
-  for (const auto& entry : models()) names.emplace_back(entry.name);
+  for (const auto& entry : model::models()) names.emplace_back(entry.name);
   table.add_choice("model", model, std::move(names), "News model; the settings below are those it reads");
   bind(table);
 }
 
 Status check_federated(const NewsSettings& settings) {
-  SOTTO_TRY(const auto* entry, find_model(settings.model));
+  SOTTO_TRY(const auto* entry, model::find_model(settings.model));
   if (entry->federated()) return {};
   return bad_input(
       "{} {}, which devices do not share: choose --set model=NAME among {}, or train it in one place with "
@@ -68,30 +68,31 @@ Status check_federated(const NewsSettings& settings) {
 
 Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest& request) {
   NewsRun run(settings, request);
-  SOTTO_TRY(const auto* entry, find_model(settings.model));
+  SOTTO_TRY(const auto* entry, model::find_model(settings.model));
   SOTTO_TRY(const auto device, request.compute_device());
-  SOTTO_TRY(const auto precision, precision_on(settings.precision, request.device));
-  SOTTO_TRY(auto data, prepare_training_data(request.dataset, settings.data, request.seed));
-  run.data_ = std::make_unique<TrainingData>(std::move(data));
+  SOTTO_TRY(const auto precision, model::precision_on(settings.precision, request.device));
+  SOTTO_TRY(auto data, fl::prepare_training_data(request.dataset, settings.data, request.seed));
+  run.data_ = std::make_unique<fl::TrainingData>(std::move(data));
   torch::manual_seed(request.seed);
   SOTTO_TRY(auto text, read_news_text(settings, request, *entry));
   run.items_ = text.items;
   run.read_ = std::move(text.read);
-  ModelInputs inputs{settings.shape, std::move(text.words), std::move(text.items),
-                     entry->user_ids() ? KnownUsers{run.data_->users} : KnownUsers{}, std::move(text.bert)};
+  model::ModelInputs inputs{settings.shape, std::move(text.words), std::move(text.items),
+                            entry->user_ids() ? model::KnownUsers{run.data_->users} : model::KnownUsers{},
+                            std::move(text.bert)};
   SOTTO_CHECK(check_learned_codes(request.run, request.dataset, *entry, inputs.known));
   if (entry->features.entities && inputs.items->entity_count == 0)
     info("{} names no entities: {} reads the words alone", request.dataset.name(), entry->name);
   run.model_ = entry->make(inputs);
   if (settings.wrap) run.model_ = settings.wrap(std::move(run.model_));
   run.model_->to(device);
-  run.parameters_ = std::make_unique<FlatParameters>(*run.model_);
-  run.training_ = std::make_unique<NewsTraining>(request.dataset, *run.data_, settings.data, *run.model_,
-                                                 *run.parameters_, request.seed, precision);
+  run.parameters_ = std::make_unique<model::FlatParameters>(*run.model_);
+  run.training_ = std::make_unique<fl::NewsTraining>(request.dataset, *run.data_, settings.data, *run.model_,
+                                                     *run.parameters_, request.seed, precision);
   return run;
 }
 
-MeanImpressionMetrics NewsRun::measure(const std::vector<std::uint32_t>& impressions) {
+metrics::MeanImpressionMetrics NewsRun::measure(const std::vector<std::uint32_t>& impressions) {
   return request_.evaluate(*model_, request_.dataset, impressions,
                            static_cast<std::size_t>(settings_.data.max_history));
 }
@@ -105,7 +106,7 @@ TrainedNews NewsRun::trained() const {
                    .read = read_,
                    .category_names = {},
                    .subcategory_names = {}};
-  const Catalogue& catalogue = request_.dataset.catalogue();
+  const data::Catalogue& catalogue = request_.dataset.catalogue();
   for (std::size_t i = 0; i < catalogue.category_names.size(); ++i)
     news.category_names.emplace_back(catalogue.category_names[i]);
   for (std::size_t i = 0; i < catalogue.subcategory_names.size(); ++i)
@@ -113,16 +114,16 @@ TrainedNews NewsRun::trained() const {
   return news;
 }
 
-Result<TrainOutcome> NewsRun::train(UpdateSource& source, const OptimiserSettings& optimiser_settings,
-                                    const EngineSettings& engine_settings) {
-  SOTTO_TRY(const auto optimiser, make_optimiser(optimiser_settings, parameters_->values()));
+Result<TrainOutcome> NewsRun::train(fl::UpdateSource& source, const fl::OptimiserSettings& optimiser_settings,
+                                    const fl::EngineSettings& engine_settings) {
+  SOTTO_TRY(const auto optimiser, fl::make_optimiser(optimiser_settings, parameters_->values()));
   return train(source, *optimiser, engine_settings);
 }
 
-Result<TrainOutcome> NewsRun::train(UpdateSource& source, ServerOptimiser& optimiser,
-                                    const EngineSettings& engine_settings) {
-  RoundEngine engine(engine_settings, request_.run, *parameters_, source, optimiser);
-  Validate validate;
+Result<TrainOutcome> NewsRun::train(fl::UpdateSource& source, fl::ServerOptimiser& optimiser,
+                                    const fl::EngineSettings& engine_settings) {
+  fl::RoundEngine engine(engine_settings, request_.run, *parameters_, source, optimiser);
+  fl::Validate validate;
   if (!data_->validation.empty()) validate = [&] { return measure(data_->validation).mean; };
   TrainOutcome outcome;
   SOTTO_TRY(outcome.summary, engine.run(request_.resume, validate, request_.observe));
@@ -139,20 +140,20 @@ Result<TrainOutcome> NewsRun::train(UpdateSource& source, ServerOptimiser& optim
 }
 
 Status NewsRun::load_best() {
-  SOTTO_TRY(const auto best, load_checkpoint(request_.run / "best.sotto", parameters_->layout()));
+  SOTTO_TRY(const auto best, fl::load_checkpoint(request_.run / "best.sotto", parameters_->layout()));
   torch::NoGradGuard no_grad;
   parameters_->values().copy_(best.parameters);
   return {};
 }
 
-MeanImpressionMetrics NewsRun::measure_test() { return measure(data_->test); }
+metrics::MeanImpressionMetrics NewsRun::measure_test() { return measure(data_->test); }
 
-Result<TrainOutcome> NewsRun::train_soundly(const PrivateTrainingSettings& budget, CohortSampler sampler,
-                                            ServerOptimiser& optimiser, const EngineSettings& engine,
-                                            const std::string& recipe) {
-  SOTTO_CHECK(check_nothing_is_chosen(settings_.data));
-  const auto shape = TrainingShape::of(dimension(), sampler, engine.rounds);
-  SOTTO_TRY(auto rounds, SoundRounds::begin(budget, shape, request_.run));
+Result<TrainOutcome> NewsRun::train_soundly(const fl::PrivateTrainingSettings& budget,
+                                            fl::CohortSampler sampler, fl::ServerOptimiser& optimiser,
+                                            const fl::EngineSettings& engine, const std::string& recipe) {
+  SOTTO_CHECK(fl::check_nothing_is_chosen(settings_.data));
+  const auto shape = fl::TrainingShape::of(dimension(), sampler, engine.rounds);
+  SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
   SOTTO_TRY(auto* source,
             rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.seed));
   SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
@@ -160,10 +161,10 @@ Result<TrainOutcome> NewsRun::train_soundly(const PrivateTrainingSettings& budge
   return outcome;
 }
 
-Result<TrainOutcome> NewsRun::train_soundly(const PrivateTrainingSettings& budget, CohortSampler sampler,
-                                            const OptimiserSettings& optimiser, const EngineSettings& engine,
-                                            const std::string& recipe) {
-  SOTTO_TRY(const auto made, make_optimiser(optimiser, parameters_->values()));
+Result<TrainOutcome> NewsRun::train_soundly(const fl::PrivateTrainingSettings& budget,
+                                            fl::CohortSampler sampler, const fl::OptimiserSettings& optimiser,
+                                            const fl::EngineSettings& engine, const std::string& recipe) {
+  SOTTO_TRY(const auto made, fl::make_optimiser(optimiser, parameters_->values()));
   return train_soundly(budget, std::move(sampler), *made, engine, recipe);
 }
 
@@ -179,4 +180,4 @@ Result<TrainedNews> NewsRecipe::open(const RunRequest& request) {
   return run.trained();
 }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

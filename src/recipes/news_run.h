@@ -13,20 +13,20 @@
 #include "recipes/recipe.h"
 #include "text/vocabulary.h"
 
-namespace sotto {
+namespace sotto::recipes {
 
 struct NewsSettings {
   std::string model = "fednewsrec";
-  TextSettings text;
-  NewsShape shape;
-  BertSettings bert;
-  TrainingDataSettings data;
+  text::TextSettings text;
+  model::NewsShape shape;
+  model::BertSettings bert;
+  fl::TrainingDataSettings data;
   std::string glove;
   double word_scale = 0.1;
   std::string precision = "fp32";
   std::int64_t max_abstract_words = 50, vector_size = 64;
   // Puts something of a recipe's own around the model; empty: the model as it is.
-  std::function<std::shared_ptr<RankingModel>(std::shared_ptr<RankingModel>)> wrap;
+  std::function<std::shared_ptr<model::RankingModel>(std::shared_ptr<model::RankingModel>)> wrap;
   // Where private recipes start: NRMS whose word vectors train, and no round is chosen on users' impressions.
   static NewsSettings private_nrms();
   // The settings that `model` reads.
@@ -44,40 +44,41 @@ class NewsRun {
   // Builds the vocabulary, or loads the one a resumed or finished run has written.
   static Result<NewsRun> prepare(const NewsSettings& settings, const RunRequest& request);
 
-  const TrainingData& data() const { return *data_; }
-  NewsTraining& training() { return *training_; }
-  RankingModel& model() { return *model_; }
-  FlatParameters& parameters() { return *parameters_; }
+  const fl::TrainingData& data() const { return *data_; }
+  fl::NewsTraining& training() { return *training_; }
+  model::RankingModel& model() { return *model_; }
+  model::FlatParameters& parameters() { return *parameters_; }
   std::uint64_t dimension() const { return static_cast<std::uint64_t>(parameters_->size()); }
 
-  Result<TrainOutcome> train(UpdateSource& source, const OptimiserSettings& optimiser,
-                             const EngineSettings& engine);
-  Result<TrainOutcome> train(UpdateSource& source, ServerOptimiser& optimiser, const EngineSettings& engine);
+  Result<TrainOutcome> train(fl::UpdateSource& source, const fl::OptimiserSettings& optimiser,
+                             const fl::EngineSettings& engine);
+  Result<TrainOutcome> train(fl::UpdateSource& source, fl::ServerOptimiser& optimiser,
+                             const fl::EngineSettings& engine);
   // On the sound path, where devices fetch and train the whole model; the page about it is in the outcome.
   // Refuses a run whose best round would be chosen on users' impressions.
-  Result<TrainOutcome> train_soundly(const PrivateTrainingSettings& budget, CohortSampler sampler,
-                                     ServerOptimiser& optimiser, const EngineSettings& engine,
+  Result<TrainOutcome> train_soundly(const fl::PrivateTrainingSettings& budget, fl::CohortSampler sampler,
+                                     fl::ServerOptimiser& optimiser, const fl::EngineSettings& engine,
                                      const std::string& recipe);
-  Result<TrainOutcome> train_soundly(const PrivateTrainingSettings& budget, CohortSampler sampler,
-                                     const OptimiserSettings& optimiser, const EngineSettings& engine,
+  Result<TrainOutcome> train_soundly(const fl::PrivateTrainingSettings& budget, fl::CohortSampler sampler,
+                                     const fl::OptimiserSettings& optimiser, const fl::EngineSettings& engine,
                                      const std::string& recipe);
 
   Status load_best();
-  MeanImpressionMetrics measure_test();  // of the parameters as they are now
-  TrainedNews trained() const;           // likewise
+  metrics::MeanImpressionMetrics measure_test();  // of the parameters as they are now
+  TrainedNews trained() const;                    // likewise
 
  private:
   NewsRun(const NewsSettings& settings, const RunRequest& request) : settings_(settings), request_(request) {}
-  MeanImpressionMetrics measure(const std::vector<std::uint32_t>& impressions);
+  metrics::MeanImpressionMetrics measure(const std::vector<std::uint32_t>& impressions);
 
   const NewsSettings& settings_;
   const RunRequest& request_;
-  std::unique_ptr<TrainingData> data_;
-  std::shared_ptr<RankingModel> model_;
-  std::shared_ptr<ItemFeatures> items_;
+  std::unique_ptr<fl::TrainingData> data_;
+  std::shared_ptr<model::RankingModel> model_;
+  std::shared_ptr<model::ItemFeatures> items_;
   ReadItems read_;
-  std::unique_ptr<FlatParameters> parameters_;
-  std::unique_ptr<NewsTraining> training_;
+  std::unique_ptr<model::FlatParameters> parameters_;
+  std::unique_ptr<fl::NewsTraining> training_;
 };
 
 // A recipe over a news model: how a stored run is measured and opened is the same for all.
@@ -91,8 +92,8 @@ class NewsRecipe : public Recipe {
   // Before training, measuring and opening alike.
   virtual Result<NewsRun> prepare(const RunRequest& request) { return NewsRun::prepare(news_, request); }
 
-  EngineSettings engine_;
+  fl::EngineSettings engine_;
   NewsSettings news_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -7,7 +7,7 @@
 #include "model/news/word_space.h"
 #include "text/glove.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 // FNV-1a over strings and where they end.
@@ -17,7 +17,7 @@ class Fingerprint {
     for (const char letter : text) mix(static_cast<unsigned char>(letter));
     mix(0x100);  // no byte
   }
-  void add(const StringColumn& texts) {
+  void add(const data::StringColumn& texts) {
     for (std::size_t i = 0; i < texts.size(); ++i) add(texts[i]);
     mix(0x101);
   }
@@ -28,15 +28,15 @@ class Fingerprint {
   std::uint64_t value_ = 0xcbf29ce484222325ULL;
 };
 
-Result<Vocabulary> vocabulary_of(const NewsSettings& settings, const RunRequest& request,
-                                 const FeatureUse& use, const WordTokenizer& tokenizer) {
+Result<text::Vocabulary> vocabulary_of(const NewsSettings& settings, const RunRequest& request,
+                                       const model::FeatureUse& use, const text::WordTokenizer& tokenizer) {
   const fs::path stored = request.run / "vocabulary.sotto";
-  if (fs::exists(stored)) return Vocabulary::load(stored);
-  const StringColumn titles = request.dataset.catalogue().titles,
-                     abstracts = request.dataset.catalogue().abstracts;
+  if (fs::exists(stored)) return text::Vocabulary::load(stored);
+  const data::StringColumn titles = request.dataset.catalogue().titles,
+                           abstracts = request.dataset.catalogue().abstracts;
   const std::size_t items = titles.size();
-  auto vocabulary = Vocabulary::build(
-      count_words(
+  auto vocabulary = text::Vocabulary::build(
+      text::count_words(
           use.abstracts ? items + abstracts.size() : items,
           [&](std::size_t i) { return i < items ? titles[i] : abstracts[i - items]; }, tokenizer),
       settings.text.vocabulary);
@@ -48,7 +48,7 @@ Result<Vocabulary> vocabulary_of(const NewsSettings& settings, const RunRequest&
 }
 
 Result<torch::Tensor> word_vectors(const NewsSettings& settings, const RunRequest& request,
-                                   const Vocabulary& vocabulary) {
+                                   const text::Vocabulary& vocabulary) {
   const auto rows = static_cast<std::int64_t>(vocabulary.size()), columns = settings.shape.word_size;
   if (settings.glove.empty()) {
     if (!settings.shape.train_words)
@@ -57,26 +57,26 @@ Result<torch::Tensor> word_vectors(const NewsSettings& settings, const RunReques
     return torch::randn({rows, columns}) * settings.word_scale;
   }
   SOTTO_TRY(auto vectors,
-            read_glove(settings.glove, vocabulary, {request.seed, static_cast<std::size_t>(columns)}));
+            text::read_glove(settings.glove, vocabulary, {request.seed, static_cast<std::size_t>(columns)}));
   info("word vectors: {} of {} words found in {}", vectors.coverage.words_found, vectors.coverage.words,
        settings.glove);
   return torch::from_blob(vectors.values.data(), {rows, columns}, torch::kFloat32).clone();
 }
 
 // What a run was trained with, also for other items than those it was made from.
-Result<WordSpace> word_space_of(const NewsSettings& settings, const RunRequest& request,
-                                const ItemFeatures& items, std::size_t vocabulary) {
+Result<model::WordSpace> word_space_of(const NewsSettings& settings, const RunRequest& request,
+                                       const model::ItemFeatures& items, std::size_t vocabulary) {
   const fs::path stored = request.run / "words.sotto";
-  if (fs::exists(stored)) return WordSpace::load(stored, vocabulary);
-  SOTTO_TRY(auto space,
-            WordSpace::of_items(items, vocabulary, {.size = settings.vector_size, .seed = request.seed}));
+  if (fs::exists(stored)) return model::WordSpace::load(stored, vocabulary);
+  SOTTO_TRY(auto space, model::WordSpace::of_items(items, vocabulary,
+                                                   {.size = settings.vector_size, .seed = request.seed}));
   SOTTO_CHECK(space.save(stored));
   return space;
 }
 
 // A run keeps only the layers that learn: the others must be found again as they were.
 Status check_same_checkpoint(const fs::path& run, const std::string& folder) {
-  SOTTO_TRY(const auto fingerprint, bert_fingerprint(folder));
+  SOTTO_TRY(const auto fingerprint, model::bert_fingerprint(folder));
   const fs::path stored = run / "bert.txt";
   if (!fs::exists(stored)) return write_file_atomically(stored, fingerprint);
   SOTTO_TRY(const auto text, read_file(stored, 256));
@@ -86,20 +86,21 @@ Status check_same_checkpoint(const fs::path& run, const std::string& folder) {
 }
 
 Result<NewsText> read_with_checkpoint(const NewsSettings& settings, const RunRequest& request) {
-  SOTTO_TRY(auto pretrained, open_pretrained_bert(settings.bert, request.dataset.catalogue().titles));
+  SOTTO_TRY(auto pretrained, model::open_pretrained_bert(settings.bert, request.dataset.catalogue().titles));
   if (pretrained.titles.tokens.empty())
     return bad_input("the items of {} have no text, which this recipe reads: use data with titles",
                      request.dataset.name());
   SOTTO_CHECK(check_same_checkpoint(request.run, settings.bert.folder));
   NewsText text;
   text.bert = std::move(pretrained.model);
-  text.read = [tokenizer = std::make_shared<const WordPiece>(std::move(pretrained.tokenizer)),
-               pieces = static_cast<std::size_t>(settings.bert.max_pieces)](const Catalogue& catalogue) {
-    ItemFeatures features;
-    features.titles = wordpiece_text(catalogue.titles, *tokenizer, pieces);
+  text.read = [tokenizer = std::make_shared<const text::WordPiece>(std::move(pretrained.tokenizer)),
+               pieces =
+                   static_cast<std::size_t>(settings.bert.max_pieces)](const data::Catalogue& catalogue) {
+    model::ItemFeatures features;
+    features.titles = model::wordpiece_text(catalogue.titles, *tokenizer, pieces);
     return features;
   };
-  text.items = std::make_shared<ItemFeatures>();
+  text.items = std::make_shared<model::ItemFeatures>();
   text.items->titles = std::move(pretrained.titles);
   return text;
 }
@@ -107,32 +108,32 @@ Result<NewsText> read_with_checkpoint(const NewsSettings& settings, const RunReq
 }  // namespace
 
 Result<NewsText> read_news_text(const NewsSettings& settings, const RunRequest& request,
-                                const ModelEntry& entry) {
+                                const model::ModelEntry& entry) {
   const bool language_model = entry.reads_setting("bert"),
              from_catalogue = entry.reads_setting("vector_size");
   if (language_model && settings.bert.pretrained()) return read_with_checkpoint(settings, request);
-  const WordTokenizer tokenizer(settings.text.tokenizer);
+  const text::WordTokenizer tokenizer(settings.text.tokenizer);
   SOTTO_TRY(auto vocabulary, vocabulary_of(settings, request, entry.features, tokenizer));
-  const WordLimits limits{static_cast<std::size_t>(settings.text.max_words),
-                          static_cast<std::size_t>(settings.max_abstract_words)};
+  const model::WordLimits limits{static_cast<std::size_t>(settings.text.max_words),
+                                 static_cast<std::size_t>(settings.max_abstract_words)};
   NewsText text;
   if (language_model) {
     info(
         "no checkpoint (--set bert=DIR): {} BERT starts from random weights and reads the {} words of the "
         "titles, not word pieces",
         settings.bert.size, vocabulary.size());
-    SOTTO_TRY(text.bert, make_random_bert(settings.bert, static_cast<std::int64_t>(vocabulary.size()),
-                                          settings.text.max_words));
+    SOTTO_TRY(text.bert, model::make_random_bert(settings.bert, static_cast<std::int64_t>(vocabulary.size()),
+                                                 settings.text.max_words));
   } else if (!from_catalogue) {
     SOTTO_TRY(text.words, word_vectors(settings, request, vocabulary));
   }
   const std::size_t known_words = vocabulary.size();
   text.read = [tokenizer, limits, use = entry.features,
-               words =
-                   std::make_shared<const Vocabulary>(std::move(vocabulary))](const Catalogue& catalogue) {
-    return build_item_features(catalogue, use, tokenizer, *words, limits);
+               words = std::make_shared<const text::Vocabulary>(std::move(vocabulary))](
+                  const data::Catalogue& catalogue) {
+    return model::build_item_features(catalogue, use, tokenizer, *words, limits);
   };
-  text.items = std::make_shared<ItemFeatures>(text.read(request.dataset.catalogue()));
+  text.items = std::make_shared<model::ItemFeatures>(text.read(request.dataset.catalogue()));
   if (from_catalogue) {
     SOTTO_TRY(const auto space, word_space_of(settings, request, *text.items, known_words));
     text.words = space.table();
@@ -140,8 +141,8 @@ Result<NewsText> read_news_text(const NewsSettings& settings, const RunRequest& 
   return text;
 }
 
-Status check_learned_codes(const fs::path& run, const Dataset& dataset, const ModelEntry& entry,
-                           const KnownUsers& known) {
+Status check_learned_codes(const fs::path& run, const data::Dataset& dataset, const model::ModelEntry& entry,
+                           const model::KnownUsers& known) {
   const bool entities = entry.features.entities && dataset.catalogue().entity_dimension == 0;
   if (!entry.features.categories && !entities && !entry.user_ids()) return {};
   Fingerprint fingerprint;
@@ -150,7 +151,7 @@ Status check_learned_codes(const fs::path& run, const Dataset& dataset, const Mo
     fingerprint.add(dataset.catalogue().subcategory_names);
   }
   if (entities) fingerprint.add(dataset.catalogue().entity_ids);
-  for (const UserId user : known.users) fingerprint.add(dataset.user_ids()[user]);
+  for (const data::UserId user : known.users) fingerprint.add(dataset.user_ids()[user]);
 
   const fs::path stored = run / "codes.txt";
   if (!fs::exists(stored)) return write_file_atomically(stored, fingerprint.text());
@@ -162,4 +163,4 @@ Status check_learned_codes(const fs::path& run, const Dataset& dataset, const Mo
       run.string(), dataset.name());
 }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "data/open_histories.h"
+#include "data/dataset_copy.h"
 #include "model/news/private_rec_model.h"
 #include "privacy/accounting/account.h"
 #include "privacy/mechanisms/label_release.h"
 #include "recipes/news_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 std::vector<std::string> split_at_commas(const std::string& text) {
@@ -28,11 +28,13 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 
 // The paper's label permutation (DPL) among the click and the sampled non-clicks. No epsilon holds for it:
 // the real click is always among the items sent (privacy/mechanisms/label_release.h).
-Result<ChooseCandidates> permuted_labels(double epsilon, std::int64_t negatives) {
-  SOTTO_TRY(const auto labels, PaperLabelPermutation::create(epsilon, static_cast<std::uint32_t>(negatives)));
-  return [labels](const Impression& impression, std::uint32_t clicked_position, std::size_t wanted,
-                  RandomSource& random, std::vector<ItemId>& candidates) {
-    const auto sample = labels.release(impression.clicked, clicked_position, DeviceRandom::simulated(random));
+Result<fl::ChooseCandidates> permuted_labels(double epsilon, std::int64_t negatives) {
+  SOTTO_TRY(const auto labels,
+            privacy::PaperLabelPermutation::create(epsilon, static_cast<std::uint32_t>(negatives)));
+  return [labels](const data::Impression& impression, std::uint32_t clicked_position, std::size_t wanted,
+                  RandomSource& random, std::vector<data::ItemId>& candidates) {
+    const auto sample =
+        labels.release(impression.clicked, clicked_position, privacy::DeviceRandom::simulated(random));
     if (!sample || sample->negatives.empty()) return false;
     candidates = {impression.shown[sample->positive]};
     for (std::size_t i = 0; i < wanted; ++i)  // repeated where an impression has fewer
@@ -41,9 +43,10 @@ Result<ChooseCandidates> permuted_labels(double epsilon, std::int64_t negatives)
   };
 }
 
-Result<double> holds_once(PrivacyEvent event) {
+Result<double> holds_once(privacy::PrivacyEvent event) {
   event.total_variation = 0;  // of the sampler, named in words
-  SOTTO_TRY(const auto holds, account({&event, 1}, 0, Method::pure_composition, Adversary::server));
+  SOTTO_TRY(const auto holds,
+            privacy::account({&event, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server));
   return holds.epsilon;
 }
 
@@ -75,7 +78,7 @@ class PrivateRec final : public NewsRecipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
-    SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
     SOTTO_TRY(auto outcome, train_rounds(run, std::move(sampler)));
     if (public_categories_.empty() || outcome.summary.interrupted) return outcome;
     SOTTO_TRY(outcome.test, measure_open_queries(run, request));
@@ -100,47 +103,49 @@ class PrivateRec final : public NewsRecipe {
   Result<NewsRun> prepare(const RunRequest& request) override {
     SOTTO_CHECK(check_federated(news_));
     SOTTO_CHECK(check_open_queries(request.dataset));
-    PrivateRecModel::Settings attention{basis_vectors_, weight_clip_, {}, {}, request.seed};
+    model::PrivateRecModel::Settings attention{basis_vectors_, weight_clip_, {}, {}, request.seed};
     SOTTO_TRY(attention.training, mechanism(training_epsilon_));
     SOTTO_TRY(attention.serving, mechanism(serving_epsilon_));
-    news_.wrap = [attention](std::shared_ptr<RankingModel> backbone) -> std::shared_ptr<RankingModel> {
-      return std::make_shared<PrivateRecModel>(std::dynamic_pointer_cast<NewsRecommender>(backbone),
-                                               attention);
+    news_.wrap =
+        [attention](std::shared_ptr<model::RankingModel> backbone) -> std::shared_ptr<model::RankingModel> {
+      return std::make_shared<model::PrivateRecModel>(
+          std::dynamic_pointer_cast<model::NewsRecommender>(backbone), attention);
     };
     SOTTO_TRY(auto run, NewsRun::prepare(news_, request));
-    const std::int64_t size = dynamic_cast<const NewsRecommender&>(run.model()).vector_size();
+    const std::int64_t size = dynamic_cast<const model::NewsRecommender&>(run.model()).vector_size();
     if (basis_vectors_ > size)
       return bad_input("{} basis vectors of {} numbers span nothing more: set basis_vectors to at most {}",
                        basis_vectors_, size, size);
     return run;
   }
 
-  Result<std::optional<PrivateAttention>> mechanism(double epsilon) const {
+  Result<std::optional<privacy::PrivateAttention>> mechanism(double epsilon) const {
     if (epsilon == 0) return std::nullopt;
     const bool gaussian = noise_ == "gaussian";
-    SOTTO_TRY(auto made, PrivateAttention::create({as_printed() ? GuaranteeMode::paper : GuaranteeMode::sound,
-                                                   gaussian ? NoiseKind::gaussian : NoiseKind::laplace,
-                                                   static_cast<std::uint64_t>(basis_vectors_), weight_clip_,
-                                                   epsilon, gaussian ? noise_delta_ : 0, padding_}));
+    SOTTO_TRY(auto made, privacy::PrivateAttention::create(
+                             {as_printed() ? privacy::GuaranteeMode::paper : privacy::GuaranteeMode::sound,
+                              gaussian ? privacy::NoiseKind::gaussian : privacy::NoiseKind::laplace,
+                              static_cast<std::uint64_t>(basis_vectors_), weight_clip_, epsilon,
+                              gaussian ? noise_delta_ : 0, padding_}));
     return std::optional(std::move(made));
   }
 
-  Result<TrainOutcome> train_rounds(NewsRun& run, CohortSampler sampler) {
+  Result<TrainOutcome> train_rounds(NewsRun& run, fl::CohortSampler sampler) {
     return as_printed() ? train_as_printed(run, std::move(sampler)) : train_soundly(run, std::move(sampler));
   }
 
-  Result<TrainOutcome> train_as_printed(NewsRun& run, CohortSampler sampler) {
+  Result<TrainOutcome> train_as_printed(NewsRun& run, fl::CohortSampler sampler) {
     if (training_epsilon_ > 0) {
       SOTTO_TRY(auto labels, permuted_labels(training_epsilon_, news_.data.negatives));
       run.training().choose_candidates(std::move(labels));
     }
-    PlainMeans source(std::move(sampler), news_mean(federated_, {}, run.training()));
+    fl::PlainMeans source(std::move(sampler), fl::news_mean(federated_, {}, run.training()));
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
     SOTTO_TRY(outcome.privacy, printed_datasheet());
     return outcome;
   }
 
-  Result<TrainOutcome> train_soundly(NewsRun& run, CohortSampler sampler) {
+  Result<TrainOutcome> train_soundly(NewsRun& run, fl::CohortSampler sampler) {
     SOTTO_TRY(auto outcome,
               run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "privaterec"));
     SOTTO_TRY(const std::string query, query_statement());
@@ -173,8 +178,8 @@ class PrivateRec final : public NewsRecipe {
   }
 
   // What the paper claims; nothing holds for gradients computed from raw histories.
-  Result<PrivacyDatasheet> printed_datasheet() const {
-    PrivacyDatasheet sheet;
+  Result<privacy::PrivacyDatasheet> printed_datasheet() const {
+    privacy::PrivacyDatasheet sheet;
     sheet.recipe = "privaterec";
     sheet.mode = "paper";
     SOTTO_TRY(const std::string query, query_statement());
@@ -195,24 +200,24 @@ class PrivateRec final : public NewsRecipe {
 
   // Personal settings: exact queries from clicks of categories alone that readers called not sensitive. Noise
   // and charge follow from the setting, never from what was clicked.
-  Status check_open_queries(const Dataset& dataset) const {
+  Status check_open_queries(const data::Dataset& dataset) const {
     if (public_categories_.empty()) return {};
     if (serving_epsilon_ == 0)
-      return check_categories(dataset.catalogue(), split_at_commas(public_categories_));
+      return data::check_categories(dataset.catalogue(), split_at_commas(public_categories_));
     return bad_input(
         "queries from public_categories read nothing that needs noise: set serving_epsilon=0, or leave "
         "public_categories out to ask with all clicks");
   }
 
-  Result<MeanImpressionMetrics> measure_open_queries(NewsRun& run, const RunRequest& request) const {
+  Result<metrics::MeanImpressionMetrics> measure_open_queries(NewsRun& run, const RunRequest& request) const {
     const fs::path folder = request.run / "open-histories";
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) return failed("cannot create {}: {}", folder.string(), error.message());
-    MeanImpressionMetrics metrics;
+    metrics::MeanImpressionMetrics metrics;
     {
-      SOTTO_TRY(const Dataset open,
-                open_histories(request.dataset, split_at_commas(public_categories_), folder));
+      SOTTO_TRY(const data::Dataset open,
+                data::open_histories(request.dataset, split_at_commas(public_categories_), folder));
       std::vector<std::uint32_t> all(open.impression_count());
       for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
       metrics = request.evaluate(run.model(), open, all, static_cast<std::size_t>(news_.data.max_history));
@@ -221,9 +226,9 @@ class PrivateRec final : public NewsRecipe {
     return metrics;
   }
 
-  FederatedSettings federated_;
-  OptimiserSettings optimiser_;
-  PrivateTrainingSettings private_;
+  fl::FederatedSettings federated_;
+  fl::OptimiserSettings optimiser_;
+  fl::PrivateTrainingSettings private_;
   std::int64_t basis_vectors_ = 3;
   double padding_ = 0.2, weight_clip_ = 1, training_epsilon_ = 0, serving_epsilon_ = 0, noise_delta_ = 1e-6;
   std::string noise_ = "laplace", public_categories_;
@@ -233,4 +238,4 @@ class PrivateRec final : public NewsRecipe {
 
 std::unique_ptr<Recipe> make_private_rec() { return std::make_unique<PrivateRec>(); }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -18,12 +18,12 @@
 #include "recipes/interaction_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 class MetaLearned final : public Recipe {
  public:
-  MetaLearned(InteractionRunSettings start, MetaLearning learning)
+  MetaLearned(InteractionRunSettings start, fl::MetaLearning learning)
       : settings_(std::move(start)), learning_(learning) {}
 
   void bind(SettingsTable& table) override {
@@ -38,7 +38,7 @@ class MetaLearned final : public Recipe {
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request, learning_));
     SOTTO_TRY(auto sampler, run.sampler());
-    PlainMeans source(std::move(sampler), interaction_mean(run.training()));
+    fl::PlainMeans source(std::move(sampler), fl::interaction_mean(run.training()));
     return run.train(source, optimiser_, engine_);
   }
 
@@ -48,34 +48,34 @@ class MetaLearned final : public Recipe {
   }
 
  private:
-  EngineSettings engine_;
-  OptimiserSettings optimiser_;
+  fl::EngineSettings engine_;
+  fl::OptimiserSettings optimiser_;
   InteractionRunSettings settings_;
-  MetaLearning learning_;
+  fl::MetaLearning learning_;
 };
 
 }  // namespace
 
 std::unique_ptr<Recipe> make_privrec() {
-  return std::make_unique<MetaLearned>(InteractionRunSettings(), MetaLearning::reptile);
+  return std::make_unique<MetaLearned>(InteractionRunSettings(), fl::MetaLearning::reptile);
 }
 
 std::unique_ptr<Recipe> make_nn_self() {
-  return std::make_unique<MetaLearned>(InteractionRunSettings(), MetaLearning::maml);
+  return std::make_unique<MetaLearned>(InteractionRunSettings(), fl::MetaLearning::maml);
 }
 
 std::unique_ptr<Recipe> make_fofl_self() {
   InteractionRunSettings start;
   start.inputs = "ids";
   start.copies.proximal = 0;
-  return std::make_unique<MetaLearned>(std::move(start), MetaLearning::reptile);
+  return std::make_unique<MetaLearned>(std::move(start), fl::MetaLearning::reptile);
 }
 
 std::unique_ptr<Recipe> make_privrec_cen() {
   InteractionRunSettings start;
   start.tasks.local_batch = 100000;
   start.copies.local_learning_rate = 1;
-  return std::make_unique<MetaLearned>(std::move(start), MetaLearning::reptile);
+  return std::make_unique<MetaLearned>(std::move(start), fl::MetaLearning::reptile);
 }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -20,13 +20,13 @@
 #include "privacy/accounting/datasheet.h"
 #include "recipes/trained_news.h"
 
-namespace sotto {
+namespace sotto::recipes {
 
 // Metrics of a model on impressions of a data set, reading at most `max_history` clicks per user. Given by
 // the caller: evaluation stands above the recipes.
-using Evaluate =
-    std::function<MeanImpressionMetrics(RankingModel& model, const Dataset& dataset,
-                                        std::span<const std::uint32_t> impressions, std::size_t max_history)>;
+using Evaluate = std::function<metrics::MeanImpressionMetrics(
+    model::RankingModel& model, const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
+    std::size_t max_history)>;
 
 // One private answer per query: which of so many public prototypes the reader resembles, by k-ary randomised
 // response.
@@ -35,26 +35,26 @@ struct PrototypeQuery {
   std::size_t prototypes = 0;
 };
 // The same when the server ranks by such answers alone. Prototypes and averages are made from the items.
-using EvaluateServed = std::function<Result<MeanImpressionMetrics>(
-    RankingModel& model, const Dataset& dataset, std::span<const std::uint32_t> impressions,
+using EvaluateServed = std::function<Result<metrics::MeanImpressionMetrics>(
+    model::RankingModel& model, const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
     std::size_t max_history, const PrototypeQuery& query, std::uint64_t seed)>;
 
 // The same for interaction data: `score` calls back with the scores of all items for every test user.
-using ScoreTestUsers = std::function<void(const TakeScores& take)>;
-using EvaluateHeldOut = std::function<HeldOutReport(const Dataset& dataset, const InteractionData& data,
-                                                    const ScoreTestUsers& score)>;
+using ScoreTestUsers = std::function<void(const fl::TakeScores& take)>;
+using EvaluateHeldOut = std::function<metrics::HeldOutReport(
+    const data::Dataset& dataset, const fl::InteractionData& data, const ScoreTestUsers& score)>;
 
 // Impressions or interactions, by the data a recipe trains on.
-using TestMetrics = std::variant<MeanImpressionMetrics, HeldOutReport>;
+using TestMetrics = std::variant<metrics::MeanImpressionMetrics, metrics::HeldOutReport>;
 
 struct RunRequest {
-  const Dataset& dataset;
+  const data::Dataset& dataset;
   fs::path run;  // an existing folder; the recipe writes its files here
   std::uint64_t seed = 1;
   std::string device = "cpu";
   bool resume = false;
   Evaluate evaluate = {};
-  Observe observe = {};
+  fl::Observe observe = {};
   EvaluateHeldOut evaluate_held_out = {};
   EvaluateServed evaluate_served = {};
 
@@ -63,15 +63,15 @@ struct RunRequest {
 };
 
 struct TrainOutcome {
-  RunSummary summary;
-  MeanImpressionMetrics test;             // of recipes that train on impressions
-  std::optional<HeldOutReport> held_out;  // of recipes that train on interactions
+  fl::RunSummary summary;
+  metrics::MeanImpressionMetrics test;             // of recipes that train on impressions
+  std::optional<metrics::HeldOutReport> held_out;  // of recipes that train on interactions
   // Where the device ranks (test), what the server would make of private answers alone.
-  std::optional<MeanImpressionMetrics> served;
+  std::optional<metrics::MeanImpressionMetrics> served;
   std::int64_t parameters = 0;
   std::uint64_t training_users = 0, training_samples = 0;
-  std::uint64_t bytes_down = 0, bytes_up = 0;  // per client and round
-  std::optional<PrivacyDatasheet> privacy;     // of recipes with differential privacy
+  std::uint64_t bytes_down = 0, bytes_up = 0;        // per client and round
+  std::optional<privacy::PrivacyDatasheet> privacy;  // of recipes with differential privacy
 };
 
 class Recipe {
@@ -102,4 +102,4 @@ std::span<const RecipeEntry> recipes();
 // An unknown name suggests the nearest one.
 Result<const RecipeEntry*> find_recipe(std::string_view name);
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -5,7 +5,7 @@
 
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 
 namespace {
 
@@ -152,4 +152,4 @@ Status bind_settings(Recipe& recipe, SettingsTable& table, const std::vector<std
   return {};
 }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -8,18 +8,18 @@
 
 #include "base/log.h"
 #include "fl/personal_model.h"
-#include "fl/tail_average.h"
+#include "fl/server_optimiser.h"
 #include "recipes/news_run.h"
 #include "recipes/table.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 // The model as devices use it.
-std::shared_ptr<RankingModel> with_personal_vectors(std::shared_ptr<RankingModel> model) {
-  auto towers = std::dynamic_pointer_cast<NewsRecommender>(std::move(model));
+std::shared_ptr<model::RankingModel> with_personal_vectors(std::shared_ptr<model::RankingModel> model) {
+  auto towers = std::dynamic_pointer_cast<model::NewsRecommender>(std::move(model));
   TORCH_CHECK(towers, "only a two-tower model has vectors of readers");
-  return std::make_shared<PersonalModel>(std::move(towers));
+  return std::make_shared<fl::PersonalModel>(std::move(towers));
 }
 
 class Sotto final : public NewsRecipe {
@@ -52,15 +52,15 @@ class Sotto final : public NewsRecipe {
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check());
     SOTTO_TRY(auto run, prepare(request));
-    FederatedSettings plain;
+    fl::FederatedSettings plain;
     plain.cohort = cohort_of(run.data().users.size());
-    SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, plain.cohort, request.seed));
-    SOTTO_TRY(auto steps, make_optimiser(optimiser_, run.parameters().values()));
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, plain.cohort, request.seed));
+    SOTTO_TRY(auto steps, fl::make_optimiser(optimiser_, run.parameters().values()));
     const auto rounds = static_cast<std::uint32_t>(engine_.rounds);
-    TailAverage optimiser(std::move(steps), run.parameters().values(), rounds / 2, rounds);
+    fl::TailAverage optimiser(std::move(steps), run.parameters().values(), rounds / 2, rounds);
     TrainOutcome outcome;
     if (noise_ == "none") {
-      PlainMeans source(std::move(sampler), news_mean(plain, {}, run.training()));
+      fl::PlainMeans source(std::move(sampler), fl::news_mean(plain, {}, run.training()));
       SOTTO_TRY(outcome, run.train(source, optimiser, engine_));
     } else {
       SOTTO_TRY(outcome, run.train_soundly(private_, std::move(sampler), optimiser, engine_, "sotto"));
@@ -94,7 +94,7 @@ class Sotto final : public NewsRecipe {
   }
 
   // What an answer costs, on the training's page.
-  void state_answers(PrivacyDatasheet& training) const {
+  void state_answers(privacy::PrivacyDatasheet& training) const {
     training.epsilon_query = serving_epsilon_;
     training.mechanism +=
         serving_epsilon_ > 0
@@ -106,13 +106,13 @@ class Sotto final : public NewsRecipe {
   }
 
   // Of the best parameters, every reader's device having adapted itself.
-  Result<MeanImpressionMetrics> measure_adapted(NewsRun& run, const RunRequest& request) const {
+  Result<metrics::MeanImpressionMetrics> measure_adapted(NewsRun& run, const RunRequest& request) const {
     SOTTO_CHECK(run.load_best());
-    auto& model = dynamic_cast<PersonalModel&>(run.model());
-    std::vector<UserId> readers;
+    auto& model = dynamic_cast<fl::PersonalModel&>(run.model());
+    std::vector<data::UserId> readers;
     for (const std::uint32_t test : run.data().test) readers.push_back(request.dataset.impression(test).user);
-    model.use(PersonalVectors::learn(model.shared(), request.dataset, std::move(readers),
-                                     static_cast<std::size_t>(news_.data.max_history), personal_));
+    model.use(fl::PersonalVectors::learn(model.shared(), request.dataset, std::move(readers),
+                                         static_cast<std::size_t>(news_.data.max_history), personal_));
     return run.measure_test();
   }
 
@@ -133,13 +133,13 @@ class Sotto final : public NewsRecipe {
   std::int64_t cohort_ = 0, prototypes_ = 64;
   std::string noise_ = "distributed";
   double serving_epsilon_ = 0;
-  PersonalSettings personal_;
-  OptimiserSettings optimiser_;
-  PrivateTrainingSettings private_;
+  fl::PersonalSettings personal_;
+  fl::OptimiserSettings optimiser_;
+  fl::PrivateTrainingSettings private_;
 };
 
 }  // namespace
 
 std::unique_ptr<Recipe> make_sotto() { return std::make_unique<Sotto>(); }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace sotto {
+namespace sotto::recipes {
 
 using nlohmann::json;
 
@@ -43,11 +43,11 @@ Result<const RecipeEntry*> recipe_of_run(const fs::path& run) {
   return stored.entry;
 }
 
-Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset) {
+Result<TrainedNews> open_news_run(const fs::path& run, const data::Dataset& dataset) {
   SOTTO_TRY(auto stored, load_run(run));
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
   return stored.recipe->open({dataset, run, stored.seed, stored.device});
 }
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -4,7 +4,7 @@
 #include "recipes/recipe.h"
 #include "recipes/trained_news.h"
 
-namespace sotto {
+namespace sotto::recipes {
 
 struct StoredRun {
   const RecipeEntry* entry = nullptr;
@@ -21,6 +21,6 @@ Result<const RecipeEntry*> recipe_of_run(const fs::path& run);
 
 // The news model of a run with its best parameters; `dataset` gives the items it knows at first. Runs without
 // a news model are refused.
-Result<TrainedNews> open_news_run(const fs::path& run, const Dataset& dataset);
+Result<TrainedNews> open_news_run(const fs::path& run, const data::Dataset& dataset);
 
-}  // namespace sotto
+}  // namespace sotto::recipes

@@ -5,7 +5,7 @@
 
 #include "recipes/recipe.h"
 
-namespace sotto {
+namespace sotto::recipes {
 
 std::unique_ptr<Recipe> make_central();
 std::unique_ptr<Recipe> make_dp_fedrec();
@@ -22,4 +22,4 @@ std::unique_ptr<Recipe> make_privrec();
 std::unique_ptr<Recipe> make_privrec_cen();
 std::unique_ptr<Recipe> make_sotto();
 
-}  // namespace sotto
+}  // namespace sotto::recipes

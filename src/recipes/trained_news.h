@@ -9,20 +9,20 @@
 #include "model/news/news_shape.h"
 #include "model/news/ranking_model.h"
 
-namespace sotto {
+namespace sotto::recipes {
 
 // What a model reads of the items of a catalogue, in the words (or word pieces) of its run.
-using ReadItems = std::function<ItemFeatures(const Catalogue& catalogue)>;
+using ReadItems = std::function<model::ItemFeatures(const data::Catalogue& catalogue)>;
 
 struct TrainedNews {
-  std::shared_ptr<RankingModel> model;  // with the best parameters of the run
-  std::string model_name;               // of the registry
-  NewsShape shape;
+  std::shared_ptr<model::RankingModel> model;  // with the best parameters of the run
+  std::string model_name;                      // of the registry
+  model::NewsShape shape;
   std::size_t max_history = 0;  // newest clicks that the user side reads
-  std::shared_ptr<ItemFeatures>
+  std::shared_ptr<model::ItemFeatures>
       items;  // what `model` reads; at first the items of the data it was opened with
   ReadItems read;
   std::vector<std::string> category_names, subcategory_names;  // by code; 0 is the unknown one
 };
 
-}  // namespace sotto
+}  // namespace sotto::recipes

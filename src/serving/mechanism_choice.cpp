@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "privacy/mechanisms/prototype_selection.h"
+#include "privacy/mechanisms/choice_release.h"
 
 namespace sotto::serving {
 
@@ -25,7 +25,7 @@ Result<MechanismForEpsilon> serving_mechanism_for(double epsilon) {
     return bad_input("epsilon {} is not a budget: give a finite number above 0", epsilon);
   for (const auto& [from, prototypes] : steps) {
     if (epsilon < from) continue;
-    return MechanismForEpsilon{prototypes, share_of_average_user(epsilon, prototypes)};
+    return MechanismForEpsilon{prototypes, privacy::share_of_average_user(epsilon, prototypes)};
   }
   return MechanismForEpsilon{};
 }

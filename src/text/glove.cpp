@@ -7,7 +7,7 @@
 
 #include "base/distributions.h"
 
-namespace sotto {
+namespace sotto::text {
 
 namespace {
 
@@ -178,4 +178,4 @@ Result<WordVectors> read_glove(const fs::path& path, const Vocabulary& vocabular
   return vectors;
 }
 
-}  // namespace sotto
+}  // namespace sotto::text

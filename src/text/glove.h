@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "text/vocabulary.h"
 
-namespace sotto {
+namespace sotto::text {
 
 struct GloveSettings {
   std::uint64_t seed = 0;              // for the vectors of missing words
@@ -62,4 +62,4 @@ class GloveCollector {
 Result<WordVectors> read_glove(const fs::path& path, const Vocabulary& vocabulary,
                                const GloveSettings& settings = {});
 
-}  // namespace sotto
+}  // namespace sotto::text

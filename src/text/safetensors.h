@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::text {
 
 enum class TensorType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
 std::string_view name_of(TensorType type);  // as written in headers: "F32", "BF16", "BOOL"
@@ -55,4 +55,18 @@ class SafetensorsFile {
 // whose bytes do not fit their shape and names that no reader accepts.
 Status write_safetensors(const fs::path& path, const TensorViews& tensors);
 
-}  // namespace sotto
+// The JSON header of a safetensors container, as written: places are not checked against the data here.
+
+struct TensorEntry {
+  TensorType type = TensorType::f32;
+  std::vector<std::uint64_t> shape;
+  std::uint64_t begin = 0, end = 0;  // behind the header
+};
+
+// Refuses anything that is not {"name": {"dtype": text, "shape": [numbers], "data_offsets": [number,
+// number]},
+// ..., "__metadata__": {texts}}, repeated names and keys included. Memory stays proportional to `json`,
+// however it is nested.
+Result<std::map<std::string, TensorEntry, std::less<>>> parse_safetensors_header(std::string_view json);
+
+}  // namespace sotto::text

@@ -3,7 +3,7 @@
 
 #include "text/unicode_tables.h"
 
-namespace sotto::unicode_tables {
+namespace sotto::text::unicode_tables {
 
 namespace {
 
@@ -1324,4 +1324,4 @@ std::span<const LowerRange> lower_cases() { return lower_ranges; }
 std::span<const Decomposition> decompositions() { return decomposition_rows; }
 std::span<const char32_t> parts() { return decomposition_parts; }
 
-}  // namespace sotto::unicode_tables
+}  // namespace sotto::text::unicode_tables

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include "text/unicode_normal_form.h"
+#include "text/unicode.h"
 
-namespace sotto::unicode_tables {
+namespace sotto::text::unicode_tables {
 
 struct CategoryRange {
   char32_t first, last;
@@ -49,4 +49,4 @@ std::span<const LowerRange> lower_cases();
 std::span<const Decomposition> decompositions();
 std::span<const char32_t> parts();
 
-}  // namespace sotto::unicode_tables
+}  // namespace sotto::text::unicode_tables

@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "text/unicode.h"
 
-namespace sotto {
+namespace sotto::text {
 
 namespace {
 
@@ -204,4 +204,4 @@ std::vector<std::string> WordTokenizer::tokenize(std::string_view text) const {
   return words;
 }
 
-}  // namespace sotto
+}  // namespace sotto::text

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sotto {
+namespace sotto::text {
 
 struct WordTokenizerSettings {
   bool lower_case = true;
@@ -61,4 +61,4 @@ class WordTokenizer {
   WordTokenizerSettings settings_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::text

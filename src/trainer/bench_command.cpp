@@ -8,10 +8,10 @@ namespace {
 struct BenchChoice {
   std::string name;
   bool list = false;
-  BenchArguments arguments;
+  bench::BenchArguments arguments;
 };
 
-void report(const Output& output, const BenchRow& row) {
+void report(const Output& output, const bench::BenchRow& row) {
   output.event({{"name", row.name},
                 {"ours", row.ours},
                 {"baseline", row.baseline},
@@ -27,7 +27,7 @@ void report(const Output& output, const BenchRow& row) {
 
 Status run_bench(const BenchChoice& choice, const Output& output) {
   std::vector<std::string> names;
-  for (const auto& bench : benchmarks()) {
+  for (const auto& bench : bench::benchmarks()) {
     names.emplace_back(bench.name);
     if (choice.list) {
       output.event({{"name", bench.name}, {"help", bench.help}});

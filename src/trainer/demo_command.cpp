@@ -2,7 +2,7 @@
 
 #include "eval/demo.h"
 #include "eval/training_run.h"
-#include "model/blas_check.h"
+#include "model/tensor.h"
 #include "trainer/commands.h"
 
 namespace sotto::trainer {
@@ -20,12 +20,12 @@ void add_demo_command(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
-      prepare_torch();
-      DemoSettings settings;
+      model::prepare_torch();
+      eval::DemoSettings settings;
       settings.out = arguments->out, settings.seed = arguments->seed;
-      SOTTO_TRY(const auto result, run_demo(settings));
+      SOTTO_TRY(const auto result, eval::run_demo(settings));
       for (const auto& row : result.rows) {
-        auto event = to_json(row.metrics);
+        auto event = eval::to_json(row.metrics);
         event.update(
             {{"event", "system"}, {"system", row.system}, {"share", row.share}, {"epsilon", row.epsilon}});
         if (std::isfinite(row.bytes_per_client)) event["bytes"] = row.bytes_per_client;
@@ -35,7 +35,7 @@ void add_demo_command(CLI::App& app, Invocation& invocation) {
       invocation.output.event(
           {{"event", "done"}, {"report", result.report.string()}, {"seconds", result.seconds}});
       invocation.output.text(
-          "\n" + to_text(result) +
+          "\n" + eval::to_text(result) +
           fmt::format("\n{:.0f} s in all. Open {} in a browser.", result.seconds, result.report.string()));
       return {};
     };

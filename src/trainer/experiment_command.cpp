@@ -6,22 +6,22 @@ namespace sotto::trainer {
 namespace {
 
 struct ExperimentArguments {
-  ExperimentRequest request;
+  eval::ExperimentRequest request;
   std::string name, data, out, run;
   bool list = false;
 };
 
 Status list_experiments(const Output& output) {
   std::string_view paper;
-  for (const auto& entry : experiments()) {
+  for (const auto& entry : eval::experiments()) {
     output.event({{"event", "experiment"},
                   {"name", entry.name},
                   {"paper", entry.paper},
-                  {"needs", describe(entry.needs)},
+                  {"needs", eval::describe(entry.needs)},
                   {"shows", entry.shows}});
     if (entry.paper != paper) output.text(fmt::format("{}{}", paper.empty() ? "" : "\n", entry.paper));
     paper = entry.paper;
-    output.text(fmt::format("  {:<29}{:<14}{}", entry.name, describe(entry.needs), entry.shows));
+    output.text(fmt::format("  {:<29}{:<14}{}", entry.name, eval::describe(entry.needs), entry.shows));
   }
   return {};
 }
@@ -29,15 +29,15 @@ Status list_experiments(const Output& output) {
 Status run_named_experiment(ExperimentArguments& arguments, const Output& output) {
   if (arguments.list) return list_experiments(output);
   if (arguments.name.empty()) return bad_input("which experiment? 'sotto experiment --list' names them all");
-  SOTTO_TRY(const auto* entry, find_experiment(arguments.name));
+  SOTTO_TRY(const auto* entry, eval::find_experiment(arguments.name));
   if (arguments.out.empty())
     return bad_input("'sotto experiment {}' needs --out DIR for its results", entry->name);
-  ExperimentRequest& request = arguments.request;
+  eval::ExperimentRequest& request = arguments.request;
   request.data = arguments.data;
   request.out = arguments.out;
   request.run = arguments.run;
   request.event = [&](const nlohmann::json& event) { output.event(event); };
-  SOTTO_TRY(const auto result, run_experiment(*entry, request));
+  SOTTO_TRY(const auto result, eval::run_experiment(*entry, request));
   nlohmann::json files = nlohmann::json::array();
   for (const auto& file : result.files) files.push_back(file.string());
   output.event({{"event", result.interrupted ? "interrupted" : "done"},

@@ -6,7 +6,7 @@
 
 #include "cli/encoder_process.h"
 #include "device/wire/pack_codec.h"
-#include "model/blas_check.h"
+#include "model/tensor.h"
 #include "publish/article_encoder.h"
 #include "publish/packs/served_run.h"
 #include "recipes/stored_run.h"
@@ -34,18 +34,18 @@ struct ReadyRun {
 Result<ReadyRun> open_run(PublishArguments& arguments) {
   for (const auto& assignment : arguments.assignments)
     SOTTO_CHECK(arguments.table.set_assignment(assignment));
-  auto dataset = Dataset::open(arguments.data);
+  auto dataset = data::Dataset::open(arguments.data);
   if (!dataset)
     return tl::unexpected(
         std::move(dataset).error().in("the data of the run (name another place with --data DIR)"));
   ReadyRun ready;
   if (arguments.pack.empty()) {
-    SOTTO_TRY(auto news, open_news_run(arguments.run, *dataset));
+    SOTTO_TRY(auto news, recipes::open_news_run(arguments.run, *dataset));
     SOTTO_TRY(ready.encoder, publish::ArticleEncoder::create(std::move(news)));
     return ready;
   }
   SOTTO_TRY(auto served, publish::open_served_run(arguments.run, *dataset, arguments.settings));
-  SOTTO_TRY(const std::string bytes, encode_pack(served.pack));
+  SOTTO_TRY(const std::string bytes, device::encode_pack(served.pack));
   SOTTO_CHECK(write_file_atomically(arguments.pack, bytes));
   return ReadyRun{std::move(served.pack.model), std::move(served.encoder)};
 }
@@ -58,7 +58,7 @@ Result<Frame> answer(const serving::ItemEncoder& encoder, const Frame& question)
 }
 
 Status serve_encoder(PublishArguments& arguments) {
-  prepare_torch();
+  model::prepare_torch();
   auto ready = open_run(arguments);
   if (!ready) return cli::send_frame(STDOUT_FILENO, cli::error_frame(ready.error()));
   SOTTO_CHECK(cli::send_frame(STDOUT_FILENO, {FrameKind::ready, std::move(ready->version)}));

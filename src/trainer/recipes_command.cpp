@@ -6,7 +6,7 @@ namespace sotto::trainer {
 namespace {
 
 Status list_all(const Output& output) {
-  for (const auto& entry : recipes()) {
+  for (const auto& entry : recipes::recipes()) {
     output.event({{"name", entry.name},
                   {"summary", entry.summary},
                   {"guarantee", entry.guarantee},
@@ -20,10 +20,10 @@ Status list_all(const Output& output) {
 
 Status show_one(const std::string& name, const std::vector<std::string>& assignments, bool sample,
                 const Output& output) {
-  SOTTO_TRY(const RecipeEntry* entry, find_recipe(name));
+  SOTTO_TRY(const recipes::RecipeEntry* entry, recipes::find_recipe(name));
   const auto recipe = entry->make();
   SettingsTable table;
-  SOTTO_CHECK(bind_settings(*recipe, table, assignments));
+  SOTTO_CHECK(recipes::bind_settings(*recipe, table, assignments));
   if (sample) {
     output.text(table.to_sample_toml());
     return {};

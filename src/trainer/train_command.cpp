@@ -1,7 +1,7 @@
 #include "base/progress.h"
 #include "eval/impression_evaluator.h"
 #include "eval/training_run.h"
-#include "model/blas_check.h"
+#include "model/tensor.h"
 #include "trainer/commands.h"
 
 namespace sotto::trainer {
@@ -9,26 +9,27 @@ namespace sotto::trainer {
 namespace {
 
 struct TrainArguments {
-  TrainJob job;
+  eval::TrainJob job;
   std::string data, out, config;
   std::int64_t rounds = 0;
 };
 
-std::string metrics_line(const ImpressionMetrics& m) {
+std::string metrics_line(const metrics::ImpressionMetrics& m) {
   return fmt::format("AUC {:.2f}  MRR {:.2f}  nDCG@5 {:.2f}  nDCG@10 {:.2f}", 100 * m.auc, 100 * m.mrr,
                      100 * m.ndcg5, 100 * m.ndcg10);
 }
 
-std::string metrics_line(const HeldOutMetrics& m) {
+std::string metrics_line(const metrics::HeldOutMetrics& m) {
   std::string line;
-  for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c)
-    line += fmt::format("Hits@{} {:.3f}  ", HeldOutMetrics::cutoffs[c], m.hits[c]);
-  for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c)
-    line += fmt::format("nDCG@{} {:.3f}{}", HeldOutMetrics::cutoffs[c], m.ndcg[c], c < 3 ? "  " : "");
+  for (std::size_t c = 0; c < std::size(metrics::HeldOutMetrics::cutoffs); ++c)
+    line += fmt::format("Hits@{} {:.3f}  ", metrics::HeldOutMetrics::cutoffs[c], m.hits[c]);
+  for (std::size_t c = 0; c < std::size(metrics::HeldOutMetrics::cutoffs); ++c)
+    line +=
+        fmt::format("nDCG@{} {:.3f}{}", metrics::HeldOutMetrics::cutoffs[c], m.ndcg[c], c < 3 ? "  " : "");
   return line;
 }
 
-std::string metrics_text(const HeldOutReport& report) {
+std::string metrics_text(const metrics::HeldOutReport& report) {
   std::string text = fmt::format("{} test users, {} held-out rows\n{:<28}{}", report.users, report.rows,
                                  "model", metrics_line(report.mean));
   for (const auto& row : report.beside)
@@ -39,30 +40,30 @@ std::string metrics_text(const HeldOutReport& report) {
   return text;
 }
 
-std::string metrics_text(const MeanImpressionMetrics& metrics) {
+std::string metrics_text(const metrics::MeanImpressionMetrics& metrics) {
   return fmt::format("{} test impressions\n{}", metrics.counted, metrics_line(metrics.mean));
 }
 
 Status train(TrainArguments& arguments, const Output& output) {
-  TrainJob& job = arguments.job;
+  eval::TrainJob& job = arguments.job;
   job.data = arguments.data;
   job.out = arguments.out;
   job.config = arguments.config;
   if (arguments.rounds > 0) job.rounds = arguments.rounds;
-  SOTTO_TRY(const auto rounds, planned_rounds(job));
-  SOTTO_TRY(const auto dataset, Dataset::open(arguments.data));
-  prepare_torch();
+  SOTTO_TRY(const auto rounds, eval::planned_rounds(job));
+  SOTTO_TRY(const auto dataset, data::Dataset::open(arguments.data));
+  model::prepare_torch();
   Progress progress(job.recipe, static_cast<std::uint64_t>(rounds), "rounds");
-  const Observe observe = [&](const RoundRecord& record) {
+  const fl::Observe observe = [&](const fl::RoundRecord& record) {
     progress.set(record.round);
     if (record.validation)
       progress.note(
           fmt::format("loss {:.3f}, validation AUC {:.2f}", record.loss, 100 * record.validation->auc));
-    auto event = nlohmann::json::parse(to_json_line(record));
+    auto event = nlohmann::json::parse(fl::to_json_line(record));
     event["event"] = "round";
     output.event(event);
   };
-  SOTTO_TRY(const auto outcome, train_run(job, dataset, observe));
+  SOTTO_TRY(const auto outcome, eval::train_run(job, dataset, observe));
   progress.finish();
   if (outcome.summary.interrupted) {
     const auto done = outcome.summary.rounds.size();
@@ -73,7 +74,7 @@ Status train(TrainArguments& arguments, const Output& output) {
                done, job.recipe, arguments.data, arguments.out);
     return {};
   }
-  output.event(to_json(outcome));
+  output.event(eval::to_json(outcome));
   const std::string served =
       outcome.served ? "\nranked by the server from private answers: " + metrics_line(outcome.served->mean)
                      : "";
@@ -85,21 +86,22 @@ Status train(TrainArguments& arguments, const Output& output) {
       outcome.summary.rounds.size(), outcome.summary.best_round, outcome.summary.seconds, outcome.bytes_down,
       outcome.bytes_up,
       outcome.privacy
-          ? to_text(*outcome.privacy)
+          ? privacy::to_text(*outcome.privacy)
           : fmt::format("no differential privacy ('sotto recipes {}' says what holds)\n", job.recipe),
       arguments.out));
   return {};
 }
 
-Status show_baselines(const Dataset& dataset, const Output& output) {
+Status show_baselines(const data::Dataset& dataset, const Output& output) {
   std::vector<std::uint32_t> test;
   for (std::uint32_t i = 0; i < dataset.impression_count(); ++i)
-    if (dataset.impression(i).split == Split::test) test.push_back(i);
+    if (dataset.impression(i).split == data::Split::test) test.push_back(i);
   if (test.empty()) return bad_input("{} has no test impressions to rank", dataset.name());
-  const std::pair<const char*, MeanImpressionMetrics> rows[] = {
-      {"popularity", evaluate_popularity(dataset, test)}, {"random", evaluate_random(dataset, test)}};
+  const std::pair<const char*, metrics::MeanImpressionMetrics> rows[] = {
+      {"popularity", eval::evaluate_popularity(dataset, test)},
+      {"random", eval::evaluate_random(dataset, test)}};
   for (const auto& [name, metrics] : rows) {
-    auto event = to_json(metrics.mean);
+    auto event = eval::to_json(metrics.mean);
     event.update({{"event", "baseline"},
                   {"name", name},
                   {"impressions", metrics.counted},
@@ -151,18 +153,18 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
     invocation.action = [arguments, &invocation]() -> Status {
       if (arguments->run.empty() != arguments->baselines)
         return bad_input("eval takes a run folder, or --baselines instead of one");
-      SOTTO_TRY(const auto dataset, Dataset::open(arguments->data));
+      SOTTO_TRY(const auto dataset, data::Dataset::open(arguments->data));
       if (arguments->baselines) return show_baselines(dataset, invocation.output);
-      prepare_torch();
-      SOTTO_TRY(const auto metrics, evaluate_run(arguments->run, dataset));
+      model::prepare_torch();
+      SOTTO_TRY(const auto metrics, eval::evaluate_run(arguments->run, dataset));
       nlohmann::json event;
       std::string text;
-      if (const auto* held_out = std::get_if<HeldOutReport>(&metrics)) {
-        event = to_json(*held_out);
+      if (const auto* held_out = std::get_if<metrics::HeldOutReport>(&metrics)) {
+        event = eval::to_json(*held_out);
         text = metrics_text(*held_out);
       } else {
-        const auto& impressions = std::get<MeanImpressionMetrics>(metrics);
-        event = to_json(impressions.mean);
+        const auto& impressions = std::get<metrics::MeanImpressionMetrics>(metrics);
+        event = eval::to_json(impressions.mean);
         event.update({{"impressions", impressions.counted}, {"left_out", impressions.left_out}});
         text = metrics_text(impressions);
       }

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "base/binary_file.h"
-#include "base/binary_format.h"
 #include "plain_files.h"
 #include "test_paths.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace sotto {
+namespace sotto::bench {
 namespace {
 
 using testing::HasSubstr;
@@ -50,4 +50,4 @@ TEST(BenchServing, ComparesTheSameAnswersOnASmallPool) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::bench

@@ -5,10 +5,9 @@
 #include "data/importers/delimited.h"
 #include "data/importers/field_values.h"
 #include "data/importers/import_job.h"
-#include "data/importers/source_folder.h"
 #include "import_fixture.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 // Loans of a library: loans.csv with the columns reader, book, stars and returned.
@@ -74,4 +73,4 @@ TEST_F(AddAnImporterGuide, ItsImporterRefusesSettingsItWouldIgnore) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

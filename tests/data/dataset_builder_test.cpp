@@ -7,7 +7,7 @@
 
 #include "small_dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -176,4 +176,4 @@ TEST(DatasetBuilder, FailsWithoutADirectory) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

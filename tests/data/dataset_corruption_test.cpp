@@ -10,7 +10,7 @@
 #include "edited_sections.h"
 #include "small_dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 namespace sections = dataset_sections;
@@ -229,4 +229,4 @@ TEST(DatasetCorruption, TruncatedAndFlippedFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -4,7 +4,7 @@
 #include "data/dataset.h"
 #include "small_dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -154,4 +154,4 @@ TEST(Dataset, FeatureNamesMayBeAnything) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

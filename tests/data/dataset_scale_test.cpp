@@ -12,7 +12,7 @@
 #include "data/dataset_sections.h"
 #include "small_dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 class Stopwatch {
@@ -101,4 +101,4 @@ TEST(DatasetScale, SeventeenMillionCandidatesAreLookedUpAndWritten) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -9,7 +9,7 @@
 
 #include "small_dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -123,4 +123,4 @@ TEST(DescribeText, IsSafeToPrintWhateverTheDatasetIsCalled) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

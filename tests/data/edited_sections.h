@@ -15,7 +15,7 @@
 #include "base/binary_file.h"
 #include "data/dataset_sections.h"
 
-namespace sotto {
+namespace sotto::data {
 
 struct EditedSection {
   std::string name;
@@ -110,4 +110,4 @@ class EditedSections {
   std::vector<EditedSection> sections_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::data

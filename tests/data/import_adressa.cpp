@@ -6,7 +6,7 @@
 #include "data/importers/adressa.h"
 #include "import_fixture.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -190,4 +190,4 @@ TEST(AdressaLine, NeedsAnArticleAUserAndATime) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -5,7 +5,7 @@
 #include "data/importers/csv_mapping.h"
 #include "import_fixture.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -188,4 +188,4 @@ TEST(CsvMapping, LettersBeyondAsciiStandInQuotesAndCommentsOnly) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

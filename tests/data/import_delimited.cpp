@@ -8,7 +8,7 @@
 #include "data/importers/field_values.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -138,4 +138,4 @@ RC_GTEST_PROP(DelimitedProperty, TheFastPathForLinesWithoutQuotesAgreesWithTheSl
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

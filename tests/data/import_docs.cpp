@@ -7,7 +7,7 @@
 #include "data/importers/csv_mapping.h"
 #include "import_fixture.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::HasSubstr;
@@ -47,4 +47,4 @@ TEST(ImportDocs, TheExampleMappingIsAccepted) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

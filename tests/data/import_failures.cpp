@@ -10,7 +10,7 @@
 #include "base/interrupt.h"
 #include "import_fixture.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::AllOf;
@@ -159,4 +159,4 @@ TEST(ImportTable, KindsAreUniqueAndTheirSettingsExist) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

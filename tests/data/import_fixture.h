@@ -11,7 +11,7 @@
 #include "data/importers/importers.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::data {
 
 class ImportTest : public testing::Test {
  protected:
@@ -86,4 +86,4 @@ inline std::uint32_t row_of(const StringColumn& ids, std::string_view id) {
   throw std::runtime_error("no such id: " + std::string(id));
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

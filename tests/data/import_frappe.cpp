@@ -4,7 +4,7 @@
 
 #include "import_fixture.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -86,4 +86,4 @@ TEST_F(ImportFrappe, CountsMalformedRows) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -2,7 +2,7 @@
 
 #include "import_fixture.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST_F(ImportGlobo, SaysWhatItExpected) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

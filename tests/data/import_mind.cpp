@@ -5,7 +5,7 @@
 #include "data/importers/mind_files.h"
 #include "import_fixture.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -198,4 +198,4 @@ TEST(MindCandidates, AreLabelledUnlabelledOrMalformed) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -2,7 +2,7 @@
 
 #include "import_fixture.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST_F(ImportMovieLens, SaysWhichFilesItExpectedAndFound) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -8,7 +8,7 @@
 
 #include "import_fixture.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST_F(ImportRealData, FrappeAndMovieLensBecomeImpressionsWithText) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

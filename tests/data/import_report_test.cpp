@@ -3,7 +3,7 @@
 
 #include "data/importers/import_job.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::HasSubstr;
@@ -49,4 +49,4 @@ TEST(ImportReport, MakesHostileReasonsSafeToShow) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

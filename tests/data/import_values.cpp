@@ -7,10 +7,9 @@
 #include "data/describe.h"
 #include "data/importers/field_values.h"
 #include "data/importers/import_job.h"
-#include "data/importers/json_members.h"
 #include "data/importers/time_split.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -150,4 +149,4 @@ TEST(JsonMembers, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -10,7 +10,7 @@
 #include "data/written_view.h"
 #include "small_dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -251,4 +251,4 @@ TEST(ImpressionViewOf, NeedsInteractions) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

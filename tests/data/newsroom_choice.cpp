@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/distributions.h"
-#include "data/newsroom/choice.h"
+#include "data/newsroom/reader.h"
 #include "metrics/mean.h"
 #include "newsroom_fixture.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 namespace {
 
 TEST(NewsroomChoice, FirstClicksFollowTheSoftmaxOfUtilityAndPosition) {
@@ -73,12 +73,12 @@ TEST(NewsroomChoice, OlderNewsAreLessPopularForThreeDays) {
 
 // AUC of "higher in the list is better" over the test impressions.
 double auc_of_position(const Simulated& newsroom) {
-  ImpressionMetricsSum sum;
+  metrics::ImpressionMetricsSum sum;
   for_each_impression(newsroom.chunks, [&](const ReaderChunk& chunk, const RecordedImpression& impression) {
     if (!impression.test) return;
     std::vector<float> scores(impression.shown_count);
     for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = -static_cast<float>(i);
-    sum.add(impression_metrics(scores, chunk.clicked_in(impression)));
+    sum.add(metrics::impression_metrics(scores, chunk.clicked_in(impression)));
   });
   return sum.mean().mean.auc;
 }
@@ -140,4 +140,4 @@ TEST(NewsroomShelf, NeverOffersWhatWasReadUntilTheNextReader) {
 }
 
 }  // namespace
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

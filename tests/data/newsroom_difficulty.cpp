@@ -7,7 +7,7 @@
 
 #include "newsroom_fixture.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 namespace {
 
 struct Size {
@@ -110,4 +110,4 @@ TEST_F(NewsroomShapeOfMind, HistoriesAreTheClicksSoFar) {
 }
 
 }  // namespace
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

@@ -20,7 +20,7 @@
 #include "newsroom_fixture.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using newsroom::small_newsroom;
@@ -262,4 +262,4 @@ TEST(NewsroomSettingsCheck, AnExistingFolderIsReplacedOnlyOnRequest) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -11,7 +11,7 @@
 #include "data/newsroom/simulation.h"
 #include "data/newsroom/world.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 
 inline NewsroomSettings small_newsroom(std::int64_t users = 500, std::int64_t news = 400,
                                        std::int64_t seed = 1) {
@@ -55,4 +55,4 @@ void for_each_impression(const std::vector<ReaderChunk>& chunks, const Visit& vi
     for (const RecordedImpression& impression : chunk.impressions) visit(chunk, impression);
 }
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

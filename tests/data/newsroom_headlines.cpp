@@ -14,7 +14,7 @@
 #include "newsroom_fixture.h"
 #include "test_paths.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 namespace {
 
 using testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST_F(NewsroomHeadlines, RealHeadlinesKeepTheDifficulty) {
 }
 
 }  // namespace
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

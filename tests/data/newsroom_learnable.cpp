@@ -13,7 +13,7 @@
 #include "metrics/mean.h"
 #include "newsroom_fixture.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 namespace {
 
 using Words = std::vector<std::uint32_t>;  // sorted, distinct
@@ -94,13 +94,13 @@ class WordModel {
 };
 
 double test_auc(const Simulated& newsroom, const WordModel& model) {
-  ImpressionMetricsSum sum;
+  metrics::ImpressionMetricsSum sum;
   for_each_impression(newsroom.chunks, [&](const ReaderChunk& chunk, const RecordedImpression& impression) {
     if (!impression.test) return;
     const std::vector<float> reader = model.reader(chunk.history_of(impression));
     std::vector<float> scores;
     for (const std::uint32_t item : chunk.shown_in(impression)) scores.push_back(model.score(reader, item));
-    sum.add(impression_metrics(scores, chunk.clicked_in(impression)));
+    sum.add(metrics::impression_metrics(scores, chunk.clicked_in(impression)));
   });
   return sum.mean().mean.auc;
 }
@@ -160,4 +160,4 @@ TEST(NewsroomLearnable, EntityVectorsTellThemesApart) {
 }
 
 }  // namespace
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

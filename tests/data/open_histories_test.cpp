@@ -1,11 +1,10 @@
-#include "data/open_histories.h"
-
 #include <gtest/gtest.h>
 
 #include "data/dataset_builder.h"
+#include "data/dataset_copy.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 // Items 0..3 of sports and health in turn; one reader who clicked `history` and is tested once.
@@ -56,4 +55,4 @@ TEST(OpenHistories, UnknownCategoriesAreRefused) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -14,7 +14,7 @@
 #include "data/dataset_builder.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::data {
 
 inline constexpr float missing_number = std::numeric_limits<float>::quiet_NaN();
 
@@ -74,4 +74,4 @@ std::vector<T> to_vector(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

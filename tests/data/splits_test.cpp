@@ -10,7 +10,7 @@
 
 #include "small_dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::ElementsAre;
@@ -147,4 +147,4 @@ TEST(UserSelection, FindsUsersByWhatTheyHave) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

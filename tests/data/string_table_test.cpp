@@ -4,9 +4,9 @@
 #include <map>
 #include <string>
 
-#include "data/column_writer.h"
+#include "data/columns.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 TEST(StringTable, NumbersStringsInOrderOfFirstSight) {
@@ -54,4 +54,4 @@ RC_GTEST_PROP(StringTable, AgreesWithAnOrderedMap, (const std::vector<std::strin
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

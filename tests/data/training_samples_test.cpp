@@ -1,5 +1,3 @@
-#include "data/training_samples.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,9 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "data/splits.h"
 #include "small_dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using testing::IsEmpty;
@@ -111,4 +110,4 @@ TEST(SampleNegatives, RepetitionFavoursNoItemAndNoPosition) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

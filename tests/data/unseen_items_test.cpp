@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 using Draw = void (UnseenItems::*)(std::size_t, std::span<std::uint8_t>, RandomSource&,
@@ -77,4 +77,4 @@ TEST(UnseenItems, GivesWhatThereIsWhenTooLittleIsLeft) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "data/behaviour_columns.h"
+#include "data/dataset_builder.h"
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 RC_GTEST_PROP(UserOrder, EqualsAStableSortByUserAndTime, ()) {
@@ -34,4 +34,4 @@ RC_GTEST_PROP(UserOrder, EqualsAStableSortByUserAndTime, ()) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::data

@@ -3,7 +3,7 @@
 
 #include "data/impression_view.h"
 
-namespace sotto {
+namespace sotto::data {
 
 inline Result<DatasetCounts> write_impression_view(const Dataset& source,
                                                    const ImpressionViewOptions& options,
@@ -15,4 +15,4 @@ inline Result<DatasetCounts> write_impression_view(const Dataset& source,
   return view.counts();
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

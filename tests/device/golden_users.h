@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace sotto::testing {
+namespace sotto::device::testing {
 
 struct GoldenUser {
   std::string_view model;
@@ -66,4 +66,4 @@ inline constexpr GoldenUser golden_users[] = {
      {0.0975481769832, -0.459795333762, -0.514670937071, -0.00711014797003, 0.508220665987, 0.46816399381}},
 };
 
-}  // namespace sotto::testing
+}  // namespace sotto::device::testing

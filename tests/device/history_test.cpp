@@ -4,13 +4,13 @@
 #include "device/small_pack.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::device {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-UtcTime second(int number) { return UtcTime(std::chrono::seconds(1'700'000'000 + number)); }
+privacy::UtcTime second(int number) { return privacy::UtcTime(std::chrono::seconds(1'700'000'000 + number)); }
 
 std::vector<std::string> items_of(const HistoryStore& store) {
   std::vector<std::string> items;
@@ -73,11 +73,11 @@ TEST(HistoryStore, ReadsClicksWhoseItemsLeftThePool) {
   DevicePack pack = testing::small_pack(10);
   HistoryStore store = *HistoryStore::open(folder / "history");
   for (const char* item : {"N1", "N2", "N8"}) ASSERT_TRUE(store.add(pack, item, second(1)));
-  const auto sensitivity = *SensitivitySettings::create({"uncategorised", "health", "sports"});
+  const auto sensitivity = *privacy::SensitivitySettings::create({"uncategorised", "health", "sports"});
   const ReadableHistory before = store.readable(pack, sensitivity);
   ASSERT_EQ(before.clicks.size(), 3U);
   EXPECT_THAT(before.clicks[0].categories, ElementsAre());  // politics: not known to these settings
-  EXPECT_THAT(before.clicks[1].categories, ElementsAre(CategoryId{2}));
+  EXPECT_THAT(before.clicks[1].categories, ElementsAre(privacy::CategoryId{2}));
 
   DevicePack later = testing::small_pack(2);  // N0 and N1 are left, with other vectors
   EXPECT_EQ(store.readable(later, sensitivity).clicks.size(), 3U);
@@ -112,8 +112,11 @@ DevicePack with_label(DevicePack pack, std::string_view item, std::uint16_t cate
 }
 
 std::size_t unprotected_of(const HistoryStore& store, const DevicePack& pack) {
-  const auto sensitivity = *SensitivitySettings::create({"health", "politics", "sports"}, {"sports"});
-  return UnprotectedClicks::from(store.readable(pack, sensitivity).clicks, sensitivity).items().size();
+  const auto sensitivity =
+      *privacy::SensitivitySettings::create({"health", "politics", "sports"}, {"sports"});
+  return privacy::UnprotectedClicks::from(store.readable(pack, sensitivity).clicks, sensitivity)
+      .items()
+      .size();
 }
 
 // N3 is about health (0); calling it sports (2) would make its clicks free to ask for.
@@ -186,4 +189,4 @@ TEST(HistoryStore, IsReadableByItsOwnerOnlyAlsoWhereItWasNot) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::device

@@ -9,7 +9,7 @@
 #include "privacy/ledger/ledger_statement.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::device {
 namespace {
 
 using Source = Recommendations::Source;
@@ -66,15 +66,15 @@ class DeviceTest : public ::testing::Test {
   }
   Device open(std::string_view name = "device") {
     auto device = Device::open(folder / name, settings,
-                               {[this] { return ClockReading(now); }, &random, first_use, anchor});
+                               {[this] { return privacy::ClockReading(now); }, &random, first_use, anchor});
     if (!device) throw std::runtime_error(device.error().message);
     return std::move(*device);
   }
   bool first_use = true;
-  std::shared_ptr<AnchorStore> anchor;
+  std::shared_ptr<privacy::AnchorStore> anchor;
   TempFolder folder;
   SeededRandom random{7, Purpose::test};
-  UtcTime now{std::chrono::sys_days{std::chrono::year{2026} / 3 / 14} + 12h};
+  privacy::UtcTime now{std::chrono::sys_days{std::chrono::year{2026} / 3 / 14} + 12h};
   DeviceSettings settings;
   DevicePack pack = testing::small_pack(40);
   FakeServer server{pack};
@@ -138,7 +138,7 @@ TEST_F(DeviceTest, AsksForThePublicListWhenTheBudgetIsSpent) {
   ASSERT_TRUE(page) << page.error().message;
   EXPECT_EQ(page->source, Source::popular);
   EXPECT_EQ(page->note, "the budget is spent");
-  EXPECT_TRUE(std::holds_alternative<PopularQuery>(server.last().query));
+  EXPECT_TRUE(std::holds_alternative<privacy::PopularQuery>(server.last().query));
   EXPECT_EQ(page->items.size(), 5U);
   EXPECT_EQ(device.statement()->total.charges, 2U);
 }
@@ -316,7 +316,7 @@ TEST_F(DeviceTest, RefusesAFolderThatOthersMayLookInto) {
 }
 
 TEST_F(DeviceTest, ADeletedFolderDoesNotBringTheBudgetBack) {
-  anchor = anchor_file(folder / "anchor");
+  anchor = privacy::anchor_file(folder / "anchor");
   {
     Device device = open();
     ASSERT_TRUE(device.refresh(server));
@@ -390,4 +390,4 @@ TEST_F(DeviceTest, ForgetsClicksButNotWhatWasTold) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::device

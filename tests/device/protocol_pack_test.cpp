@@ -6,7 +6,7 @@
 #include "device/small_pack.h"
 #include "device/wire/pack_codec.h"
 
-namespace sotto {
+namespace sotto::device {
 namespace {
 
 using ::testing::HasSubstr;
@@ -189,4 +189,4 @@ TEST(PackDelta, RefusesWhatItCannotDescribe) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::device

@@ -12,10 +12,10 @@
 #include "device/query/query_mechanism.h"
 #include "device/small_pack.h"
 #include "device/wire/query_wire.h"
-#include "privacy/audit/binomial_bounds.h"
-#include "privacy/mechanisms/gaussian_calibration.h"
+#include "privacy/accounting/gaussian_exact.h"
+#include "privacy/audit/threshold_event.h"
 
-namespace sotto {
+namespace sotto::device {
 namespace {
 
 constexpr std::uint32_t kWide = 4;
@@ -54,7 +54,7 @@ Draws draws_of(const QueryMechanism& mechanism, const ReadableHistory& history, 
   SeededRandom source(20'240'229, Purpose::test, stream);
   Draws draws;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const auto query = mechanism.draw(history, DeviceRandom::simulated(source));
+    const auto query = mechanism.draw(history, privacy::DeviceRandom::simulated(source));
     if (!query) throw std::runtime_error(query.error().message);
     ++draws[encode(request_of(*query, 500))];
   }
@@ -63,8 +63,8 @@ Draws draws_of(const QueryMechanism& mechanism, const ReadableHistory& history, 
 
 // The largest ε that an event proves: log(P[event | first] / P[event | second]), surely.
 double proven_epsilon(std::uint64_t first, std::uint64_t second, std::uint64_t trials) {
-  const double low = clopper_pearson_lower(trials, first, kFailure);
-  return low > 0 ? std::log(low / clopper_pearson_upper(trials, second, kFailure)) : 0;
+  const double low = privacy::clopper_pearson_lower(trials, first, kFailure);
+  return low > 0 ? std::log(low / privacy::clopper_pearson_upper(trials, second, kFailure)) : 0;
 }
 
 double proven_by_counts(const QueryMechanism& mechanism, const ReadableHistory& a, const ReadableHistory& b) {
@@ -177,12 +177,12 @@ TEST(QueryPrivacy, GaussianCoefficientsHaveTheNoiseThatTheTheoremAsksFor) {
     }
     return larger;
   };
-  const double multiplier = *analytic_noise_multiplier(1, 1e-6);
+  const double multiplier = *privacy::analytic_noise_multiplier(1, 1e-6);
   const double expected = 0.5 * std::erfc(-1 / (2 * multiplier) / std::sqrt(2.0));
   const std::uint64_t honest = first_larger(1);
-  EXPECT_LE(clopper_pearson_lower(kDraws, honest, kFailure), expected);
-  EXPECT_GE(clopper_pearson_upper(kDraws, honest, kFailure), expected);
-  EXPECT_GT(clopper_pearson_lower(kDraws, first_larger(2), kFailure), expected)
+  EXPECT_LE(privacy::clopper_pearson_lower(kDraws, honest, kFailure), expected);
+  EXPECT_GE(privacy::clopper_pearson_upper(kDraws, honest, kFailure), expected);
+  EXPECT_GT(privacy::clopper_pearson_lower(kDraws, first_larger(2), kFailure), expected)
       << "half the noise goes unnoticed";
 }
 
@@ -194,7 +194,7 @@ TEST(QueryPrivacy, PaperModeStatesWhatItReallyTells) {
   const double proven = proven_by_thresholds(*paper, clicks_on({1, 0, 0, 0}, 3), clicks_on({0, 1, 0, 0}, 3));
   EXPECT_GT(proven, 1);  // the paper's ε is refuted
   ASSERT_TRUE(paper->event());
-  EXPECT_LE(proven, std::get<PureDp>(paper->event()->mechanism).epsilon);
+  EXPECT_LE(proven, std::get<privacy::PureDp>(paper->event()->mechanism).epsilon);
 }
 
 TEST(QueryPrivacy, TheBytesHaveOneSizeWhateverWasClicked) {
@@ -208,7 +208,7 @@ TEST(QueryPrivacy, TheBytesHaveOneSizeWhateverWasClicked) {
     std::set<std::size_t> sizes;
     for (std::size_t clicks = 0; clicks < 30; ++clicks) {
       const auto drawn = query->draw(clicks_on(std::vector<float>(testing::kSize, 1.5F), clicks),
-                                     DeviceRandom::simulated(random));
+                                     privacy::DeviceRandom::simulated(random));
       sizes.insert(encode(request_of(*drawn, 500)).size());
     }
     EXPECT_EQ(sizes.size(), 1U) << mechanism;
@@ -225,7 +225,7 @@ TEST(QueryPrivacy, NoHistoryMakesADrawFail) {
     const auto query = QueryMechanism::create(settings, pack);
     for (const float value : {0.0F, 1e38F, -1e38F, std::nanf("")}) {
       const ReadableHistory history = clicks_on(std::vector<float>(testing::kSize, value), 3);
-      const auto drawn = query->draw(history, DeviceRandom::simulated(random));
+      const auto drawn = query->draw(history, privacy::DeviceRandom::simulated(random));
       ASSERT_TRUE(drawn) << drawn.error().message;
       EXPECT_TRUE(check(request_of(*drawn, 500)));
     }
@@ -233,4 +233,4 @@ TEST(QueryPrivacy, NoHistoryMakesADrawFail) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::device

@@ -1,20 +1,20 @@
 #include <gmock/gmock.h>
 
-#include "device/query/private_query.h"
+#include "device/query/query_mechanism.h"
 #include "device/small_pack.h"
 #include "device/wire/query_wire.h"
 #include "privacy/mechanisms/private_attention.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::device {
 namespace {
 
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
-const UtcTime kNoon{std::chrono::sys_days{std::chrono::year{2026} / 3 / 14} + 12h};
+const privacy::UtcTime kNoon{std::chrono::sys_days{std::chrono::year{2026} / 3 / 14} + 12h};
 
-ReadableHistory random_history(unsigned seed, std::size_t clicks, CategoryId category = 0) {
+ReadableHistory random_history(unsigned seed, std::size_t clicks, privacy::CategoryId category = 0) {
   std::mt19937 random(seed);
   ReadableHistory history;
   for (std::size_t i = 0; i < clicks; ++i) history.clicks.push_back({i, {category}});
@@ -37,7 +37,7 @@ TEST(QueryMechanism, WithLittleNoiseTellsTheTruth) {
     const ReadableHistory history = random_history(seed, seed);
     const auto user = user_vector(*model, pack, history);
     const auto coefficients = QueryMechanism::create(settings_for("coefficients", 1000), pack)
-                                  ->draw(history, DeviceRandom::simulated(random));
+                                  ->draw(history, privacy::DeviceRandom::simulated(random));
     // softmax(u·bᵀ/√d), written plainly, then the post-processing of the noiseless vector.
     std::vector<double> attention(4);
     double sum = 0;
@@ -54,11 +54,11 @@ TEST(QueryMechanism, WithLittleNoiseTellsTheTruth) {
       EXPECT_NEAR(std::get<std::vector<float>>(coefficients->answer)[i], attention[i] / positive, 0.02);
     }
     const auto prototype = QueryMechanism::create(settings_for("prototypes", 1000), pack)
-                               ->draw(history, DeviceRandom::simulated(random));
-    const auto similarities = *cosine_similarities(pack.prototypes.floats(), user);
+                               ->draw(history, privacy::DeviceRandom::simulated(random));
+    const auto similarities = *privacy::cosine_similarities(pack.prototypes.floats(), user);
     const auto best = std::max_element(similarities.begin(), similarities.end()) - similarities.begin();
-    EXPECT_EQ(std::get<PrototypeNumbers>(prototype->answer),
-              PrototypeNumbers{static_cast<std::uint32_t>(best)});
+    EXPECT_EQ(std::get<privacy::PrototypeNumbers>(prototype->answer),
+              privacy::PrototypeNumbers{static_cast<std::uint32_t>(best)});
   }
 }
 
@@ -79,8 +79,8 @@ TEST(QueryMechanism, PaddingReplacesClicksByTheAnonymousItem) {
     SeededRandom random(1, Purpose::test);
     double sum = 0;
     for (int i = 0; i < 400; ++i) {
-      sum +=
-          std::get<std::vector<float>>(mechanism->draw(history, DeviceRandom::simulated(random))->answer)[0];
+      sum += std::get<std::vector<float>>(
+          mechanism->draw(history, privacy::DeviceRandom::simulated(random))->answer)[0];
     }
     return sum / 400;
   };
@@ -107,19 +107,21 @@ class PrivateQueryTest : public ::testing::Test {
  protected:
   void open(double budget, const std::vector<std::string>& not_sensitive = {"sports"},
             const std::string& name = "") {
-    const LedgerSettings wanted{Unit::user,
-                                Adjacency::replace_one,
-                                RequestOrder::adaptive,
-                                *SensitivitySettings::create({"health", "sports"}, not_sensitive),
-                                {{BudgetWindow::lifetime, std::nullopt, budget, 1e-6}}};
+    const privacy::LedgerSettings wanted{
+        privacy::Unit::user,
+        privacy::Adjacency::replace_one,
+        privacy::RequestOrder::adaptive,
+        *privacy::SensitivitySettings::create({"health", "sports"}, not_sensitive),
+        {{privacy::BudgetWindow::lifetime, std::nullopt, budget, 1e-6}}};
     query.reset();
-    ledger.emplace(*Ledger::create(folder / ("ledger" + name), wanted, kNoon, LedgerOptions{nullptr, true}));
+    ledger.emplace(*privacy::Ledger::create(folder / ("ledger" + name), wanted, kNoon,
+                                            privacy::LedgerOptions{nullptr, true}));
     query.emplace(*PrivateQuery::open(folder / ("answers" + name), *ledger, settings_for("prototypes"), 0s,
-                                      DeviceRandom::simulated(random)));
+                                      privacy::DeviceRandom::simulated(random)));
   }
   TempFolder folder;
   SeededRandom random{1, Purpose::test};
-  std::optional<Ledger> ledger;
+  std::optional<privacy::Ledger> ledger;
   std::optional<PrivateQuery> query;
   DevicePack pack = testing::small_pack();
 };
@@ -157,7 +159,7 @@ TEST_F(PrivateQueryTest, HasNoAnswerWhenTheBudgetNeverSufficed) {
 
 TEST_F(PrivateQueryTest, TheChargeDependsOnSettingsNotOnClicks) {
   for (const unsigned clicks : {0U, 1U, 20U}) {
-    for (const CategoryId category : {CategoryId{0}, CategoryId{1}}) {
+    for (const privacy::CategoryId category : {privacy::CategoryId{0}, privacy::CategoryId{1}}) {
       open(3, {"sports"}, std::to_string(clicks) + "-" + std::to_string(category));
       const auto mechanism = QueryMechanism::create(settings_for("prototypes"), pack);
       EXPECT_TRUE(*query->ask(*mechanism, random_history(1, clicks, category), kNoon));
@@ -179,8 +181,8 @@ TEST_F(PrivateQueryTest, AFreeQueryUsesUnprotectedClicksExclusively) {
   std::mt19937 noise(5);
   for (std::size_t i = 0; i < 8; ++i) {
     for (int other = 0; other < 5; ++other) {
-      mixed.clicks.push_back(
-          {mixed.clicks.size(), other % 2 == 0 ? std::vector<CategoryId>{0} : std::vector<CategoryId>{}});
+      mixed.clicks.push_back({mixed.clicks.size(), other % 2 == 0 ? std::vector<privacy::CategoryId>{0}
+                                                                  : std::vector<privacy::CategoryId>{}});
       const auto vector = testing::random_floats(noise, testing::kSize);
       mixed.vectors.insert(mixed.vectors.end(), vector.begin(), vector.end());
     }
@@ -192,7 +194,7 @@ TEST_F(PrivateQueryTest, AFreeQueryUsesUnprotectedClicksExclusively) {
   const auto sensitivity = ledger->settings().sensitivity;
   EXPECT_EQ(*mechanism->draw_unprotected(mixed, sensitivity),
             *mechanism->draw_unprotected(sports, sensitivity));
-  EXPECT_FALSE(mechanism->draw(mixed, DeviceRandom::simulated(random)));
+  EXPECT_FALSE(mechanism->draw(mixed, privacy::DeviceRandom::simulated(random)));
 
   const auto answer = query->ask(*mechanism, mixed, kNoon);
   ASSERT_TRUE(answer && *answer) << answer.error().message;
@@ -212,10 +214,10 @@ TEST_F(PrivateQueryTest, AFreeQueryNeedsACategoryThatIsNotSensitive) {
 TEST(StoredQuery, EveryFormIsReadBackAndOldOnesStayReadable) {
   using namespace std::string_literals;
   const std::vector<std::pair<DrawnQuery, std::string>> stored = {
-      {{"m", BasisWeights{0.25F, 0.75F}}, "\x01\0m\x01\0\0\x80\x3e\0\0\x40\x3f"s},
-      {{"m", PrototypeNumbers{258}}, "\x01\0m\x02\x02\x01\0\0"s},
-      {{"m", PopularQuery{}}, "\x01\0m\x03"s},
-      {{"m", MechanismQuery{"own", "\xff"}}, "\x01\0m\x04\x03\0own\xff"s}};
+      {{"m", privacy::BasisWeights{0.25F, 0.75F}}, "\x01\0m\x01\0\0\x80\x3e\0\0\x40\x3f"s},
+      {{"m", privacy::PrototypeNumbers{258}}, "\x01\0m\x02\x02\x01\0\0"s},
+      {{"m", privacy::PopularQuery{}}, "\x01\0m\x03"s},
+      {{"m", privacy::MechanismQuery{"own", "\xff"}}, "\x01\0m\x04\x03\0own\xff"s}};
   for (const auto& [query, bytes] : stored) {
     EXPECT_EQ(encode(query), bytes);
     EXPECT_EQ(*decode_drawn_query(bytes), query);
@@ -236,9 +238,9 @@ TEST(QueryWire, BodiesRoundTripAndRefuseNonsense) {
   EXPECT_EQ(*decode_recommend_request(encode(request)), request);
   request.query = std::vector<std::uint32_t>{3, 4};
   EXPECT_EQ(*decode_recommend_request(encode(request)), request);
-  request.query = MechanismQuery{"blind", std::string("\0\xff opaque", 9)};
+  request.query = privacy::MechanismQuery{"blind", std::string("\0\xff opaque", 9)};
   EXPECT_EQ(*decode_recommend_request(encode(request)), request);
-  request.query = PopularQuery{};
+  request.query = privacy::PopularQuery{};
   EXPECT_EQ(*decode_recommend_request(encode(request)), request);
 
   const auto refusal = [&](auto change) {
@@ -256,11 +258,11 @@ TEST(QueryWire, BodiesRoundTripAndRefuseNonsense) {
   EXPECT_THAT(refusal([](auto& r) { r.query = std::vector<float>{std::nanf(""), 1}; }), HasSubstr("between"));
   EXPECT_THAT(refusal([](auto& r) { r.query = std::vector<std::uint32_t>(65); }), HasSubstr("prototypes"));
   EXPECT_THAT(refusal([](auto& r) {
-                r.query = MechanismQuery{"", "x"};
+                r.query = privacy::MechanismQuery{"", "x"};
               }),
               HasSubstr("does not name its mechanism"));
   EXPECT_THAT(refusal([](auto& r) {
-                r.query = MechanismQuery{"m", std::string(WireLimits::mechanism_bytes + 1, 'x')};
+                r.query = privacy::MechanismQuery{"m", std::string(WireLimits::mechanism_bytes + 1, 'x')};
               }),
               HasSubstr("at most"));
   EXPECT_THAT(refusal([](auto& r) { r.count = 0; }), HasSubstr("items"));
@@ -286,4 +288,4 @@ TEST(QueryWire, BodiesRoundTripAndRefuseNonsense) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::device

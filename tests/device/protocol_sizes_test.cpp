@@ -8,7 +8,7 @@
 #include "device/wire/pack_codec.h"
 #include "device/wire/query_wire.h"
 
-namespace sotto {
+namespace sotto::device {
 namespace {
 
 // A version as 'sotto serve --run' names it, ids as news data sets have them.
@@ -68,7 +68,7 @@ TEST(BytesOnTheWire, RequestsAndAnswersAreAsSmallAsTheDocumentsSay) {
   EXPECT_EQ(encode(request).size(), 136U);
   request.query = std::vector<float>(5, 0.2F);
   EXPECT_EQ(encode(request).size(), 152U);
-  request.query = PopularQuery{};
+  request.query = privacy::PopularQuery{};
   EXPECT_EQ(encode(request).size(), 120U);
   RecommendAnswer answer{model, {}, std::vector<float>(500)};
   for (std::size_t i = 0; i < 500; ++i) answer.items.push_back(id_of(i));
@@ -90,4 +90,4 @@ TEST(BytesOnTheWire, PacksAndDeltasAreAsSmallAsTheDocumentsSay) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::device

@@ -7,7 +7,7 @@
 #include "device/rank/pool_kernels.h"
 #include "device/small_pack.h"
 
-namespace sotto {
+namespace sotto::device {
 namespace {
 
 using testing::random_floats;
@@ -78,4 +78,4 @@ TEST(Reranker, SurvivesAModelThatAnswersNonsense) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::device

@@ -8,7 +8,7 @@
 #include "device/pack/device_pack.h"
 #include "device/small_user_models.h"
 
-namespace sotto::testing {
+namespace sotto::device::testing {
 
 inline std::vector<float> random_floats(std::mt19937& random, std::size_t count, float spread = 1) {
   std::normal_distribution<float> normal(0, spread);
@@ -54,4 +54,4 @@ inline DevicePack retrained(DevicePack pack) {
   return pack;
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::device::testing

@@ -7,7 +7,7 @@
 
 #include "device/model/user_model.h"
 
-namespace sotto::testing {
+namespace sotto::device::testing {
 
 inline constexpr std::uint32_t kSize = 6, kHidden = 5;
 
@@ -58,4 +58,4 @@ inline std::vector<NamedTensor> small_weights(std::string_view kind) {
   return weights;
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::device::testing

@@ -8,7 +8,7 @@
 #include "device/golden_users.h"
 #include "device/small_user_models.h"
 
-namespace sotto {
+namespace sotto::device {
 namespace {
 
 using ::testing::HasSubstr;
@@ -83,4 +83,4 @@ TEST(UserModel, LargeNumbersStayFinite) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::device

@@ -1,5 +1,3 @@
-#include "eval/axis.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +5,9 @@
 #include <limits>
 
 #include "base/distributions.h"
+#include "eval/plot_layout.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 using testing::DoubleNear;
@@ -123,4 +122,4 @@ TEST(Axis, WithAnImpossibleRangeFallsBack) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -8,7 +8,7 @@
 #include "fl/tiny_news.h"
 #include "model/news/model_registry.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 const std::vector<std::string> narrow = {"negatives=2", "batch=16", "learning_rate=0.02",
@@ -25,10 +25,10 @@ TrainJob job_of(const std::string& recipe, const fs::path& out, std::int64_t rou
 
 // The catalogue's model takes its items from their words, and ten tiny titles do not span a space: its runs
 // are tested with the flagship's.
-bool learns_items(const ModelEntry& entry) { return !entry.reads_setting("vector_size"); }
+bool learns_items(const model::ModelEntry& entry) { return !entry.reads_setting("vector_size"); }
 
 // Sizes that only some models have.
-void shrink(TrainJob& job, const ModelEntry& entry) {
+void shrink(TrainJob& job, const model::ModelEntry& entry) {
   const std::pair<const char*, const char*> sizes[] = {
       {"word_size", "12"},  {"heads", "2"},        {"head_size", "6"},
       {"filters", "12"},    {"pooling_size", "8"}, {"category_size", "4"},
@@ -44,14 +44,14 @@ class CentralModel : public ::testing::TestWithParam<std::string_view> {
   TrainJob job(const fs::path& out, std::int64_t rounds) const {
     TrainJob made = job_of("central", out, rounds);
     made.assignments.push_back("model=" + std::string(GetParam()));
-    shrink(made, *find_model(GetParam()).value());
+    shrink(made, *model::find_model(GetParam()).value());
     return made;
   }
 };
 
 TEST_P(CentralModel, LearnsWhatReadersLike) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_news(data, 40);
+  const data::Dataset dataset = fl::testing::tiny_news(data, 40);
   const auto outcome = train_run(job(runs / "run", 60), dataset, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   const auto& rounds = outcome->summary.rounds;
@@ -59,12 +59,12 @@ TEST_P(CentralModel, LearnsWhatReadersLike) {
   EXPECT_GT(outcome->test.mean.auc, 0.75);
   const auto again = evaluate_run(runs / "run", dataset);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_DOUBLE_EQ(std::get<MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
+  EXPECT_DOUBLE_EQ(std::get<metrics::MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
 }
 
 TEST_P(CentralModel, ResumedRunEqualsAnUninterruptedOneBitForBit) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_news(data);
+  const data::Dataset dataset = fl::testing::tiny_news(data);
   const auto straight = train_run(job(runs / "whole", 4), dataset, {});
   ASSERT_TRUE(straight) << straight.error().message;
   ASSERT_TRUE(train_run(job(runs / "parts", 2), dataset, {}));
@@ -80,7 +80,7 @@ TEST_P(CentralModel, ResumedRunEqualsAnUninterruptedOneBitForBit) {
 
 INSTANTIATE_TEST_SUITE_P(Models, CentralModel, ::testing::ValuesIn([] {
                            std::vector<std::string_view> names;
-                           for (const auto& entry : models())
+                           for (const auto& entry : model::models())
                              if (learns_items(entry)) names.push_back(entry.name);
                            return names;
                          }()),
@@ -92,11 +92,11 @@ INSTANTIATE_TEST_SUITE_P(Models, CentralModel, ::testing::ValuesIn([] {
 
 TEST(CentralModels, OtherDataIsRefusedWhereItsUsersWouldBeReadAsOthers) {
   const TempFolder data, other, runs;
-  const Dataset dataset = testing::tiny_news(data), strangers = testing::tiny_news(other, 14);
+  const data::Dataset dataset = fl::testing::tiny_news(data), strangers = fl::testing::tiny_news(other, 14);
   for (const char* name : {"nrms", "lstur"}) {
     TrainJob job = job_of("central", runs / name, 1);
     job.assignments.push_back("model=" + std::string(name));
-    shrink(job, *find_model(name).value());
+    shrink(job, *model::find_model(name).value());
     ASSERT_TRUE(train_run(job, dataset, {}));
     EXPECT_TRUE(evaluate_run(runs / name, dataset));
   }
@@ -107,10 +107,10 @@ TEST(CentralModels, OtherDataIsRefusedWhereItsUsersWouldBeReadAsOthers) {
 }
 
 TEST(CentralModels, ShowsTheSettingsThatTheChosenModelReadsAndNoOthers) {
-  for (const auto& entry : models()) {
-    const auto recipe = find_recipe("central").value()->make();
+  for (const auto& entry : model::models()) {
+    const auto recipe = recipes::find_recipe("central").value()->make();
     SettingsTable table;
-    ASSERT_TRUE(bind_settings(*recipe, table, {"model=" + std::string(entry.name)}));
+    ASSERT_TRUE(recipes::bind_settings(*recipe, table, {"model=" + std::string(entry.name)}));
     for (const char* name : {"heads", "filters", "user_size", "entity_size", "bert_size"}) {
       const auto rows = table.rows();
       const bool shown =
@@ -123,9 +123,9 @@ TEST(CentralModels, ShowsTheSettingsThatTheChosenModelReadsAndNoOthers) {
 }
 
 TEST(CentralModels, AnUnknownModelIsRefusedWithAllNames) {
-  const auto recipe = find_recipe("central").value()->make();
+  const auto recipe = recipes::find_recipe("central").value()->make();
   SettingsTable table;
-  const Status refused = bind_settings(*recipe, table, {"model=nmrs"});
+  const Status refused = recipes::bind_settings(*recipe, table, {"model=nmrs"});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("nrms"), std::string::npos) << refused.error().message;
 }
@@ -134,14 +134,14 @@ TrainJob federated_job(const fs::path& out, const std::string& model) {
   TrainJob job = job_of("fedrec", out, 2);
   std::erase(job.assignments, "batch=16");
   job.assignments.insert(job.assignments.end(), {"model=" + model, "cohort=4"});
-  if (const auto entry = find_model(model)) shrink(job, **entry);
+  if (const auto entry = model::find_model(model)) shrink(job, **entry);
   return job;
 }
 
 TEST(Fedrec, TrainsTheModelsThatDevicesCanShare) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_news(data);
-  for (const auto& entry : models()) {
+  const data::Dataset dataset = fl::testing::tiny_news(data);
+  for (const auto& entry : model::models()) {
     if (!learns_items(entry)) continue;
     const std::string name(entry.name);
     const auto outcome = train_run(federated_job(runs / name, name), dataset, {});
@@ -155,11 +155,11 @@ TEST(Fedrec, TrainsTheModelsThatDevicesCanShare) {
 
 TEST(Fedrec, UnknownModelNamesTheNearest) {
   const TempFolder data, runs;
-  const auto refused = train_run(federated_job(runs / "run", "nmrs"), testing::tiny_news(data), {});
+  const auto refused = train_run(federated_job(runs / "run", "nmrs"), fl::testing::tiny_news(data), {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("did you mean 'nrms'"), std::string::npos)
       << refused.error().message;
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -11,7 +11,7 @@
 #include "eval/small_newsroom.h"
 #include "fl/tiny_interactions.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 using nlohmann::json;
@@ -22,7 +22,7 @@ class Datasheets : public ::testing::TestWithParam<testing::PrivateRecipe> {};
 TEST_P(Datasheets, TextAndJsonSayTheSame) {
   const testing::SmallNewsroom news(60);
   const TempFolder ratings;
-  const Dataset interactions = testing::tiny_ratings(ratings, 60);
+  const data::Dataset interactions = fl::testing::tiny_ratings(ratings, 60);
   const auto& [recipe, mode] = GetParam();
   TrainJob job = news.job(recipe, "run", 2, testing::small_settings(recipe));
   if (mode == "paper")
@@ -82,4 +82,4 @@ TEST(Datasheets, TheEpsilonOfFedNewsRecsUploadsIsThatOfAllCoordinatesAndRounds) 
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

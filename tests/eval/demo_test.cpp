@@ -7,7 +7,7 @@
 
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 using ::testing::HasSubstr;
@@ -57,4 +57,4 @@ TEST(Demo, ReplacesAnEarlierDemoAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -4,11 +4,11 @@
 
 #include "base/interrupt.h"
 #include "eval/training_run.h"
-#include "fl/checkpoint.h"
+#include "fl/run_log.h"
 #include "fl/tiny_interactions.h"
 #include "privacy/accounting/plan.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 TrainJob job_of(const fs::path& out, const std::string& epsilon = "16") {
@@ -20,14 +20,14 @@ TrainJob job_of(const fs::path& out, const std::string& epsilon = "16") {
   return job;
 }
 
-std::string refusal(const TrainJob& job, const Dataset& dataset) {
+std::string refusal(const TrainJob& job, const data::Dataset& dataset) {
   const auto refused = train_run(job, dataset, {});
   return refused ? "" : refused.error().message;
 }
 
 TEST(DpSvd, LearnsTheTastesWithinItsBudgetAndGivesItsGoldenMetrics) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data, 60);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
   const auto outcome = train_run(job_of(runs / "run"), dataset, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_TRUE(outcome->held_out);
@@ -43,18 +43,18 @@ TEST(DpSvd, LearnsTheTastesWithinItsBudgetAndGivesItsGoldenMetrics) {
 
   const auto again = evaluate_run(runs / "run", dataset);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_DOUBLE_EQ(std::get<HeldOutReport>(*again).mean.hits[0], outcome->held_out->mean.hits[0]);
+  EXPECT_DOUBLE_EQ(std::get<metrics::HeldOutReport>(*again).mean.hits[0], outcome->held_out->mean.hits[0]);
 
-  PrivacyPlan plan;
+  privacy::PrivacyPlan plan;
   SettingsTable table;
   plan.bind(table);
   ASSERT_TRUE(table.load_toml(runs / "run" / "privacy.toml"));
-  EXPECT_NEAR(account(plan)->published.epsilon, *outcome->privacy->epsilon_published, 1e-3);
+  EXPECT_NEAR(privacy::account(plan)->published.epsilon, *outcome->privacy->epsilon_published, 1e-3);
 }
 
 TEST(DpSvd, WithoutNoiseItSaysThatNothingHolds) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data, 60);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
   TrainJob job = job_of(runs / "run", "");
   job.assignments.emplace_back("noise=none");
   const auto outcome = train_run(job, dataset, {});
@@ -66,7 +66,7 @@ TEST(DpSvd, WithoutNoiseItSaysThatNothingHolds) {
 
 TEST(DpSvd, ARunStoppedAfterTheCountsGoesOnBitForBit) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data, 60);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
   ASSERT_TRUE(train_run(job_of(runs / "whole"), dataset, {}));
   // The signal comes while the first round runs; the engine looks at it when the round is over.
   set_interrupted(true);
@@ -84,14 +84,14 @@ TEST(DpSvd, ARunStoppedAfterTheCountsGoesOnBitForBit) {
 
   const auto parameters = [&](const char* run) {
     const std::string layout = "counts:12 vectors:768 ";
-    return load_checkpoint(runs / run / "best.sotto", layout).value().parameters;
+    return fl::load_checkpoint(runs / run / "best.sotto", layout).value().parameters;
   };
   EXPECT_TRUE(torch::equal(parameters("whole"), parameters("parts")));
 }
 
 TEST(DpSvd, RefusesWhatItCannotKeepWithAdvice) {
   const TempFolder data, runs, news;
-  const Dataset dataset = testing::tiny_ratings(data);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data);
   EXPECT_NE(refusal(job_of(runs / "a", ""), dataset).find("--epsilon"), std::string::npos);
   TrainJob job = job_of(runs / "b");
   job.rounds = 3;
@@ -99,13 +99,13 @@ TEST(DpSvd, RefusesWhatItCannotKeepWithAdvice) {
   job = job_of(runs / "c");
   job.assignments.emplace_back("noise=none");
   EXPECT_NE(refusal(job, dataset).find("noise=none"), std::string::npos);
-  DatasetBuilder builder("news", "test");
+  data::DatasetBuilder builder("news", "test");
   builder.add_item({.id = "a", .title = "a"});
   ASSERT_TRUE(builder.write(news.path()));
-  const Dataset articles = Dataset::open(news.path()).value();
+  const data::Dataset articles = data::Dataset::open(news.path()).value();
   EXPECT_NE(refusal(job_of(runs / "d"), articles).find("no interactions"), std::string::npos);
   EXPECT_FALSE(fs::exists(runs / "a"));
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

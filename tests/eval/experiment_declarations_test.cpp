@@ -8,14 +8,14 @@
 
 #include "eval/experiments/efficient_costs.h"
 #include "eval/experiments/experiment.h"
-#include "eval/experiments/grid/row_run.h"
+#include "eval/experiments/grid/run_grid.h"
 #include "eval/experiments/paper_experiments.h"
 #include "eval/training_run.h"
 #include "fl/tiny_interactions.h"
 #include "fl/tiny_news.h"
 #include "model/bert/bert_model.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 class Declaration : public ::testing::TestWithParam<ExperimentEntry> {};
@@ -94,8 +94,8 @@ TEST(Experiments, LeaveOutRowsThatTheDataCannotGive) {
 
 TEST(Experiments, SayHowToGetTheDataTheyNeed) {
   const TempFolder folder, news, ratings;
-  testing::tiny_news(news);
-  testing::tiny_ratings(ratings);
+  fl::testing::tiny_news(news);
+  fl::testing::tiny_ratings(ratings);
   const fs::path out = folder / "out";
   EXPECT_NE(refusal("privrec-movielens", "", out, true).find("sotto data import movielens"),
             std::string::npos);
@@ -123,9 +123,9 @@ TEST(Experiments, TheAccountantsTablesNeedNoData) {
 
 TEST(BertCost, CountsTheNumbersThatTheModelHolds) {
   for (const char* size : {"tiny", "mini"}) {
-    const auto config = bert_of_size(size).value();
+    const auto config = model::bert_of_size(size).value();
     std::int64_t held = 0;
-    for (const auto& parameter : BertModel(config).parameters()) held += parameter.numel();
+    for (const auto& parameter : model::BertModel(config).parameters()) held += parameter.numel();
     EXPECT_EQ(bert_parameters(config), held) << size;
   }
   EXPECT_EQ(user_model_parameters(), 560400);
@@ -133,7 +133,7 @@ TEST(BertCost, CountsTheNumbersThatTheModelHolds) {
 
 TEST(GroupCost, AUsersItemsAreThoseOfItsTrainingImpressions) {
   const TempFolder folder;
-  const Dataset dataset = testing::tiny_news(folder, 12);
+  const data::Dataset dataset = fl::testing::tiny_news(folder, 12);
   const auto sets = training_items(dataset, 100, 1);
   ASSERT_EQ(sets.size(), 12U);
   // User 2: history {0, 2}; clicked 4 and 6 with 5, 7 and 9 shown beside; 8 is shown on the test day only.
@@ -142,7 +142,7 @@ TEST(GroupCost, AUsersItemsAreThoseOfItsTrainingImpressions) {
 
 TEST(FedNewsRecAblation, ThePartLeftOutHasNoParametersAndTheRestStillLearns) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_news(data, 20);
+  const data::Dataset dataset = fl::testing::tiny_news(data, 20);
   std::map<std::string, std::int64_t> parameters;
   for (const std::string parts : {"both", "long", "short"}) {
     TrainJob job;
@@ -171,4 +171,4 @@ TEST(FedNewsRecAblation, ThePartLeftOutHasNoParametersAndTheRestStillLearns) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

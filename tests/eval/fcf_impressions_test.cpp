@@ -9,7 +9,7 @@
 #include "fl/same_behaviour.h"
 #include "fl/tiny_interactions.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 using ::testing::HasSubstr;
@@ -25,18 +25,19 @@ TrainJob small_job(const fs::path& out, std::int64_t rounds) {
 
 // Users of two tastes; a test impression shows one more item of the user's taste among items that the user
 // never rated, of both tastes.
-Dataset tiny_impressions(const TempFolder& ratings, const TempFolder& view) {
-  ImpressionViewOptions options;
+data::Dataset tiny_impressions(const TempFolder& ratings, const TempFolder& view) {
+  data::ImpressionViewOptions options;
   options.negatives = 4;
   options.test_share = 0.3;
-  const auto made = write_impression_view(testing::tiny_ratings(ratings, 60), options, view / "view");
+  const auto made =
+      data::write_impression_view(fl::testing::tiny_ratings(ratings, 60), options, view / "view");
   if (!made) throw std::runtime_error(made.error().message);
-  return Dataset::open(view / "view").value();
+  return data::Dataset::open(view / "view").value();
 }
 
 TEST(FcfOnImpressions, LearnsWhatUsersLikeAndGivesItsGoldenMetrics) {
   const TempFolder ratings, view, runs;
-  const Dataset dataset = tiny_impressions(ratings, view);
+  const data::Dataset dataset = tiny_impressions(ratings, view);
   const auto outcome = train_run(small_job(runs / "run", 60), dataset, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_FALSE(outcome->held_out);
@@ -47,29 +48,29 @@ TEST(FcfOnImpressions, LearnsWhatUsersLikeAndGivesItsGoldenMetrics) {
   EXPECT_NEAR(outcome->test.mean.ndcg10, 0.732, 0.005);
   const auto again = evaluate_run(runs / "run", dataset);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_DOUBLE_EQ(std::get<MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
+  EXPECT_DOUBLE_EQ(std::get<metrics::MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
 }
 
 TEST(FcfOnImpressions, TrainsTheFactorsOfTheSameInteractionsBitForBit) {
   const TempFolder folder, same, runs;
-  const Dataset ratings = testing::tiny_ratings(folder);
-  const Dataset impressions =
-      testing::as_impressions(ratings, prepare_interactions(ratings, {}, 1).value(), same);
+  const data::Dataset ratings = fl::testing::tiny_ratings(folder);
+  const data::Dataset impressions =
+      fl::testing::as_impressions(ratings, fl::prepare_interactions(ratings, {}, 1).value(), same);
   ASSERT_TRUE(train_run(small_job(runs / "ratings", 5), ratings, {}));
   ASSERT_TRUE(train_run(small_job(runs / "impressions", 5), impressions, {}));
-  FactorisationSettings settings;
+  fl::FactorisationSettings settings;
   settings.factors = 6;
-  FactorModel model(static_cast<std::int64_t>(ratings.item_count()), settings);
-  const std::string layout = FlatParameters(model).layout();
+  fl::FactorModel model(static_cast<std::int64_t>(ratings.item_count()), settings);
+  const std::string layout = model::FlatParameters(model).layout();
   const auto factors = [&](const char* run) {
-    return load_checkpoint(runs / run / "best.sotto", layout).value().parameters;
+    return fl::load_checkpoint(runs / run / "best.sotto", layout).value().parameters;
   };
   EXPECT_TRUE(torch::equal(factors("ratings"), factors("impressions")));
 }
 
 TEST(FcfOnImpressions, ResumedRunEqualsAnUninterruptedOne) {
   const TempFolder ratings, view, runs;
-  const Dataset dataset = tiny_impressions(ratings, view);
+  const data::Dataset dataset = tiny_impressions(ratings, view);
   const auto straight = train_run(small_job(runs / "whole", 4), dataset, {});
   ASSERT_TRUE(straight) << straight.error().message;
   ASSERT_TRUE(train_run(small_job(runs / "parts", 2), dataset, {}));
@@ -83,23 +84,23 @@ TEST(FcfOnImpressions, ResumedRunEqualsAnUninterruptedOne) {
 
 TEST(FcfOnImpressions, HasNoVectorsOfItemsFromTextToServe) {
   const TempFolder ratings, view, runs;
-  const Dataset dataset = tiny_impressions(ratings, view);
+  const data::Dataset dataset = tiny_impressions(ratings, view);
   ASSERT_TRUE(train_run(small_job(runs / "run", 1), dataset, {}));
-  const auto news = open_news_run(runs / "run", dataset);
+  const auto news = recipes::open_news_run(runs / "run", dataset);
   ASSERT_FALSE(news);
   EXPECT_THAT(news.error().message, HasSubstr("no vectors of items and readers from text"));
 }
 
 TEST(FcfOnImpressions, DataWithoutBehaviourIsRefused) {
   const TempFolder data, runs;
-  DatasetBuilder builder("items", "test");
+  data::DatasetBuilder builder("items", "test");
   builder.add_item({.id = "a", .title = "a"});
   ASSERT_TRUE(builder.write(data.path()));
-  const auto refused = train_run(small_job(runs / "run", 2), Dataset::open(data.path()).value(), {});
+  const auto refused = train_run(small_job(runs / "run", 2), data::Dataset::open(data.path()).value(), {});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("neither interactions nor impressions"));
   EXPECT_FALSE(fs::exists(runs / "run"));
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

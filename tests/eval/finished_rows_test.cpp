@@ -6,7 +6,7 @@
 
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 using nlohmann::json;
@@ -56,4 +56,4 @@ TEST(FinishedRows, EndBeforeADamagedLine) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

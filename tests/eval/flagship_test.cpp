@@ -12,7 +12,7 @@
 #include "eval/small_newsroom.h"
 #include "fl/private_training.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 using ::testing::HasSubstr;
@@ -38,10 +38,10 @@ TEST(Flagship, LearnsUnderItsBudgetAndGivesItsGoldenMetrics) {
   EXPECT_EQ(outcome->parameters, 3 * 12 + 1) << "noise grows with every number that is trained";
   const auto again = evaluate_run(news.runs / "run", news.dataset);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_DOUBLE_EQ(std::get<MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
+  EXPECT_DOUBLE_EQ(std::get<metrics::MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
   std::vector<std::uint32_t> test;
   for (std::uint32_t i = 0; i < news.dataset.impression_count(); ++i)
-    if (news.dataset.impression(i).split == Split::test) test.push_back(i);
+    if (news.dataset.impression(i).split == data::Split::test) test.push_back(i);
   EXPECT_GT(outcome->test.mean.auc, evaluate_popularity(news.dataset, test).mean.auc);
 }
 
@@ -54,22 +54,22 @@ TEST(Flagship, ThePublishedModelHasTheNoiseThatItsBudgetAsksFor) {
                  narrow_and({"optimiser=sgd", "learning_rate=1", "dropping=0", "corrupted=0"}), epsilon));
     EXPECT_TRUE(outcome) << refusal(outcome);
     torch::Tensor values;
-    const Evaluate look = [&](RankingModel& model, const Dataset&, std::span<const std::uint32_t>,
-                              std::size_t) {
+    const recipes::Evaluate look = [&](model::RankingModel& model, const data::Dataset&,
+                                       std::span<const std::uint32_t>, std::size_t) {
       std::vector<torch::Tensor> flat;
       for (const auto& parameter : model.parameters()) flat.push_back(parameter.detach().reshape({-1}));
       values = torch::cat(flat).clone();
-      return MeanImpressionMetrics{};
+      return metrics::MeanImpressionMetrics{};
     };
     EXPECT_TRUE(evaluate_run(news.runs / name, news.dataset, look));
     return values;
   };
   const auto noise = published("noisy", "0.5") - published("hardly", "100000");
-  PrivateTrainingSettings budget;
+  fl::PrivateTrainingSettings budget;
   budget.epsilon = 0.5, budget.dropping = budget.corrupted = 0;
   const std::uint64_t readers =
-      prepare_training_data(news.dataset, {.validation_impressions = 0}, 1)->users.size();
-  const auto plan = PrivateTraining::calibrate(budget, {37, readers, (readers + 1) / 2, 1}).value();
+      fl::prepare_training_data(news.dataset, {.validation_impressions = 0}, 1)->users.size();
+  const auto plan = fl::PrivateTraining::calibrate(budget, {37, readers, (readers + 1) / 2, 1}).value();
   const double ratio = noise.pow(2).mean().sqrt().item<double>() / plan.plan.sigma_of_mean();
   // 37 draws: half or twice the noise is far outside.
   EXPECT_GT(ratio, 0.65);
@@ -116,16 +116,17 @@ TEST(Flagship, RefusesWhatWouldNotHoldWithAdvice) {
 
 TEST(Flagship, NeedsDataWithText) {
   const TempFolder data, runs;
-  DatasetBuilder builder("silent", "test");
-  const std::vector<ItemId> shown = {builder.add_item({.id = "a"}), builder.add_item({.id = "b"})};
-  const UserId user = builder.user("u");
-  for (const Split split : {Split::train, Split::test})
+  data::DatasetBuilder builder("silent", "test");
+  const std::vector<data::ItemId> shown = {builder.add_item({.id = "a"}), builder.add_item({.id = "b"})};
+  const data::UserId user = builder.user("u");
+  for (const data::Split split : {data::Split::train, data::Split::test})
     builder.add_impression(user, 1, split, builder.add_history(shown), 0, shown,
                            std::vector<std::uint8_t>{1, 0});
   ASSERT_TRUE(builder.write(data.path()));
   TrainJob job;
   job.recipe = "sotto", job.out = runs / "run", job.epsilon = "8";
-  EXPECT_THAT(refusal(train_run(job, Dataset::open(data.path()).value(), {})), HasSubstr("have no text"));
+  EXPECT_THAT(refusal(train_run(job, data::Dataset::open(data.path()).value(), {})),
+              HasSubstr("have no text"));
 }
 
 TEST(Flagship, APrivateRunKeepsItsNumberOfRounds) {
@@ -137,4 +138,4 @@ TEST(Flagship, APrivateRunKeepsItsNumberOfRounds) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

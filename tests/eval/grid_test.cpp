@@ -6,13 +6,12 @@
 
 #include "base/interrupt.h"
 #include "eval/experiments/grid/grid_report.h"
-#include "eval/experiments/grid/row_run.h"
 #include "eval/experiments/grid/run_grid.h"
 #include "eval/well_formed.h"
 #include "fl/tiny_interactions.h"
 #include "fl/tiny_news.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 TEST(MeanOverSeeds, IsWhatPaperAndPencilGive) {
@@ -58,7 +57,7 @@ class GridExperiment : public ::testing::Test {
   std::string written(const char* file) const { return read_file(request.out / file).value(); }
 
   TempFolder data, out;
-  Dataset dataset = testing::tiny_news(data, 20);
+  data::Dataset dataset = fl::testing::tiny_news(data, 20);
   Grid grid;
   ExperimentRequest request;
   std::vector<nlohmann::json> events;
@@ -116,7 +115,7 @@ TEST_F(GridExperiment, OtherDataStartsOver) {
   ASSERT_TRUE(run());
   const auto before = events;
   const TempFolder other;
-  const Dataset larger = testing::tiny_news(other, 30);
+  const data::Dataset larger = fl::testing::tiny_news(other, 30);
   request.data = other.path();
   events.clear();
   ASSERT_TRUE(run_grid(grid, "small", request, larger));
@@ -258,7 +257,7 @@ TEST(GridResults, EveryNumberOfARunIsAMeasureUnderItsPath) {
 
 TEST(GridResults, InteractionsStandBesideTheRowsOfTheirOwnProtocol) {
   const TempFolder data, out;
-  const Dataset dataset = testing::tiny_ratings(data);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data);
   Grid grid;
   grid.title = "Ratings";
   grid.shared = {"rounds=2", "cohort=8", "embedding=4", "hidden=4", "layers=1", "factors=4"};
@@ -276,4 +275,4 @@ TEST(GridResults, InteractionsStandBesideTheRowsOfTheirOwnProtocol) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -8,9 +8,9 @@
 #include "base/thread_pool.h"
 #include "data/dataset_builder.h"
 #include "eval/dot_rows.h"
-#include "metrics/click_rate.h"
+#include "metrics/mean.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 constexpr std::size_t item_count = 60;
@@ -24,26 +24,27 @@ class ImpressionEvaluator : public testing::Test {
         ("sotto_evaluator_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
          std::to_string(getpid()));
     fs::create_directories(directory_);
-    DatasetBuilder builder("small", "test");
+    data::DatasetBuilder builder("small", "test");
     for (std::size_t i = 0; i < item_count; ++i) {
       const std::string id = "N" + std::to_string(i);
       builder.add_item({.id = id, .title = id});
     }
     SeededRandom random(21, Purpose::test);
     for (int i = 0; i < 700; ++i) {
-      const UserId user = builder.user("U" + std::to_string(i % 50));
+      const data::UserId user = builder.user("U" + std::to_string(i % 50));
       const auto history = builder.add_history({});
       const auto shown = sample_without_replacement(
           item_count, 1 + static_cast<std::uint32_t>(uniform_below(random, 40)), random);
       std::vector<std::uint8_t> clicked(shown.size());
       for (auto& click : clicked) click = bernoulli(random, 0.15) ? 1 : 0;
-      builder.add_impression(user, i, i % 3 == 0 ? Split::test : Split::train, history, 0, shown, clicked);
+      builder.add_impression(user, i, i % 3 == 0 ? data::Split::test : data::Split::train, history, 0, shown,
+                             clicked);
     }
     ASSERT_TRUE(builder.write(directory_));
-    auto opened = Dataset::open(directory_);
+    auto opened = data::Dataset::open(directory_);
     ASSERT_TRUE(opened) << opened.error().message;
-    dataset_ = std::make_unique<Dataset>(std::move(*opened));
-    test_ = impressions_of_split(*dataset_, Split::test);
+    dataset_ = std::make_unique<data::Dataset>(std::move(*opened));
+    test_ = impressions_of_split(*dataset_, data::Split::test);
     ASSERT_FALSE(test_.empty());
   }
   void TearDown() override {
@@ -61,18 +62,18 @@ class ImpressionEvaluator : public testing::Test {
   }
 
   // One impression after the other, one product after the other.
-  MeanImpressionMetrics naive(std::span<const float> items, std::span<const float> users,
-                              std::size_t d) const {
-    MeanImpressionMetrics result;
+  metrics::MeanImpressionMetrics naive(std::span<const float> items, std::span<const float> users,
+                                       std::size_t d) const {
+    metrics::MeanImpressionMetrics result;
     for (std::size_t position = 0; position < test_.size(); ++position) {
-      const Impression impression = dataset_->impression(test_[position]);
+      const data::Impression impression = dataset_->impression(test_[position]);
       std::vector<float> scores;
-      for (const ItemId item : impression.shown) {
+      for (const data::ItemId item : impression.shown) {
         float score = 0;
         for (std::size_t k = 0; k < d; ++k) score += users[position * d + k] * items[item * d + k];
         scores.push_back(score);
       }
-      const auto one = impression_metrics(scores, impression.clicked);
+      const auto one = metrics::impression_metrics(scores, impression.clicked);
       if (!one) {
         ++result.left_out;
         continue;
@@ -89,7 +90,8 @@ class ImpressionEvaluator : public testing::Test {
     return result;
   }
 
-  static void expect_equal(const MeanImpressionMetrics& actual, const MeanImpressionMetrics& expected) {
+  static void expect_equal(const metrics::MeanImpressionMetrics& actual,
+                           const metrics::MeanImpressionMetrics& expected) {
     EXPECT_EQ(actual.counted, expected.counted);
     EXPECT_EQ(actual.left_out, expected.left_out);
     EXPECT_NEAR(actual.mean.auc, expected.mean.auc, 1e-12);
@@ -99,7 +101,7 @@ class ImpressionEvaluator : public testing::Test {
   }
 
   fs::path directory_;
-  std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<data::Dataset> dataset_;
   std::vector<std::uint32_t> test_;
   int threads_ = thread_count();
 };
@@ -131,7 +133,8 @@ TEST_F(ImpressionEvaluator, IsBitEqualForAnyNumberOfThreads) {
 TEST_F(ImpressionEvaluator, CallbackSeesEachImpressionAtItsPlace) {
   std::vector<std::uint8_t> seen(test_.size(), 0);
   const auto perfect = evaluate_impressions(
-      *dataset_, test_, [&](std::size_t position, const Impression& impression, std::span<float> scores) {
+      *dataset_, test_,
+      [&](std::size_t position, const data::Impression& impression, std::span<float> scores) {
         ++seen[position];
         for (std::size_t j = 0; j < scores.size(); ++j) scores[j] = impression.clicked[j];
       });
@@ -161,8 +164,8 @@ TEST_F(ImpressionEvaluator, OfNoImpressionsIsZero) {
 
 TEST_F(ImpressionEvaluator, PopularityReadsTrainingImpressionsOnly) {
   const auto rates = training_click_rates(*dataset_);
-  ClickRates expected(item_count);
-  for (const std::uint32_t i : impressions_of_split(*dataset_, Split::train))
+  metrics::ClickRates expected(item_count);
+  for (const std::uint32_t i : impressions_of_split(*dataset_, data::Split::train))
     expected.add(dataset_->impression(i).shown, dataset_->impression(i).clicked);
   EXPECT_EQ(rates, expected.smoothed());
   expect_equal(evaluate_popularity(*dataset_, test_),
@@ -177,8 +180,8 @@ TEST_F(ImpressionEvaluator, RandomHasExactlyHalfTheAuc) {
 }
 
 TEST_F(ImpressionEvaluator, SplitsPartitionTheImpressions) {
-  const auto train = impressions_of_split(*dataset_, Split::train);
-  EXPECT_TRUE(impressions_of_split(*dataset_, Split::validation).empty());
+  const auto train = impressions_of_split(*dataset_, data::Split::train);
+  EXPECT_TRUE(impressions_of_split(*dataset_, data::Split::validation).empty());
   EXPECT_EQ(train.size() + test_.size(), dataset_->impression_count());
 }
 
@@ -200,4 +203,4 @@ TEST(DotRows, AgreesWithDoublePrecisionOnUnalignedRows) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

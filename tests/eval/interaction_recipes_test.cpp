@@ -8,7 +8,7 @@
 #include "eval/training_run.h"
 #include "fl/tiny_interactions.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 const std::vector<std::string> small = {"cohort=12",
@@ -45,7 +45,7 @@ class InteractionRecipe : public ::testing::TestWithParam<Golden> {};
 
 TEST_P(InteractionRecipe, LearnsWhatUsersLikeAndGivesItsGoldenMetrics) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data, 60);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
   TrainJob job = job_of(GetParam().recipe, runs / "run", 60, {"learning_rate=0.05"});
   const auto outcome = train_run(job, dataset, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
@@ -58,12 +58,12 @@ TEST_P(InteractionRecipe, LearnsWhatUsersLikeAndGivesItsGoldenMetrics) {
   EXPECT_NEAR(outcome->held_out->mean.hits[0], GetParam().hits5, 0.02);
   const auto again = evaluate_run(runs / "run", dataset);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_DOUBLE_EQ(std::get<HeldOutReport>(*again).mean.hits[0], outcome->held_out->mean.hits[0]);
+  EXPECT_DOUBLE_EQ(std::get<metrics::HeldOutReport>(*again).mean.hits[0], outcome->held_out->mean.hits[0]);
 }
 
 TEST_P(InteractionRecipe, ResumedRunEqualsAnUninterruptedOneBitForBit) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data);
   const auto straight = train_run(job_of(GetParam().recipe, runs / "whole", 4), dataset, {});
   ASSERT_TRUE(straight) << straight.error().message;
   ASSERT_TRUE(train_run(job_of(GetParam().recipe, runs / "parts", 2), dataset, {}));
@@ -78,7 +78,7 @@ TEST_P(InteractionRecipe, ResumedRunEqualsAnUninterruptedOneBitForBit) {
 
 TEST(InteractionRecipes, ARunWhoseDevicesTuneIsMeasuredAgainWithTuning) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data, 60);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
   const auto tuned =
       train_run(job_of("privrec", runs / "tuned", 20, {"tuning_epochs=2", "tuning_rate=0.5"}), dataset, {});
   ASSERT_TRUE(tuned) << tuned.error().message;
@@ -87,7 +87,7 @@ TEST(InteractionRecipes, ARunWhoseDevicesTuneIsMeasuredAgainWithTuning) {
   EXPECT_NE(tuned->held_out->mean.ndcg[0], plain->held_out->mean.ndcg[0]);
   const auto again = evaluate_run(runs / "tuned", dataset);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_DOUBLE_EQ(std::get<HeldOutReport>(*again).mean.ndcg[0], tuned->held_out->mean.ndcg[0]);
+  EXPECT_DOUBLE_EQ(std::get<metrics::HeldOutReport>(*again).mean.ndcg[0], tuned->held_out->mean.ndcg[0]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, InteractionRecipe,
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Recipes, InteractionRecipe,
 
 TEST(InteractionRecipes, TheLastLineHasHitsAndTheRowsBesideTheModel) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data);
   const auto outcome = train_run(job_of("privrec", runs / "run", 2), dataset, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   const auto line = to_json(*outcome);
@@ -115,10 +115,11 @@ TEST(InteractionRecipes, TheLastLineHasHitsAndTheRowsBesideTheModel) {
 
 TEST(InteractionRecipes, NewsDataIsRefusedWithAdvice) {
   const TempFolder data, runs;
-  DatasetBuilder builder("news", "test");
+  data::DatasetBuilder builder("news", "test");
   builder.add_item({.id = "a", .title = "a"});
   ASSERT_TRUE(builder.write(data.path()));
-  const auto refused = train_run(job_of("privrec", runs / "run", 2), Dataset::open(data.path()).value(), {});
+  const auto refused =
+      train_run(job_of("privrec", runs / "run", 2), data::Dataset::open(data.path()).value(), {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("no interactions"), std::string::npos) << refused.error().message;
   EXPECT_FALSE(fs::exists(runs / "run"));
@@ -126,7 +127,7 @@ TEST(InteractionRecipes, NewsDataIsRefusedWithAdvice) {
 
 TEST(DpPrivRec, SoundModeNeedsABudget) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data);
   const auto refused = train_run(job_of("dp-privrec", runs / "run", 2), dataset, {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("--epsilon"), std::string::npos) << refused.error().message;
@@ -134,7 +135,7 @@ TEST(DpPrivRec, SoundModeNeedsABudget) {
 
 TEST(DpPrivRec, SoundModeSpendsTheBudgetAndNotMore) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data, 60);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
   TrainJob job = job_of("dp-privrec", runs / "run", 4);
   job.epsilon = "20";
   const auto outcome = train_run(job, dataset, {});
@@ -142,13 +143,13 @@ TEST(DpPrivRec, SoundModeSpendsTheBudgetAndNotMore) {
   ASSERT_TRUE(outcome->privacy);
   EXPECT_LE(*outcome->privacy->epsilon_published, 20);
   EXPECT_GT(*outcome->privacy->epsilon_published, 19);
-  EXPECT_EQ(outcome->privacy->unit, Unit::user);
+  EXPECT_EQ(outcome->privacy->unit, privacy::Unit::user);
   EXPECT_TRUE(fs::exists(runs / "run" / "privacy.toml"));
 }
 
 TEST(DpPrivRec, PaperModePrintsTheClaimAndWhatHolds) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data, 60);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
   TrainJob job = job_of("dp-privrec", runs / "run", 3, {"learning_rate=0.5", "printed_bound=1"});
   job.mode = "paper";
   const auto outcome = train_run(job, dataset, {});
@@ -162,7 +163,7 @@ TEST(DpPrivRec, PaperModePrintsTheClaimAndWhatHolds) {
 
 TEST(DpPrivRec, PaperModeRefusesOptimisersThatItsNoiseDoesNotFit) {
   const TempFolder data, runs;
-  const Dataset dataset = testing::tiny_ratings(data);
+  const data::Dataset dataset = fl::testing::tiny_ratings(data);
   TrainJob job = job_of("dp-privrec", runs / "run", 2, {"optimiser=adam"});
   job.mode = "paper";
   const auto refused = train_run(job, dataset, {});
@@ -171,4 +172,4 @@ TEST(DpPrivRec, PaperModeRefusesOptimisersThatItsNoiseDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

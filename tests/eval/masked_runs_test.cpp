@@ -6,20 +6,20 @@
 #include "base/binary_file.h"
 #include "eval/private_recipes.h"
 #include "eval/small_newsroom.h"
-#include "fl/checkpoint.h"
+#include "fl/run_log.h"
 #include "fl/tiny_interactions.h"
 
 #ifdef SOTTO_HAVE_PROTOCOL
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
-Checkpoint last_of(const fs::path& run) {
+fl::Checkpoint last_of(const fs::path& run) {
   const auto file = BinaryFileReader::open(run / "last.sotto", "checkpoint", 1).value();
-  return load_checkpoint(run / "last.sotto", std::string(file.text("layout").value())).value();
+  return fl::load_checkpoint(run / "last.sotto", std::string(file.text("layout").value())).value();
 }
 
-bool same(const Checkpoint& a, const Checkpoint& b) {
+bool same(const fl::Checkpoint& a, const fl::Checkpoint& b) {
   bool equal = a.rounds_done == b.rounds_done && torch::equal(a.parameters, b.parameters) &&
                a.optimiser.size() == b.optimiser.size();
   for (std::size_t i = 0; equal && i < a.optimiser.size(); ++i)
@@ -32,7 +32,7 @@ class MaskedRuns : public ::testing::TestWithParam<testing::PrivateRecipe> {};
 TEST_P(MaskedRuns, EqualSimulatedOnesBitForBit) {
   const testing::SmallNewsroom news(60);
   const TempFolder ratings;
-  const Dataset interactions = testing::tiny_ratings(ratings, 60);
+  const data::Dataset interactions = fl::testing::tiny_ratings(ratings, 60);
   const auto& tested = GetParam();
   const auto train = [&](const std::string& sums, const std::string& server) {
     auto settings = testing::small_settings(tested.recipe);
@@ -64,6 +64,6 @@ INSTANTIATE_TEST_SUITE_P(Recipes, MaskedRuns, ::testing::ValuesIn(with_secure_su
                          [](const auto& test) { return test.param.label(); });
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval
 
 #endif

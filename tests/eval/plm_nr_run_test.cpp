@@ -6,22 +6,22 @@
 #include "fl/tiny_news.h"
 #include "model/tiny_bert.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 constexpr const char* vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nred\nblue\nfire\nsea\nnumber\n,\n.\n";
 
 class PlmNrRun : public ::testing::Test {
  protected:
-  PlmNrRun() : dataset_(testing::tiny_news(data_)) {
-    testing::write_tiny_checkpoint(bert_.path());
+  PlmNrRun() : dataset_(fl::testing::tiny_news(data_)) {
+    model::testing::write_tiny_checkpoint(bert_.path());
     EXPECT_TRUE(write_file_atomically(bert_ / "vocab.txt", vocabulary));
     // Random weights tell titles apart, as those of tiny_bert() hardly do.
     torch::manual_seed(1);
-    BertModel random(testing::tiny_config());
+    model::BertModel random(model::testing::tiny_config());
     random.random_start();
-    const testing::StoredTensors stored(random, torch::kFloat32, TensorType::f32);
-    EXPECT_TRUE(write_safetensors(bert_ / "model.safetensors", stored.views));
+    const model::testing::StoredTensors stored(random, torch::kFloat32, text::TensorType::f32);
+    EXPECT_TRUE(text::write_safetensors(bert_ / "model.safetensors", stored.views));
     job_.recipe = "central";
     job_.out = runs_ / "run";
     job_.rounds = 60;
@@ -33,7 +33,7 @@ class PlmNrRun : public ::testing::Test {
                         "dropout=0",          "trainable_layers=all"};
   }
   TempFolder data_, runs_, bert_;
-  Dataset dataset_;
+  data::Dataset dataset_;
   TrainJob job_;
 };
 
@@ -44,13 +44,13 @@ TEST_F(PlmNrRun, LearnsAndIsMeasuredAgainAsItWas) {
   EXPECT_FALSE(fs::exists(job_.out / "vocabulary.sotto")) << "the checkpoint has its own";
   const auto again = evaluate_run(job_.out, dataset_);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_DOUBLE_EQ(std::get<MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
+  EXPECT_DOUBLE_EQ(std::get<metrics::MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);
 }
 
 TEST_F(PlmNrRun, AnotherCheckpointInItsPlaceIsRefused) {
   job_.rounds = 1;
   ASSERT_TRUE(train_run(job_, dataset_, {}));
-  testing::write_tiny_checkpoint(bert_.path());  // another vocabulary
+  model::testing::write_tiny_checkpoint(bert_.path());  // another vocabulary
   const auto refused = evaluate_run(job_.out, dataset_);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("another BERT"), std::string::npos) << refused.error().message;
@@ -73,4 +73,4 @@ TEST_F(PlmNrRun, FederatedDevicesCountOnlyTheLayersThatLearn) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

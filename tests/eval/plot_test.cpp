@@ -11,7 +11,7 @@
 #include "eval/plot_layout.h"
 #include "eval/well_formed.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 using testing::HasSubstr;
@@ -193,4 +193,4 @@ TEST(Markup, EscapesAndRepairs) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -7,7 +7,7 @@
 
 #include "eval/small_newsroom.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 using ::testing::HasSubstr;
@@ -94,7 +94,7 @@ TEST(PublicCategories, AreAllThatFreeQueriesRead) {
   EXPECT_EQ(some.privacy->epsilon_query, 0);
   const auto again = evaluate_run(news.runs / "some", news.dataset);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_DOUBLE_EQ(std::get<MeanImpressionMetrics>(*again).mean.auc, some.test.mean.auc);
+  EXPECT_DOUBLE_EQ(std::get<metrics::MeanImpressionMetrics>(*again).mean.auc, some.test.mean.auc);
 }
 
 TEST(PublicCategories, RefuseNoiseAndUnknownNames) {
@@ -127,4 +127,4 @@ TEST(PrivateRecBasis, HasNoMoreVectorsThanTheModelsVectorsHaveNumbers) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

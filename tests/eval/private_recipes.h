@@ -9,7 +9,7 @@
 
 #include "recipes/recipe.h"
 
-namespace sotto::testing {
+namespace sotto::eval::testing {
 
 struct PrivateRecipe {
   std::string recipe, mode;
@@ -25,7 +25,7 @@ inline void PrintTo(const PrivateRecipe& tested, std::ostream* out) {
   *out << tested.recipe << ", " << tested.mode;
 }
 
-inline nlohmann::json settings_of(const RecipeEntry& entry) {
+inline nlohmann::json settings_of(const recipes::RecipeEntry& entry) {
   SettingsTable table;
   const auto recipe = entry.make();
   recipe->bind(table);
@@ -34,7 +34,7 @@ inline nlohmann::json settings_of(const RecipeEntry& entry) {
 
 inline std::vector<PrivateRecipe> private_recipes() {
   std::vector<PrivateRecipe> cases;
-  for (const RecipeEntry& entry : recipes()) {
+  for (const recipes::RecipeEntry& entry : recipes::recipes()) {
     if (!entry.differentially_private) continue;
     cases.push_back({std::string(entry.name), "sound"});
     if (settings_of(entry).contains("mode")) cases.push_back({std::string(entry.name), "paper"});
@@ -44,7 +44,7 @@ inline std::vector<PrivateRecipe> private_recipes() {
 
 // What the recipe knows of a list of settings that make it small.
 inline std::vector<std::string> small_settings(const std::string& name) {
-  const nlohmann::json known = settings_of(*find_recipe(name).value());
+  const nlohmann::json known = settings_of(*recipes::find_recipe(name).value());
   std::vector<std::string> settings;
   for (const std::string setting : {"cohort=12", "group=12", "word_size=8", "heads=2", "head_size=4",
                                     "filters=8", "pooling_size=4", "vector_size=8", "embedding=4", "hidden=4",
@@ -53,4 +53,4 @@ inline std::vector<std::string> small_settings(const std::string& name) {
   return settings;
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::eval::testing

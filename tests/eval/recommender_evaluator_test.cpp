@@ -5,27 +5,27 @@
 #include "eval/impression_evaluator.h"
 #include "fl/tiny_training.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 // Hides that a model has two towers.
-class OnlyScores final : public RankingModel {
+class OnlyScores final : public model::RankingModel {
  public:
-  explicit OnlyScores(RankingModel& model) : model_(model) {}
-  torch::Tensor scores(const ScoreRequest& request, Pass& pass) override {
+  explicit OnlyScores(model::RankingModel& model) : model_(model) {}
+  torch::Tensor scores(const model::ScoreRequest& request, model::Pass& pass) override {
     ++calls;
     return model_.scores(request, pass);
   }
   int calls = 0;
 
  private:
-  RankingModel& model_;
+  model::RankingModel& model_;
 };
 
 TEST(RecommenderEvaluator, PairsAndTowersGiveTheSameMetrics) {
-  testing::Tiny tiny;
-  const auto test = impressions_of_split(tiny.dataset, Split::test),
-             train = impressions_of_split(tiny.dataset, Split::train);
+  fl::testing::Tiny tiny;
+  const auto test = impressions_of_split(tiny.dataset, data::Split::test),
+             train = impressions_of_split(tiny.dataset, data::Split::train);
   // Enough impressions for several calls.
   std::vector<std::uint32_t> many;
   for (int i = 0; i < 150; ++i) {
@@ -44,11 +44,11 @@ TEST(RecommenderEvaluator, PairsAndTowersGiveTheSameMetrics) {
 }
 
 TEST(RecommenderEvaluator, NoImpressionsGiveZeros) {
-  testing::Tiny tiny;
+  fl::testing::Tiny tiny;
   OnlyScores pairs(*tiny.model);
   EXPECT_EQ(evaluate_recommender(*tiny.model, tiny.dataset, {}, 50).counted, 0U);
   EXPECT_EQ(evaluate_recommender(pairs, tiny.dataset, {}, 50).counted, 0U);
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

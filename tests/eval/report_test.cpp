@@ -7,7 +7,7 @@
 
 #include "eval/well_formed.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 using testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST(ReportTable, FillsShortRowsAndCutsLongOnes) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

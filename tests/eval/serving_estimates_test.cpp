@@ -5,7 +5,7 @@
 #include "base/distributions.h"
 #include "eval/serving/serving_quality.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
 namespace {
 
 // Readers with several queries each, whose queries resemble each other.
@@ -84,4 +84,4 @@ TEST(ServingEstimates, NoGainToKeepHasNoShare) {
 }
 
 }  // namespace
-}  // namespace sotto::private_serving
+}  // namespace sotto::eval::private_serving

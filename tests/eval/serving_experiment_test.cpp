@@ -6,7 +6,7 @@
 #include "eval/training_run.h"
 #include "fl/tiny_news.h"
 
-namespace sotto {
+namespace sotto::eval {
 namespace {
 
 class ServingExperiment : public ::testing::Test {
@@ -23,7 +23,7 @@ class ServingExperiment : public ::testing::Test {
                        "head_size=4",
                        "pooling_size=4",
                        "validation_impressions=0"};
-    const auto trained = train_run(job, testing::tiny_news(data, 20), {});
+    const auto trained = train_run(job, fl::testing::tiny_news(data, 20), {});
     if (!trained) throw std::runtime_error(trained.error().message);
     request.data = data.path();
     request.run = folder / "run";
@@ -73,4 +73,4 @@ TEST_F(ServingExperiment, RefusesWrongSettingsAndUnknownNames) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::eval

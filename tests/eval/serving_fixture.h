@@ -1,10 +1,10 @@
 #pragma once
 // Items and readers drawn from normal distributions, for tests of serving.
 
-#include "eval/serving/public_knowledge.h"
+#include "eval/serving/serving_scene.h"
 #include "publish/normal_rows.h"
 
-namespace sotto::private_serving::testing {
+namespace sotto::eval::private_serving::testing {
 
 using publish::testing::normal_rows;
 
@@ -15,4 +15,4 @@ inline ServingScene normal_scene(std::size_t items = 400, std::size_t readers = 
   return scene;
 }
 
-}  // namespace sotto::private_serving::testing
+}  // namespace sotto::eval::private_serving::testing

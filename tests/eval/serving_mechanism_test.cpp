@@ -7,7 +7,7 @@
 #include "eval/serving/compared_mechanism.h"
 #include "eval/serving_fixture.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -150,4 +150,4 @@ TEST_F(ComparedMechanisms, MorePrototypesTellMoreWithoutNoise) {
 }
 
 }  // namespace
-}  // namespace sotto::private_serving
+}  // namespace sotto::eval::private_serving

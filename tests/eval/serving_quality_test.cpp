@@ -9,7 +9,7 @@
 #include "eval/impression_evaluator.h"
 #include "fl/tiny_news.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
 namespace {
 
 // Ten items in two dimensions: item i at (even, odd) · (1 + i/100).
@@ -21,8 +21,8 @@ struct TinyPool {
       truth[i][dataset.impression(impressions[i]).user % 2] = 1;
   }
   TempFolder folder;
-  Dataset dataset = sotto::testing::tiny_news(folder);
-  std::vector<std::uint32_t> impressions = impressions_of_split(dataset, Split::test);
+  data::Dataset dataset = sotto::fl::testing::tiny_news(folder);
+  std::vector<std::uint32_t> impressions = impressions_of_split(dataset, data::Split::test);
   Rows items, truth;
 };
 
@@ -98,4 +98,4 @@ TEST(ServingRows, QuickIsMarkedInEveryOutput) {
 }
 
 }  // namespace
-}  // namespace sotto::private_serving
+}  // namespace sotto::eval::private_serving

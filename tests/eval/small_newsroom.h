@@ -5,7 +5,7 @@
 #include "eval/training_run.h"
 #include "test_paths.h"
 
-namespace sotto::testing {
+namespace sotto::eval::testing {
 
 struct SmallNewsroom {
   explicit SmallNewsroom(std::int64_t readers = 300) : dataset(generate(readers)) {}
@@ -20,23 +20,23 @@ struct SmallNewsroom {
     job.epsilon = epsilon;
     return job;
   }
-  Result<TrainOutcome> train(const TrainJob& job) const { return train_run(job, dataset, {}); }
+  Result<recipes::TrainOutcome> train(const TrainJob& job) const { return train_run(job, dataset, {}); }
 
   TempFolder data, runs;
-  Dataset dataset;
+  data::Dataset dataset;
 
  private:
-  Dataset generate(std::int64_t readers) const {
-    NewsroomSettings settings;
+  data::Dataset generate(std::int64_t readers) const {
+    data::NewsroomSettings settings;
     settings.users = readers, settings.news = 200, settings.days = 3, settings.seed = 3;
-    if (const auto made = generate_newsroom(settings, data / "news"); !made)
+    if (const auto made = data::generate_newsroom(settings, data / "news"); !made)
       throw std::runtime_error(made.error().message);
-    return Dataset::open(data / "news").value();
+    return data::Dataset::open(data / "news").value();
   }
 };
 
-inline std::string refusal(const Result<TrainOutcome>& outcome) {
+inline std::string refusal(const Result<recipes::TrainOutcome>& outcome) {
   return outcome ? "nothing was refused" : outcome.error().message;
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::eval::testing

@@ -8,7 +8,7 @@
 #include "fl/printed_means.h"
 #include "fl/simulated_rounds.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::WholeModelRounds;
@@ -20,9 +20,9 @@ constexpr std::int64_t cohort = 100;
 class KnownNorms final : public UserUpdates {
  public:
   explicit KnownNorms(std::int64_t dimension) : values_(torch::zeros({dimension})) {}
-  Status each_update(std::uint32_t, std::span<const UserId> users,
+  Status each_update(std::uint32_t, std::span<const data::UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override {
-    for (const UserId user : users) {
+    for (const data::UserId user : users) {
       UserUpdate own{user, torch::zeros_like(values_), 0, 1};
       own.direction[0] = (user + 1) / 100.0;
       SOTTO_CHECK(take(own));
@@ -36,27 +36,27 @@ class KnownNorms final : public UserUpdates {
 };
 
 CohortSampler sampler() {
-  std::vector<UserId> users(population);
-  for (UserId user = 0; user < population; ++user) users[user] = user;
+  std::vector<data::UserId> users(population);
+  for (data::UserId user = 0; user < population; ++user) users[user] = user;
   return CohortSampler::create(users, cohort, 1).value();
 }
 
-EncodingPlan plan_with_bit(std::uint64_t dimension, double noise_multiplier) {
-  EncodingPlan::Settings settings;
+secagg::EncodingPlan plan_with_bit(std::uint64_t dimension, double noise_multiplier) {
+  secagg::EncodingPlan::Settings settings;
   settings.dimension = dimension;
   settings.clip = 1;
   settings.clip_bit_weight = 0.5;
   settings.denominator = cohort;
   settings.devices = cohort;
   settings.noise_multiplier = noise_multiplier;
-  settings.adjacency = Adjacency::replace_one;
-  settings.step = finest_step(settings, 20).value();
-  return EncodingPlan::create(settings).value();
+  settings.adjacency = privacy::Adjacency::replace_one;
+  settings.step = secagg::finest_step(settings, 20).value();
+  return secagg::EncodingPlan::create(settings).value();
 }
 
-AdaptiveClip::Settings printed(double noise) {
-  AdaptiveClip::Settings settings;
-  settings.mode = GuaranteeMode::paper;
+privacy::AdaptiveClip::Settings printed(double noise) {
+  privacy::AdaptiveClip::Settings settings;
+  settings.mode = privacy::GuaranteeMode::paper;
   settings.initial_bound = 0.5, settings.smallest_bound = 0.01, settings.rate = 0.1;
   settings.quantile = 0.7, settings.budget_share = 0.7;
   settings.noise_multiplier = noise, settings.cohort = cohort, settings.server_rate = 0.5;
@@ -104,7 +104,7 @@ double spread(const torch::Tensor& direction) {
 TEST(AdaptiveBound, TheNoiseInTheSecureSumIsThePromisedOneTimesTheBound) {
   constexpr std::int64_t dimension = 4000;
   KnownNorms norms(dimension);
-  const EncodingPlan plan = plan_with_bit(dimension, 1);
+  const secagg::EncodingPlan plan = plan_with_bit(dimension, 1);
   WholeModelRounds parts(plan, sampler(), 1000, norms, norms.values(), 1);
   CohortRounds& source = parts.rounds;
   source.follow({2, 0.01, 0.7, 0.1});
@@ -131,4 +131,4 @@ TEST(AdaptiveBound, ARoundAskedAgainFromTheSameStateIsTheSame) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

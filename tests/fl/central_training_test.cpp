@@ -6,7 +6,7 @@
 #include "fl/round_engine.h"
 #include "fl/tiny_training.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::Tiny;
@@ -55,7 +55,7 @@ TEST(CentralTraining, StopsWhenValidationGetsNoBetter) {
   EngineSettings settings;
   settings.rounds = 100, settings.evaluate_every = 2, settings.patience = 3;
   int looks = 0;
-  const auto validate = [&] { return ImpressionMetrics{++looks <= 2 ? 0.1 * looks : 0.1, 0, 0, 0}; };
+  const auto validate = [&] { return metrics::ImpressionMetrics{++looks <= 2 ? 0.1 * looks : 0.1, 0, 0, 0}; };
   const Trained run = train(settings, validate);
   EXPECT_EQ(run.summary.best_round, 4U);
   EXPECT_EQ(run.summary.rounds.size(), 10U);  // three looks later
@@ -63,7 +63,7 @@ TEST(CentralTraining, StopsWhenValidationGetsNoBetter) {
 
 TEST(TrainingData, LatestImpressionsValidateInsteadOfRandomOnes) {
   const TempFolder folder;
-  const Dataset dataset = testing::tiny_news(folder);
+  const data::Dataset dataset = testing::tiny_news(folder);
   TrainingDataSettings settings;
   settings.validation_impressions = 5;
   settings.validation = "latest";
@@ -71,7 +71,7 @@ TEST(TrainingData, LatestImpressionsValidateInsteadOfRandomOnes) {
   ASSERT_EQ(data.validation.size(), 5U);
   std::int64_t earliest = dataset.impression(data.validation[0]).time;
   for (const std::uint32_t impression : data.validation) {
-    EXPECT_EQ(dataset.impression(impression).split, Split::train);
+    EXPECT_EQ(dataset.impression(impression).split, data::Split::train);
     earliest = std::min(earliest, dataset.impression(impression).time);
   }
   for (const auto& samples : data.samples)
@@ -84,4 +84,4 @@ TEST(TrainingData, LatestImpressionsValidateInsteadOfRandomOnes) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

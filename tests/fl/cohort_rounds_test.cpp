@@ -7,28 +7,28 @@
 #include "fl/simulated_rounds.h"
 #include "fl/tiny_training.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::Tiny;
 using testing::WholeModelRounds;
 using torch::Tensor;
 
-EncodingPlan plan_for(const Tiny& tiny, std::uint64_t cohort, double noise_multiplier,
-                      std::uint64_t dropped = 0) {
-  EncodingPlan::Settings settings;
+secagg::EncodingPlan plan_for(const Tiny& tiny, std::uint64_t cohort, double noise_multiplier,
+                              std::uint64_t dropped = 0) {
+  secagg::EncodingPlan::Settings settings;
   settings.dimension = static_cast<std::uint64_t>(tiny.parameters->size());
   settings.clip = 0.5;
   settings.denominator = static_cast<double>(cohort);
   settings.devices = cohort;
   settings.dropped = dropped;
   settings.noise_multiplier = noise_multiplier;
-  settings.adjacency = Adjacency::replace_one;
-  settings.step = finest_step(settings, 24).value();
-  return EncodingPlan::create(settings).value();
+  settings.adjacency = privacy::Adjacency::replace_one;
+  settings.step = secagg::finest_step(settings, 24).value();
+  return secagg::EncodingPlan::create(settings).value();
 }
 
-WholeModelRounds source(const Tiny& tiny, const EncodingPlan& plan, std::uint64_t cap,
+WholeModelRounds source(const Tiny& tiny, const secagg::EncodingPlan& plan, std::uint64_t cap,
                         std::uint64_t noise_seed) {
   return {
       plan,
@@ -41,7 +41,7 @@ WholeModelRounds source(const Tiny& tiny, const EncodingPlan& plan, std::uint64_
 
 Tensor clipped_mean(const Tiny& tiny, std::uint32_t round, double clip, std::int64_t cohort) {
   Tensor sum = torch::zeros_like(tiny.parameters->values());
-  for (const UserId user : CohortSampler::create(tiny.data.users, cohort, 5).value().sample(round)) {
+  for (const data::UserId user : CohortSampler::create(tiny.data.users, cohort, 5).value().sample(round)) {
     const Tensor own = tiny.training->user_gradient(round, user).gradient.clone();
     sum += own * std::min(1.0, clip / own.norm().item<double>());
   }
@@ -51,7 +51,7 @@ Tensor clipped_mean(const Tiny& tiny, std::uint32_t round, double clip, std::int
 TEST(CohortRounds, UpdatesAreTheClippedMeanWithThePromisedNoise) {
   const Tiny tiny;
   const std::uint64_t cohort = 8, dropped = 2;
-  const EncodingPlan plan = plan_for(tiny, cohort, 0.05, dropped);
+  const secagg::EncodingPlan plan = plan_for(tiny, cohort, 0.05, dropped);
   const Tensor expected = clipped_mean(tiny, 1, 0.5, static_cast<std::int64_t>(cohort));
   double squares = 0, sums = 0, count = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -69,9 +69,9 @@ TEST(CohortRounds, UpdatesAreTheClippedMeanWithThePromisedNoise) {
 
 TEST(CohortRounds, HalvedOrMissingNoiseWouldBeSeen) {
   const Tiny tiny;
-  const EncodingPlan plan = plan_for(tiny, 8, 0.05), half = plan_for(tiny, 8, 0.025);
+  const secagg::EncodingPlan plan = plan_for(tiny, 8, 0.05), half = plan_for(tiny, 8, 0.025);
   const Tensor expected = clipped_mean(tiny, 1, 0.5, 8);
-  const auto variance = [&](const EncodingPlan& used) {
+  const auto variance = [&](const secagg::EncodingPlan& used) {
     return (source(tiny, used, 100, 3).round(1).value().direction - expected).pow(2).mean().item<double>();
   };
   const double promised = plan.sigma_of_mean() * plan.sigma_of_mean();
@@ -99,4 +99,4 @@ TEST(CohortRounds, DevicesStayAwayOnceTheyHaveTakenPartOftenEnough) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -6,11 +6,10 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include "fl/one_by_one_training.h"
 #include "fl/plain_means.h"
 #include "fl/tiny_interactions.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::TinyInteractions;
@@ -32,16 +31,16 @@ TaskSettings several_steps() {
 }
 
 // Tasks with different numbers of steps, examples and remembered items.
-std::vector<TabularTask> tasks_of(const TinyInteractions& tiny, const TaskSettings& settings) {
+std::vector<model::TabularTask> tasks_of(const TinyInteractions& tiny, const TaskSettings& settings) {
   const auto tasks = InteractionTasks::create(tiny.dataset, tiny.data, tiny.inputs, settings, 1).value();
-  std::vector<TabularTask> all;
+  std::vector<model::TabularTask> all;
   for (const auto& rows : tiny.data.rows) all.push_back(tasks.training(round, rows));
   return all;
 }
 
-torch::Tensor batched(const TinyInteractions& tiny, const std::vector<TabularTask>& tasks, std::int64_t user,
-                      const CopySettings& settings) {
-  const TabularChunk chunk = make_chunk(tiny.inputs, tasks, torch::kCPU);
+torch::Tensor batched(const TinyInteractions& tiny, const std::vector<model::TabularTask>& tasks,
+                      std::int64_t user, const CopySettings& settings) {
+  const model::TabularChunk chunk = model::make_chunk(tiny.inputs, tasks, torch::kCPU);
   const TrainedCopies trained = train_copies(*tiny.model, chunk, settings);
   torch::Tensor only = torch::zeros_like(trained.losses), flat = torch::zeros_like(tiny.parameters->values());
   only[user] = 1;
@@ -51,7 +50,8 @@ torch::Tensor batched(const TinyInteractions& tiny, const std::vector<TabularTas
 }
 
 TEST(CopyTraining, EqualsOneUserAfterAnother) {
-  for (const InputChoice choice : {InputChoice::paper, InputChoice::ids, InputChoice::rich}) {
+  for (const model::InputChoice choice :
+       {model::InputChoice::paper, model::InputChoice::ids, model::InputChoice::rich}) {
     const TinyInteractions tiny(choice);
     const auto tasks = tasks_of(tiny, several_steps());
     for (const auto& settings : {copy_settings(0), copy_settings(0.7), copy_settings(0.7, "paper")}) {
@@ -80,7 +80,7 @@ TEST(Reptile, WithOneStepAndNoProximalTermEqualsFedSgd) {
   TaskSettings one_step;
   one_step.local_epochs = 1, one_step.local_batch = 1000, one_step.local_steps = 1;
   const CopySettings settings = copy_settings(0);
-  const TinyInteractions tiny(InputChoice::rich, one_step, settings);
+  const TinyInteractions tiny(model::InputChoice::rich, one_step, settings);
   const torch::Tensor direction = tiny.training->mean_update(round, tiny.data.users).direction;
 
   // FedSGD: the mean over users of the gradient of their loss, by autograd on the whole model.
@@ -98,10 +98,10 @@ TEST(Reptile, WithOneStepAndNoProximalTermEqualsFedSgd) {
 TEST(InteractionTraining, TheMeanIsTheMeanOfTheUsersUpdatesHoweverChunksAreCut) {
   CopySettings little_memory = copy_settings(0.1);
   little_memory.copies_mb = 1;
-  TinyInteractions tiny(InputChoice::rich, several_steps(), little_memory);
+  TinyInteractions tiny(model::InputChoice::rich, several_steps(), little_memory);
   const torch::Tensor mean = tiny.training->mean_update(round, tiny.data.users).direction;
   torch::Tensor sum = torch::zeros_like(mean);
-  std::vector<UserId> seen;
+  std::vector<data::UserId> seen;
   ASSERT_TRUE(tiny.training->each_update(round, tiny.data.users, [&](const UserUpdate& own) -> Status {
     sum.add_(own.direction);
     seen.push_back(own.user);
@@ -124,7 +124,7 @@ TEST(InteractionTraining, TheFirstRefusalEndsTheWalk) {
 
 TEST(PlainMeans, RoundsLowerTheLoss) {
   CopySettings settings = copy_settings(0.01);
-  TinyInteractions tiny(InputChoice::rich, several_steps(), settings);
+  TinyInteractions tiny(model::InputChoice::rich, several_steps(), settings);
   PlainMeans source(CohortSampler::create(tiny.data.users, 8, 1).value(), interaction_mean(*tiny.training));
   const double first = source.round(0).value().loss;
   double last = 0;
@@ -138,19 +138,19 @@ TEST(PlainMeans, RoundsLowerTheLoss) {
 
 // MAML's gradient goes through the local step: compare with differences of the query loss after adaptation.
 TEST(Maml, HasTheSecondOrderTerm) {
-  const TinyInteractions tiny(InputChoice::rich);
+  const TinyInteractions tiny(model::InputChoice::rich);
   const auto tasks =
       InteractionTasks::create(tiny.dataset, tiny.data, tiny.inputs, several_steps(), 1).value();
-  const TabularTask task = tasks.halves(round, tiny.data.rows.front());
+  const model::TabularTask task = tasks.halves(round, tiny.data.rows.front());
   ASSERT_EQ(task.steps.size(), 2U);
-  const TabularChunk chunk = make_chunk(tiny.inputs, {&task, 1}, torch::kCPU);
+  const model::TabularChunk chunk = model::make_chunk(tiny.inputs, {&task, 1}, torch::kCPU);
   constexpr double rate = 0.5, h = 1e-3;
   torch::Tensor exact = torch::zeros_like(tiny.parameters->values());
   tiny.model->add_differences(chunk, meta_gradients(*tiny.model, chunk, rate).differences, -torch::ones({1}),
                               exact);
 
   const auto adapted_loss = [&] {
-    TabularParts parts = tiny.model->copies(chunk);
+    model::TabularParts parts = tiny.model->copies(chunk);
     for (auto& part : parts) part.requires_grad_();
     const auto inner = torch::autograd::grad({tiny.model->losses(parts, chunk.steps[0]).sum()}, parts, {},
                                              c10::nullopt, false, true);
@@ -182,4 +182,4 @@ TEST(Maml, HasTheSecondOrderTerm) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

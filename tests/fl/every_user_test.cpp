@@ -4,7 +4,7 @@
 
 #include "fl/tiny_training.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::Tiny;
@@ -13,12 +13,12 @@ using torch::Tensor;
 class EveryUser : public ::testing::TestWithParam<const char*> {};
 
 struct Collected {
-  std::vector<UserId> users;
+  std::vector<data::UserId> users;
   std::vector<Tensor> gradients;
   std::vector<double> losses;
   std::vector<std::uint64_t> samples;
   EachUser each() {
-    return [this](UserId user, const LocalGradient& own) -> Status {
+    return [this](data::UserId user, const LocalGradient& own) -> Status {
       users.push_back(user);
       gradients.push_back(own.gradient.clone());
       losses.push_back(own.loss);
@@ -66,7 +66,7 @@ TEST(EveryUser, GradientOfAUserDoesNotDependOnTheCohort) {
   Tiny tiny(0.3);
   Collected all, few;
   ASSERT_TRUE(tiny.training->user_gradients(1, tiny.data.users, all.each()));
-  const std::vector<UserId> chosen = {tiny.data.users[5], tiny.data.users[1]};
+  const std::vector<data::UserId> chosen = {tiny.data.users[5], tiny.data.users[1]};
   ASSERT_TRUE(tiny.training->user_gradients(1, chosen, few.each()));
   EXPECT_TRUE(few.gradients[0].allclose(all.gradients[5], 1e-5, 1e-7));
   EXPECT_TRUE(few.gradients[1].allclose(all.gradients[1], 1e-5, 1e-7));
@@ -83,7 +83,7 @@ TEST(EveryUser, IsRefusedByAModelThatDoesNotTellUsersApart) {
 TEST(EveryUser, AnErrorStopsTheRound) {
   Tiny tiny;
   int calls = 0;
-  const auto stop = [&](UserId, const LocalGradient&) -> Status {
+  const auto stop = [&](data::UserId, const LocalGradient&) -> Status {
     ++calls;
     return failed("enough");
   };
@@ -92,4 +92,4 @@ TEST(EveryUser, AnErrorStopsTheRound) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -7,19 +7,19 @@
 #include "fl/tiny_interactions.h"
 #include "fl/training_data.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using torch::Tensor;
 
 struct BothKinds {
   TempFolder folder, same;
-  Dataset ratings = testing::tiny_ratings(folder);
+  data::Dataset ratings = testing::tiny_ratings(folder);
   InteractionData data = prepare_interactions(ratings, {}, 1).value();
-  Dataset impressions = testing::as_impressions(ratings, data, same);
+  data::Dataset impressions = testing::as_impressions(ratings, data, same);
 };
 
-FactorModel seeded_model(const Dataset& dataset) {
+FactorModel seeded_model(const data::Dataset& dataset) {
   FactorisationSettings settings;
   settings.factors = 4;
   torch::manual_seed(5);
@@ -40,16 +40,16 @@ TEST(FactorisationOfImpressions, PositivesAreClicksAndHistoriesEachOnce) {
 
 TEST(FactorisationOfImpressions, TestClicksAndTestHistoriesDoNotTrain) {
   const TempFolder folder;
-  DatasetBuilder builder("small", "test");
+  data::DatasetBuilder builder("small", "test");
   for (const char* id : {"a", "b", "c", "d"}) builder.add_item({.id = id, .title = id});
-  const UserId user = builder.user("u");
-  const auto history = builder.add_history(std::vector<ItemId>{0, 1, 2});
+  const data::UserId user = builder.user("u");
+  const auto history = builder.add_history(std::vector<data::ItemId>{0, 1, 2});
   const std::vector<std::uint8_t> first = {1, 0};
-  builder.add_impression(user, 1, Split::train, history, 1, std::vector<ItemId>{1, 3}, first);
-  builder.add_impression(user, 2, Split::test, history, 3, std::vector<ItemId>{3, 0}, first);
+  builder.add_impression(user, 1, data::Split::train, history, 1, std::vector<data::ItemId>{1, 3}, first);
+  builder.add_impression(user, 2, data::Split::test, history, 3, std::vector<data::ItemId>{3, 0}, first);
   ASSERT_TRUE(builder.write(folder.path()));
-  const Dataset dataset = Dataset::open(folder.path()).value();
-  EXPECT_EQ(positives_of(dataset, std::vector<UserId>{user}).of(user), (OwnItems{0, 1}));
+  const data::Dataset dataset = data::Dataset::open(folder.path()).value();
+  EXPECT_EQ(positives_of(dataset, std::vector<data::UserId>{user}).of(user), (OwnItems{0, 1}));
 }
 
 TEST(FactorisationOfImpressions, RoundsEqualThoseOfTheSameInteractions) {
@@ -71,16 +71,16 @@ TEST(FactorisationOfImpressions, RoundsEqualThoseOfTheSameInteractions) {
 TEST(FactorisationOfImpressions, HistoriesScoreAsSupportRowsDo) {
   const BothKinds both;
   FactorModel model = seeded_model(both.ratings);
-  std::vector<ItemId> items(both.ratings.item_count());
-  for (ItemId item = 0; item < items.size(); ++item) items[item] = item;
+  std::vector<data::ItemId> items(both.ratings.item_count());
+  for (data::ItemId item = 0; item < items.size(); ++item) items[item] = item;
   std::size_t users = 0;
   score_test_users(both.ratings, both.data, model, [&](std::size_t user, auto, const float* expected) {
     const OwnItems support = own_items(both.ratings, both.data.test[user].support.positive);
-    Histories histories;
-    histories.add({}, unknown_user);
+    model::Histories histories;
+    histories.add({}, model::unknown_user);
     histories.add(support, both.data.test[user].support.user);
     std::vector<std::int64_t> first(items.size(), 1), second(items.begin(), items.end());
-    Pass pass = Pass::evaluation();
+    model::Pass pass = model::Pass::evaluation();
     const Tensor found = model.scores({items, histories, first, second}, pass);
     for (std::int64_t item = 0; item < found.size(0); ++item)
       EXPECT_NEAR(found[item].item<float>(), expected[item], 1e-5);
@@ -92,11 +92,11 @@ TEST(FactorisationOfImpressions, HistoriesScoreAsSupportRowsDo) {
 TEST(FactorisationOfImpressions, RepeatedClicksCountOnce) {
   const BothKinds both;
   FactorModel model = seeded_model(both.ratings);
-  const std::vector<ItemId> items = {3, 7, 9};
-  Histories histories;
+  const std::vector<data::ItemId> items = {3, 7, 9};
+  model::Histories histories;
   histories.add(std::vector<std::int64_t>{0, 1}, 1);
   histories.add(std::vector<std::int64_t>{1, 0, 1, 1}, 2);
-  Pass pass = Pass::evaluation();
+  model::Pass pass = model::Pass::evaluation();
   const Tensor scores = model.scores(
       {items, histories, std::vector<std::int64_t>{0, 1}, std::vector<std::int64_t>{2, 2}}, pass);
   EXPECT_EQ(scores[0].item<float>(), scores[1].item<float>());
@@ -110,19 +110,20 @@ TEST(FactorisationOfImpressions, EmptyHistoriesUnseenItemsAndSingleItemsScoreFin
     torch::NoGradGuard no_grad;
     model.factors[4].zero_();
   }
-  Histories histories;
-  histories.add({}, unknown_user);
+  model::Histories histories;
+  histories.add({}, model::unknown_user);
   histories.add(std::vector<std::int64_t>{0}, 1);
-  Pass pass = Pass::evaluation();
+  model::Pass pass = model::Pass::evaluation();
   const std::vector<std::int64_t> readers = {0, 1, 1}, shown = {0, 0, 1};
-  const Tensor scores = model.scores({std::vector<ItemId>{4, 5}, histories, readers, shown}, pass);
+  const Tensor scores = model.scores({std::vector<data::ItemId>{4, 5}, histories, readers, shown}, pass);
   EXPECT_TRUE(torch::isfinite(scores).all().item<bool>());
   EXPECT_EQ(scores[0].item<float>(), 0);
   const Tensor one = model.scores(
-      {std::vector<ItemId>{5}, histories, std::vector<std::int64_t>{0}, std::vector<std::int64_t>{0}}, pass);
+      {std::vector<data::ItemId>{5}, histories, std::vector<std::int64_t>{0}, std::vector<std::int64_t>{0}},
+      pass);
   EXPECT_EQ(one.numel(), 1);
   EXPECT_TRUE(torch::isfinite(one).all().item<bool>());
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

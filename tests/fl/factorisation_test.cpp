@@ -6,7 +6,7 @@
 
 #include "fl/factorisation_training.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using torch::Tensor;
@@ -53,4 +53,4 @@ TEST(Factorisation, TheGradientIsThatOfTheSquaredErrors) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -11,9 +11,9 @@
 #include "base/random.h"
 #include "fl/masked_gather.h"
 #include "secagg/vectors/modular_sum.h"
-#include "secagg/vectors/update_encoder.h"
+#include "secagg/vectors/update_encoding.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using torch::Tensor;
@@ -22,8 +22,8 @@ constexpr std::uint64_t seed = 11;
 constexpr std::uint32_t round_number = 3;
 constexpr double bound = 2;
 
-EncodingPlan plan_for(std::uint64_t dimension, std::uint64_t devices, std::uint64_t dropped = 0) {
-  EncodingPlan::Settings settings;
+secagg::EncodingPlan plan_for(std::uint64_t dimension, std::uint64_t devices, std::uint64_t dropped = 0) {
+  secagg::EncodingPlan::Settings settings;
   settings.dimension = dimension;
   settings.clip = 1;
   settings.clip_bit_weight = 0.5;
@@ -31,9 +31,9 @@ EncodingPlan plan_for(std::uint64_t dimension, std::uint64_t devices, std::uint6
   settings.devices = devices;
   settings.dropped = dropped;
   settings.noise_multiplier = 1;
-  settings.adjacency = Adjacency::replace_one;
-  settings.step = finest_step(settings, 24).value();
-  return EncodingPlan::create(settings).value();
+  settings.adjacency = privacy::Adjacency::replace_one;
+  settings.step = secagg::finest_step(settings, 24).value();
+  return secagg::EncodingPlan::create(settings).value();
 }
 
 // Device i always sends the same vector, and every device writes it into the same memory.
@@ -43,19 +43,19 @@ class FixedUpdates final : public UserUpdates {
     torch::manual_seed(1);
     for (std::size_t i = 0; i < devices; ++i) all.push_back(torch::randn({dimension}) * 0.1);
   }
-  Status each_update(std::uint32_t, std::span<const UserId> users,
+  Status each_update(std::uint32_t, std::span<const data::UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override {
     Tensor shared = torch::empty_like(all.front());
-    for (const UserId user : users) {
+    for (const data::UserId user : users) {
       shared.resize_as_(all[user]).copy_(all[user]);
       SOTTO_CHECK(take({user, shared, 0.5, 2}));
     }
     shared.zero_();
     return {};
   }
-  std::vector<UserId> users() const {
-    std::vector<UserId> result(all.size());
-    std::iota(result.begin(), result.end(), UserId{0});
+  std::vector<data::UserId> users() const {
+    std::vector<data::UserId> result(all.size());
+    std::iota(result.begin(), result.end(), data::UserId{0});
     return result;
   }
   std::vector<Tensor> all;
@@ -67,17 +67,19 @@ SimulatedDevices devices_of(FixedUpdates& updates, std::uint64_t participations 
 }
 
 // One device after another, as the protocol is written down.
-std::vector<std::uint32_t> one_by_one(const EncodingPlan& plan, const FixedUpdates& updates,
-                                      std::span<const UserId> users, std::uint32_t round = round_number) {
-  const UpdateEncoder device(plan);
+std::vector<std::uint32_t> one_by_one(const secagg::EncodingPlan& plan, const FixedUpdates& updates,
+                                      std::span<const data::UserId> users,
+                                      std::uint32_t round = round_number) {
+  const secagg::UpdateEncoder device(plan);
   std::vector<std::uint32_t> sum(plan.entries(), 0);
-  for (const UserId user : users) {
+  for (const data::UserId user : users) {
     SeededRandom draws(seed, Purpose::noise, round, user);
     const Tensor update = updates.all[user] / bound;
     const std::span<const float> values(update.data_ptr<float>(), static_cast<std::size_t>(update.numel()));
-    EXPECT_TRUE(add_entries(std::span(sum), device.encode(values, DeviceRandom::simulated(draws)).value()));
+    EXPECT_TRUE(secagg::add_entries(std::span(sum),
+                                    device.encode(values, privacy::DeviceRandom::simulated(draws)).value()));
   }
-  reduce_entries(std::span(sum), plan.modulus());
+  secagg::reduce_entries(std::span(sum), plan.modulus());
   return sum;
 }
 
@@ -85,7 +87,7 @@ TEST(SimulatedGather, OnAllThreadsEqualsOneDeviceAfterAnotherBitForBit) {
   // 2,500 devices of few numbers are encoded in several batches, 5 of many numbers in one.
   for (const auto& [devices, dimension] : {std::pair{std::size_t{2500}, std::int64_t{7}}, {5, 5000}}) {
     FixedUpdates updates(devices, dimension);
-    const EncodingPlan plan = plan_for(static_cast<std::uint64_t>(dimension), devices);
+    const secagg::EncodingPlan plan = plan_for(static_cast<std::uint64_t>(dimension), devices);
     SimulatedGather gather(devices_of(updates));
     const Gathered gathered = gather.sum({round_number, plan, bound}).value();
     ASSERT_EQ(gathered.groups.size(), 1U);
@@ -98,7 +100,7 @@ TEST(SimulatedGather, OnAllThreadsEqualsOneDeviceAfterAnotherBitForBit) {
 
 TEST(SimulatedGather, SplitsACohortIntoGroupsOfThePlansSize) {
   FixedUpdates updates(12, 6);
-  const EncodingPlan plan = plan_for(6, 4);
+  const secagg::EncodingPlan plan = plan_for(6, 4);
   SimulatedGather gather(devices_of(updates));
   const Gathered gathered = gather.sum({round_number, plan, bound}).value();
   ASSERT_EQ(gathered.groups.size(), 3U);
@@ -120,9 +122,9 @@ TEST(SimulatedGather, AnUpdateThatCannotBeEncodedFailsTheRound) {
 #ifdef SOTTO_HAVE_PROTOCOL
 
 TEST(MaskedGather, TheSumThroughTheProtocolIsTheSimulatedOneBitForBit) {
-  for (const ServerModel server : {ServerModel::semi_honest, ServerModel::active}) {
+  for (const secagg::ServerModel server : {secagg::ServerModel::semi_honest, secagg::ServerModel::active}) {
     FixedUpdates updates(20, 33);
-    const EncodingPlan plan = plan_for(33, 10, 2);
+    const secagg::EncodingPlan plan = plan_for(33, 10, 2);
     SimulatedGather simulated(devices_of(updates));
     MaskedGather masked(devices_of(updates), server);
     for (const std::uint32_t round : {round_number, round_number + 1}) {
@@ -142,12 +144,12 @@ TEST(MaskedGather, TheSumThroughTheProtocolIsTheSimulatedOneBitForBit) {
 TEST(MaskedGather, DevicesThatStayAwayAreLeftOutOfTheSumAlike) {
   // 40 of 44 are drawn for every round and may come 12 times: from then on some stay away.
   FixedUpdates updates(44, 9);
-  const EncodingPlan plan = plan_for(9, 40, 16);
+  const secagg::EncodingPlan plan = plan_for(9, 40, 16);
   const auto devices = [&] {
     return SimulatedDevices{{CohortSampler::create(updates.users(), 40, 1).value(), 12}, updates, seed};
   };
   SimulatedGather simulated(devices());
-  MaskedGather masked(devices(), ServerModel::semi_honest);
+  MaskedGather masked(devices(), secagg::ServerModel::semi_honest);
   bool somebody_stayed_away = false;
   for (std::uint32_t round = 11; round < 14; ++round) {
     const auto expected = simulated.sum({round, plan, bound});
@@ -164,11 +166,11 @@ TEST(MaskedGather, DevicesThatStayAwayAreLeftOutOfTheSumAlike) {
 TEST(MaskedGather, AnUpdateThatCannotBeEncodedFailsTheRound) {
   FixedUpdates updates(10, 6);
   updates.all[2] = torch::full({6}, NAN);
-  MaskedGather gather(devices_of(updates), ServerModel::semi_honest);
+  MaskedGather gather(devices_of(updates), secagg::ServerModel::semi_honest);
   EXPECT_FALSE(gather.sum({round_number, plan_for(6, 10), bound}));
 }
 
 #endif
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

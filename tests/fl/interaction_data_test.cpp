@@ -9,14 +9,14 @@
 
 #include "fl/tiny_interactions.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::TinyInteractions;
 
 TEST(InteractionData, FourFifthsTrainAndTestUsersAreHalved) {
   const TempFolder folder;
-  const Dataset dataset = testing::tiny_ratings(folder, 40);
+  const data::Dataset dataset = testing::tiny_ratings(folder, 40);
   const auto data = prepare_interactions(dataset, {}, 1).value();
   EXPECT_EQ(data.users.size(), 32U);
   EXPECT_EQ(data.test.size() + data.untested, 8U);
@@ -33,16 +33,16 @@ TEST(InteractionData, FourFifthsTrainAndTestUsersAreHalved) {
 
 TEST(InteractionData, RowsWithoutRatingsArePositiveAndRepeatsCountAsAsked) {
   const TempFolder folder;
-  DatasetBuilder builder("log", "test");
+  data::DatasetBuilder builder("log", "test");
   for (int i = 0; i < 6; ++i) builder.add_item({.id = std::to_string(i)});
   for (int u = 0; u < 10; ++u) {
-    const UserId user = builder.user(std::to_string(u));
-    for (const ItemId item : {0U, 0U, 0U, 1U, 2U}) builder.add_interaction(user, item, NAN, 0);
+    const data::UserId user = builder.user(std::to_string(u));
+    for (const data::ItemId item : {0U, 0U, 0U, 1U, 2U}) builder.add_interaction(user, item, NAN, 0);
   }
-  const UserId single = builder.user("single");
+  const data::UserId single = builder.user("single");
   builder.add_interaction(single, 3, NAN, 0);
   ASSERT_TRUE(builder.write(folder.path()));
-  const Dataset dataset = Dataset::open(folder.path()).value();
+  const data::Dataset dataset = data::Dataset::open(folder.path()).value();
   InteractionSettings settings;
   const auto log = prepare_interactions(dataset, settings, 1).value();
   settings.rows = "distinct";
@@ -67,10 +67,10 @@ TEST(InteractionData, RowsWithoutRatingsArePositiveAndRepeatsCountAsAsked) {
 
 TEST(InteractionData, DataWithoutInteractionsIsRefusedWithAdvice) {
   const TempFolder folder;
-  DatasetBuilder builder("empty", "test");
+  data::DatasetBuilder builder("empty", "test");
   builder.add_item({.id = "a"});
   ASSERT_TRUE(builder.write(folder.path()));
-  const auto refused = prepare_interactions(Dataset::open(folder.path()).value(), {}, 1);
+  const auto refused = prepare_interactions(data::Dataset::open(folder.path()).value(), {}, 1);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("import"), std::string::npos) << refused.error().message;
 }
@@ -78,13 +78,13 @@ TEST(InteractionData, DataWithoutInteractionsIsRefusedWithAdvice) {
 TEST(InteractionTasks, WhatIsPredictedIsNotRememberedAndNegativesAreUnknown) {
   TaskSettings settings;
   settings.local_steps = 0, settings.local_epochs = 2, settings.local_batch = 2;
-  const TinyInteractions tiny(InputChoice::rich);
+  const TinyInteractions tiny(model::InputChoice::rich);
   const auto tasks = InteractionTasks::create(tiny.dataset, tiny.data, tiny.inputs, settings, 1).value();
   const auto& items = tiny.dataset.interactions().items;
   for (const auto& rows : tiny.data.rows) {
-    const TabularTask task = tasks.training(0, rows);
+    const model::TabularTask task = tasks.training(0, rows);
     EXPECT_EQ(task.history.size(), rows.positive.size() / 2);
-    std::set<ItemId> known;
+    std::set<data::ItemId> known;
     for (const auto* list : {&rows.positive, &rows.negative})
       for (const std::uint64_t row : *list) known.insert(items[row]);
     for (const auto& step : task.steps) {
@@ -104,11 +104,11 @@ TEST(InteractionTasks, FineTuningKnowsNothingOfTheHeldOutHalf) {
   // does not know.
   TaskSettings settings;
   settings.negatives = 200;
-  const TinyInteractions tiny(InputChoice::rich);
+  const TinyInteractions tiny(model::InputChoice::rich);
   const auto tasks = InteractionTasks::create(tiny.dataset, tiny.data, tiny.inputs, settings, 1).value();
   const auto& items = tiny.dataset.interactions().items;
   for (const auto& user : tiny.data.test) {
-    std::set<ItemId> negatives;
+    std::set<data::ItemId> negatives;
     for (const auto& step : tasks.tuning(user.support, 1).steps)
       for (const auto& example : step)
         if (example.label == 0) negatives.insert(example.item);
@@ -119,13 +119,13 @@ TEST(InteractionTasks, FineTuningKnowsNothingOfTheHeldOutHalf) {
 
 TEST(InteractionTasks, LowRatingsAsNegativesNeedRatings) {
   const TempFolder folder;
-  DatasetBuilder builder("log", "test");
+  data::DatasetBuilder builder("log", "test");
   for (int i = 0; i < 4; ++i) builder.add_item({.id = std::to_string(i)});
   for (int u = 0; u < 5; ++u) builder.add_interaction(builder.user(std::to_string(u)), 1, NAN, 0);
   ASSERT_TRUE(builder.write(folder.path()));
-  const Dataset dataset = Dataset::open(folder.path()).value();
+  const data::Dataset dataset = data::Dataset::open(folder.path()).value();
   const auto data = prepare_interactions(dataset, {}, 1).value();
-  const auto inputs = build_tabular_inputs(dataset, InputChoice::ids).value();
+  const auto inputs = model::build_tabular_inputs(dataset, model::InputChoice::ids).value();
   TaskSettings settings;
   settings.labels = "ratings";
   const auto refused = InteractionTasks::create(dataset, data, inputs, settings, 1);
@@ -134,4 +134,4 @@ TEST(InteractionTasks, LowRatingsAsNegativesNeedRatings) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

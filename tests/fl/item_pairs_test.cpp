@@ -1,14 +1,13 @@
 // What devices send about their items has a known length, and the sum gives back the exact matrix.
 
-#include "fl/item_pairs.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "fl/pair_spectrum.h"
 #include "fl/random_pairs.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::exact_matrix;
@@ -25,7 +24,7 @@ double norm(const std::vector<float>& values) {
 TEST(ItemPairs, WhatADeviceSendsHasNormOneAndNoNegativeEntry) {
   for (const auto& own : random_users(30, 17)) {
     const auto pairs = pair_shares(own, 17);
-    const auto counts = item_shares(std::vector<ItemId>(own.begin(), own.end()), 17);
+    const auto counts = item_shares(std::vector<data::ItemId>(own.begin(), own.end()), 17);
     EXPECT_EQ(pairs.size(), pair_count(17));
     EXPECT_NEAR(norm(pairs), 1, 1e-6);
     EXPECT_NEAR(norm(counts), 1, 1e-6);
@@ -52,9 +51,9 @@ TEST(ItemPairs, TheSumGivesBackWhoLikesWhatTogether) {
 
 TEST(ItemPairs, TheMostCountedItemsAreChosenEqualOnesByNumber) {
   const std::vector<float> counts = {0.5F, -1, 3, 0.5F, 2};
-  EXPECT_EQ(most_counted(counts, 3), (std::vector<ItemId>{2, 4, 0}));
+  EXPECT_EQ(most_counted(counts, 3), (std::vector<data::ItemId>{2, 4, 0}));
   EXPECT_EQ(most_counted(counts, 9).size(), 5U);
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -12,13 +12,13 @@
 #include "fl/tiny_interactions.h"
 #include "model/flat_parameters.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using torch::Tensor;
 
-EncodingPlan plan_of(std::uint64_t dimension, std::uint64_t users, double noise_multiplier) {
-  EncodingPlan::Settings settings;
+secagg::EncodingPlan plan_of(std::uint64_t dimension, std::uint64_t users, double noise_multiplier) {
+  secagg::EncodingPlan::Settings settings;
   settings.dimension = dimension;
   settings.clip = 1;
   settings.nonnegative = true;
@@ -27,14 +27,14 @@ EncodingPlan plan_of(std::uint64_t dimension, std::uint64_t users, double noise_
   settings.dropped = users / 10;
   settings.corrupted = users / 10;
   settings.noise_multiplier = noise_multiplier;
-  settings.adjacency = Adjacency::replace_one;
-  settings.step = finest_step(settings, 28).value();
-  return EncodingPlan::create(settings).value();
+  settings.adjacency = privacy::Adjacency::replace_one;
+  settings.step = secagg::finest_step(settings, 28).value();
+  return secagg::EncodingPlan::create(settings).value();
 }
 
 struct PairRounds {
-  PairRounds(const Dataset& dataset, const InteractionData& data, const ItemVectors& model, PairPlans plans,
-             std::uint64_t seed, std::vector<TabularField> features)
+  PairRounds(const data::Dataset& dataset, const InteractionData& data, const model::ItemVectors& model,
+             PairPlans plans, std::uint64_t seed, std::vector<model::TabularField> features)
       : fold(dataset, data, model, std::move(plans), {5, 0.02}, std::move(features)),
         gather({{CohortSampler::create(data.users, static_cast<std::int64_t>(data.users.size()), 1).value(),
                  every_round},
@@ -47,14 +47,14 @@ struct PairRounds {
 };
 
 struct Tiny {
-  explicit Tiny(Dataset set, std::uint64_t chosen_items)
+  explicit Tiny(data::Dataset set, std::uint64_t chosen_items)
       : dataset(std::move(set)),
         data(prepare_interactions(dataset, {}, 1).value()),
         chosen(chosen_items),
         model(static_cast<std::int64_t>(dataset.item_count()), 5),
         parameters(model) {}
   PairRounds source(double noise_multiplier, std::uint64_t seed = 3,
-                    std::vector<TabularField> features = {}) {
+                    std::vector<model::TabularField> features = {}) {
     const std::uint64_t users = data.users.size();
     return {dataset,
             data,
@@ -79,11 +79,11 @@ struct Tiny {
     }
     return mean;
   }
-  Dataset dataset;
+  data::Dataset dataset;
   InteractionData data;
   std::uint64_t chosen;
-  ItemVectors model;
-  FlatParameters parameters;
+  model::ItemVectors model;
+  model::FlatParameters parameters;
 };
 
 TEST(PairFold, WithoutNoiseCountsAreExactAndTheMostCountedItemsGetVectors) {
@@ -113,30 +113,30 @@ TEST(PairFold, VectorsOfTheTwoTastesAreFarApart) {
 }
 
 // 120 items of two genres in turn; two thirds of what a user likes is of one of them.
-Dataset two_genres(const TempFolder& folder) {
-  DatasetBuilder builder("genres", "test");
-  constexpr ItemId items = 120;
-  for (ItemId i = 0; i < items; ++i) {
-    const ItemId item = builder.add_item({.id = std::to_string(i), .title = "t"});
+data::Dataset two_genres(const TempFolder& folder) {
+  data::DatasetBuilder builder("genres", "test");
+  constexpr data::ItemId items = 120;
+  for (data::ItemId i = 0; i < items; ++i) {
+    const data::ItemId item = builder.add_item({.id = std::to_string(i), .title = "t"});
     const std::string_view genre = i % 2 ? "cold" : "warm";
     builder.set_item_category(item, "genres", {&genre, 1});
   }
   SeededRandom random(9, Purpose::test);
   for (std::uint32_t u = 0; u < 400; ++u) {
-    const UserId user = builder.user(std::to_string(u));
-    for (ItemId i = 0; i < items; ++i)
+    const data::UserId user = builder.user(std::to_string(u));
+    for (data::ItemId i = 0; i < items; ++i)
       if (uniform01(random) < (i % 2 == u % 2 ? 0.2 : 0.1)) builder.add_interaction(user, i, 5.0F, 100 + i);
   }
   if (!builder.write(folder.path())) throw std::runtime_error("cannot write the data set of two genres");
-  return Dataset::open(folder.path()).value();
+  return data::Dataset::open(folder.path()).value();
 }
 
 TEST(PairFold, GenresTellTheTastesApartWhereNoiseHidesThem) {
   const TempFolder folder;
-  const Dataset dataset = two_genres(folder);
+  const data::Dataset dataset = two_genres(folder);
   // Mean of v_a · v_b over pairs of one genre, less that over pairs of two.
-  const auto told_apart = [&](std::vector<TabularField> features) {
-    Tiny tiny(Dataset::open(folder.path()).value(), 120);
+  const auto told_apart = [&](std::vector<model::TabularField> features) {
+    Tiny tiny(data::Dataset::open(folder.path()).value(), 120);
     PairRounds source = tiny.source(1, 3, std::move(features));
     tiny.step(source, 0);
     tiny.step(source, 1);
@@ -144,7 +144,7 @@ TEST(PairFold, GenresTellTheTastesApartWhereNoiseHidesThem) {
     genre.slice(0, 1, genre.size(0), 2).fill_(-1);
     return torch::mm(vectors, vectors.t()).mul(torch::outer(genre, genre)).mean().item<double>();
   };
-  const double without = told_apart({}), with = told_apart(item_fields(dataset.catalogue(), 10));
+  const double without = told_apart({}), with = told_apart(model::item_fields(dataset.catalogue(), 10));
   EXPECT_LT(std::abs(without), 1e-4);
   EXPECT_GT(with, 1e-3);
 }
@@ -160,15 +160,15 @@ TEST(PairFold, ARoundAskedForAgainIsTheSameAndThereAreTwo) {
 }
 
 // Few users and so many items that the law of the noise shows.
-Dataset wide(const TempFolder& folder) {
-  DatasetBuilder builder("wide", "test");
+data::Dataset wide(const TempFolder& folder) {
+  data::DatasetBuilder builder("wide", "test");
   for (int i = 0; i < 6000; ++i) builder.add_item({.id = std::to_string(i), .title = "t"});
   for (std::uint32_t u = 0; u < 25; ++u) {
-    const UserId user = builder.user(std::to_string(u));
-    for (ItemId k = 0; k < 4; ++k) builder.add_interaction(user, 7 * u + k, 5.0F, 100 + k);
+    const data::UserId user = builder.user(std::to_string(u));
+    for (data::ItemId k = 0; k < 4; ++k) builder.add_interaction(user, 7 * u + k, 5.0F, 100 + k);
   }
   if (!builder.write(folder.path())) throw std::runtime_error("cannot write the wide data set");
-  return Dataset::open(folder.path()).value();
+  return data::Dataset::open(folder.path()).value();
 }
 
 // Noise over its promised deviation: variance 1, and as many beyond two deviations as a normal law has. With
@@ -200,4 +200,4 @@ TEST(PairFold, BothReleasesCarryTheNoiseOfAllDevices) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -8,12 +8,12 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "fl/item_pairs.h"
+#include "fl/pair_spectrum.h"
 #include "privacy/accounting/account.h"
-#include "secagg/vectors/update_encoder.h"
+#include "secagg/vectors/update_encoding.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 constexpr SumsShape shape{300, 30, 500, 4};
@@ -34,18 +34,18 @@ TwoPrivateSums calibrated(double epsilon, double counts_noise = 4) {
 TEST(TwoPrivateSums, TheDatasheetsEpsilonIsThatOfBothReleases) {
   const auto sums = calibrated(4);
   const std::array both = {*sums.plans.counts.event(), *sums.plans.pairs.event()};
-  const double epsilon = account_best(both, 1e-6, Adversary::server)->epsilon;
+  const double epsilon = privacy::account_best(both, 1e-6, privacy::Adversary::server)->epsilon;
   const auto sheet = sums.datasheet("test");
   EXPECT_DOUBLE_EQ(*sheet.epsilon_server, epsilon);
   EXPECT_DOUBLE_EQ(*sheet.epsilon_published, epsilon);
   EXPECT_LE(epsilon, 4);
   EXPECT_GT(epsilon, 3.95);
-  for (const PrivacyEvent& alone : both)
-    EXPECT_LT(account_best({&alone, 1}, 1e-6, Adversary::server)->epsilon, epsilon);
+  for (const privacy::PrivacyEvent& alone : both)
+    EXPECT_LT(privacy::account_best({&alone, 1}, 1e-6, privacy::Adversary::server)->epsilon, epsilon);
 }
 
 TEST(TwoPrivateSums, ASmallerBudgetTakesMoreNoiseAndTheCountsTakeTheirMultiple) {
-  const auto noise = [](const EncodingPlan& plan) { return plan.settings().noise_multiplier; };
+  const auto noise = [](const secagg::EncodingPlan& plan) { return plan.settings().noise_multiplier; };
   const auto tight = calibrated(2), loose = calibrated(4), even = calibrated(4, 1);
   EXPECT_GT(noise(tight.plans.pairs), noise(loose.plans.pairs));
   EXPECT_DOUBLE_EQ(noise(loose.plans.counts), 4 * noise(loose.plans.pairs));
@@ -56,28 +56,29 @@ TEST(TwoPrivateSums, ASmallerBudgetTakesMoreNoiseAndTheCountsTakeTheirMultiple) 
 TEST(TwoPrivateSums, TheSavedPlanAccountsForTheSameEpsilonAndIsNotReplaced) {
   const TempFolder folder;
   const auto sums = calibrated(4);
-  ASSERT_TRUE(save_plan(sums.accounted, folder / "privacy.toml"));
-  PrivacyPlan plan;
+  ASSERT_TRUE(privacy::save_plan(sums.accounted, folder / "privacy.toml"));
+  privacy::PrivacyPlan plan;
   SettingsTable table;
   plan.bind(table);
   ASSERT_TRUE(table.load_toml(folder / "privacy.toml"));
-  const auto answer = account(plan).value();
+  const auto answer = privacy::account(plan).value();
   EXPECT_NEAR(answer.published.epsilon, sums.guarantee.epsilon, 1e-3);
   ASSERT_TRUE(answer.server);
   EXPECT_NEAR(answer.server->epsilon, sums.guarantee.epsilon, 1e-3);
-  EXPECT_EQ(answer.server->adversary, Adversary::server);
-  EXPECT_TRUE(save_plan(sums.accounted, folder / "privacy.toml"));
-  EXPECT_FALSE(save_plan(calibrated(2).accounted, folder / "privacy.toml"));
+  EXPECT_EQ(answer.server->adversary, privacy::Adversary::server);
+  EXPECT_TRUE(privacy::save_plan(sums.accounted, folder / "privacy.toml"));
+  EXPECT_FALSE(privacy::save_plan(calibrated(2).accounted, folder / "privacy.toml"));
 }
 
 // What the device sends before noise, in grid steps.
-std::vector<std::int64_t> encoded(const EncodingPlan& noisy, const std::vector<float>& sent,
+std::vector<std::int64_t> encoded(const secagg::EncodingPlan& noisy, const std::vector<float>& sent,
                                   std::uint32_t draw) {
   auto settings = noisy.settings();
   settings.noise_multiplier = 0;
-  const auto plan = EncodingPlan::create(settings).value();
+  const auto plan = secagg::EncodingPlan::create(settings).value();
   SeededRandom random(9, Purpose::test, draw);
-  const auto entries = UpdateEncoder(plan).encode(std::span(sent), DeviceRandom::simulated(random)).value();
+  const auto entries =
+      secagg::UpdateEncoder(plan).encode(std::span(sent), privacy::DeviceRandom::simulated(random)).value();
   std::vector<std::int64_t> steps;
   for (const std::uint32_t entry : entries) steps.push_back(plan.modulus().centre(entry));
   return steps;
@@ -85,21 +86,21 @@ std::vector<std::int64_t> encoded(const EncodingPlan& noisy, const std::vector<f
 
 TEST(TwoPrivateSums, OneUserReplacedMovesASumByNoMoreThanWhatIsAccounted) {
   const auto sums = calibrated(4);
-  const auto distance = [](const EncodingPlan& plan, const std::vector<float>& one,
+  const auto distance = [](const secagg::EncodingPlan& plan, const std::vector<float>& one,
                            const std::vector<float>& other) {
     const auto a = encoded(plan, one, 1), b = encoded(plan, other, 2);
     double squares = 0;
     for (std::size_t i = 0; i < a.size(); ++i)
       squares += static_cast<double>(a[i] - b[i]) * static_cast<double>(a[i] - b[i]);
     const auto event = *plan.event();
-    return std::sqrt(squares) / std::get<SkellamNoise>(event.mechanism).l2_sensitivity;
+    return std::sqrt(squares) / std::get<privacy::SkellamNoise>(event.mechanism).l2_sensitivity;
   };
   // Nothing in common is the worst case, and no more is accounted for than it needs.
   const std::vector<std::uint32_t> few = {3}, many = {0, 1, 2, 7, 9, 12, 20};
   const double pairs = distance(sums.plans.pairs, pair_shares(few, 30), pair_shares(many, 30));
   EXPECT_LE(pairs, 1);
   EXPECT_GT(pairs, 0.99);
-  const std::vector<ItemId> one = {17}, others = {18, 200, 201};
+  const std::vector<data::ItemId> one = {17}, others = {18, 200, 201};
   const double counts = distance(sums.plans.counts, item_shares(one, 300), item_shares(others, 300));
   EXPECT_LE(counts, 1);
   EXPECT_GT(counts, 0.99);
@@ -122,4 +123,4 @@ TEST(TwoPrivateSums, WithoutNoiseThereIsNothingToAccountFor) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

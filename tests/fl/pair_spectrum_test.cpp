@@ -8,7 +8,7 @@
 
 #include "fl/random_pairs.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::exact_matrix;
@@ -140,4 +140,4 @@ TEST(PairSpectrum, FeaturesBesideWhichNothingIsLeftAddNothing) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

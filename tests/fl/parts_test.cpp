@@ -4,15 +4,13 @@
 
 #include <set>
 
-#include "fl/aggregator.h"
-#include "fl/checkpoint.h"
 #include "fl/cohort_sampler.h"
+#include "fl/plain_means.h"
 #include "fl/run_log.h"
 #include "fl/server_optimiser.h"
-#include "fl/update_transform.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using torch::Tensor;
@@ -20,7 +18,7 @@ using torch::Tensor;
 TEST(CohortSampler, DrawsDistinctUsersThatDependOnTheRoundOnly) {
   auto sampler = CohortSampler::create({3, 5, 7, 9, 11}, 3, 42).value();
   const auto first = sampler.sample(0);
-  EXPECT_EQ(std::set<UserId>(first.begin(), first.end()).size(), 3U);
+  EXPECT_EQ(std::set<data::UserId>(first.begin(), first.end()).size(), 3U);
   EXPECT_EQ(sampler.sample(0), first);
   bool differs = false;
   for (std::uint32_t round = 1; round < 10; ++round) differs |= sampler.sample(round) != first;
@@ -32,7 +30,7 @@ TEST(CohortSampler, GivesEveryUserTheSameChance) {
   std::vector<int> times(10, 0);
   constexpr int rounds = 3000;
   for (std::uint32_t round = 0; round < rounds; ++round)
-    for (const UserId user : sampler.sample(round)) ++times[user];
+    for (const data::UserId user : sampler.sample(round)) ++times[user];
   for (const int count : times) EXPECT_NEAR(count, rounds * 0.3, 150);  // 6 standard deviations
 }
 
@@ -150,7 +148,8 @@ TEST(RunLog, DropsRoundsBehindTheCheckpointAndHalfWrittenLines) {
   {
     auto log = RunLog::open(folder / "log.jsonl", 0).value();
     for (std::uint32_t round = 1; round <= 3; ++round)
-      ASSERT_TRUE(log.append({round, 1.0 / round, 1, 2, 3, 4, 5, ImpressionMetrics{0.5, 0.25, 0.125, 0.75}}));
+      ASSERT_TRUE(log.append(
+          {round, 1.0 / round, 1, 2, 3, 4, 5, metrics::ImpressionMetrics{0.5, 0.25, 0.125, 0.75}}));
     auto text = read_file(folder / "log.jsonl").value();
     ASSERT_TRUE(write_file_atomically(folder / "log.jsonl", text + "{\"round\": 4, \"lo"));
   }
@@ -162,4 +161,4 @@ TEST(RunLog, DropsRoundsBehindTheCheckpointAndHalfWrittenLines) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -1,7 +1,5 @@
 // Personal vectors descend the reader's own loss, from training impressions alone, and only devices use them.
 
-#include "fl/personal_vectors.h"
-
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -10,26 +8,28 @@
 #include "fl/personal_model.h"
 #include "fl/tiny_training.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::Tiny;
 using torch::Tensor;
 
-NewsRecommender& towers(const Tiny& tiny) { return dynamic_cast<NewsRecommender&>(*tiny.model); }
+model::NewsRecommender& towers(const Tiny& tiny) {
+  return dynamic_cast<model::NewsRecommender&>(*tiny.model);
+}
 
 // −Σ log softmax over a user's training impressions, plus weight/2·|p|², written with torch.
-Tensor own_loss(const Tiny& tiny, UserId user, const Tensor& p, double weight, double& clicks) {
-  std::vector<ItemId> all(tiny.dataset.item_count());
-  std::iota(all.begin(), all.end(), ItemId{0});
-  Pass pass = Pass::evaluation();
+Tensor own_loss(const Tiny& tiny, data::UserId user, const Tensor& p, double weight, double& clicks) {
+  std::vector<data::ItemId> all(tiny.dataset.item_count());
+  std::iota(all.begin(), all.end(), data::ItemId{0});
+  model::Pass pass = model::Pass::evaluation();
   const Tensor items = towers(tiny).encode_items(all, pass).detach();
   Tensor loss = p.pow(2).sum() * (weight / 2);
   const auto [first, last] = tiny.dataset.impressions_of(user);
   for (std::size_t i = first; i < last; ++i) {
-    const Impression impression = tiny.dataset.impression(i);
-    if (impression.split != Split::train) continue;
-    Histories history;
+    const data::Impression impression = tiny.dataset.impression(i);
+    if (impression.split != data::Split::train) continue;
+    model::Histories history;
     history.add(std::vector<std::int64_t>(impression.history.begin(), impression.history.end()), user);
     const Tensor u = towers(tiny).encode_users(items, history, pass)[0].detach();
     const std::vector<std::int64_t> shown(impression.shown.begin(), impression.shown.end());
@@ -43,7 +43,7 @@ Tensor own_loss(const Tiny& tiny, UserId user, const Tensor& p, double weight, d
   return loss;
 }
 
-Tensor by_definition(const Tiny& tiny, UserId user, const PersonalSettings& settings) {
+Tensor by_definition(const Tiny& tiny, data::UserId user, const PersonalSettings& settings) {
   Tensor p = torch::zeros({towers(tiny).vector_size()}, torch::requires_grad());
   for (std::int64_t step = 0; step < settings.steps; ++step) {
     double clicks = 0;
@@ -75,12 +75,12 @@ TEST(PersonalVectors, StrangersAndDevicesThatTakeNoStepHaveNone) {
 
 TEST(PersonalModel, AddsThemWhenRankingAndNotWhenTraining) {
   const Tiny tiny(0, 5, "nrms");
-  PersonalModel model(std::dynamic_pointer_cast<NewsRecommender>(tiny.model));
-  const std::vector<ItemId> items = {0, 1, 2};
-  Histories histories;
+  PersonalModel model(std::dynamic_pointer_cast<model::NewsRecommender>(tiny.model));
+  const std::vector<data::ItemId> items = {0, 1, 2};
+  model::Histories histories;
   histories.add(std::vector<std::int64_t>{0, 1}, 7);
   histories.add(std::vector<std::int64_t>{2}, 8);
-  Pass ranking = Pass::evaluation(), training = Pass::train(1, 1);
+  model::Pass ranking = model::Pass::evaluation(), training = model::Pass::train(1, 1);
   const Tensor vectors = model.encode_items(items, ranking);
   const Tensor before = model.encode_users(vectors, histories, ranking).detach();
   PersonalVectors personal;
@@ -94,4 +94,4 @@ TEST(PersonalModel, AddsThemWhenRankingAndNotWhenTraining) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -6,44 +6,45 @@
 #include "model/news/private_rec_model.h"
 #include "privacy/serving/serving_mechanism.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::Tiny;
 using torch::Tensor;
 
-PrivateAttention attention(double epsilon, double padding) {
-  return PrivateAttention::create({GuaranteeMode::sound, NoiseKind::laplace, 4, 1.0, epsilon, 0, padding})
+privacy::PrivateAttention attention(double epsilon, double padding) {
+  return privacy::PrivateAttention::create(
+             {privacy::GuaranteeMode::sound, privacy::NoiseKind::laplace, 4, 1.0, epsilon, 0, padding})
       .value();
 }
 
 // A model over the tiny data's NRMS, with its training.
 struct Wrapped {
-  explicit Wrapped(PrivateRecModel::Settings settings) : tiny(0, 5, "nrms") {
+  explicit Wrapped(model::PrivateRecModel::Settings settings) : tiny(0, 5, "nrms") {
     torch::manual_seed(11);
     settings.basis_vectors = 4;
-    model =
-        std::make_shared<PrivateRecModel>(std::dynamic_pointer_cast<NewsRecommender>(tiny.model), settings);
-    parameters = std::make_unique<FlatParameters>(*model);
+    model = std::make_shared<model::PrivateRecModel>(
+        std::dynamic_pointer_cast<model::NewsRecommender>(tiny.model), settings);
+    parameters = std::make_unique<model::FlatParameters>(*model);
     training = std::make_unique<NewsTraining>(tiny.dataset, tiny.data, tiny.settings, *model, *parameters, 5);
   }
-  Tensor users(Pass pass) const {
+  Tensor users(model::Pass pass) const {
     const torch::NoGradGuard no_grad;
-    std::vector<ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-    Histories histories;
-    for (UserId user = 0; user < 200; ++user) histories.add(std::vector<std::int64_t>{1, 3, 5}, user);
-    Pass plain = Pass::evaluation();
+    std::vector<data::ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    model::Histories histories;
+    for (data::UserId user = 0; user < 200; ++user) histories.add(std::vector<std::int64_t>{1, 3, 5}, user);
+    model::Pass plain = model::Pass::evaluation();
     return model->encode_users(model->encode_items(items, plain), histories, pass);
   }
   Tiny tiny;
-  std::shared_ptr<PrivateRecModel> model;
-  std::unique_ptr<FlatParameters> parameters;
+  std::shared_ptr<model::PrivateRecModel> model;
+  std::unique_ptr<model::FlatParameters> parameters;
   std::unique_ptr<NewsTraining> training;
 };
 
 TEST(PrivateRecModel, WithoutNoiseAUserIsTheMixtureOfBasisVectors) {
   const Wrapped plain({});
-  const Tensor users = plain.users(Pass::evaluation());
+  const Tensor users = plain.users(model::Pass::evaluation());
   EXPECT_TRUE(users.allclose(users[0].expand_as(users)));
   // In the span of the basis with weights that sum to 1.
   const Tensor basis = plain.model->named_parameters()["basis"].detach();
@@ -55,37 +56,39 @@ TEST(PrivateRecModel, WithoutNoiseAUserIsTheMixtureOfBasisVectors) {
 TEST(PrivateRecModel, MixesByTheWeightsThatADeviceTells) {
   const torch::NoGradGuard no_grad;
   const Wrapped plain({});
-  Histories history;
+  model::Histories history;
   history.add(std::vector<std::int64_t>{1, 3, 5}, 0);
-  Pass pass = Pass::evaluation();
-  const std::vector<ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  model::Pass pass = model::Pass::evaluation();
+  const std::vector<data::ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   const Tensor vectors = plain.model->encode_items(items, pass);
   const auto floats = [](const Tensor& tensor) {
     const Tensor values = tensor.contiguous();
     return std::vector<float>(values.data_ptr<float>(), values.data_ptr<float>() + values.numel());
   };
   const std::vector<float> user = floats(plain.model->backbone().encode_users(vectors, history, pass));
-  const auto known = std::make_shared<const PublicVectors>(
-      PublicVectors{.dimension = user.size(), .basis = floats(plain.model->basis())});
-  const auto device = find_mechanism(serving_mechanisms(), "coefficients").value()->make({}, known).value();
-  const ServerEstimate told = std::get<BasisWeights>(device->exact(user).value());
-  const std::vector<float> ranked_by = ranking_vector(told, *known, 0).value();
+  const auto known = std::make_shared<const privacy::PublicVectors>(
+      privacy::PublicVectors{.dimension = user.size(), .basis = floats(plain.model->basis())});
+  const auto device =
+      privacy::find_mechanism(privacy::serving_mechanisms(), "coefficients").value()->make({}, known).value();
+  const privacy::ServerEstimate told = std::get<privacy::BasisWeights>(device->exact(user).value());
+  const std::vector<float> ranked_by = privacy::ranking_vector(told, *known, 0).value();
   const std::vector<float> mixed = floats(plain.model->encode_users(vectors, history, pass));
   for (std::size_t j = 0; j < mixed.size(); ++j) EXPECT_NEAR(ranked_by[j], mixed[j], 1e-5);
 }
 
 TEST(PrivateRecModel, VanishingNoiseWithoutPaddingIsTheNonPrivateForm) {
-  PrivateRecModel::Settings settings;
+  model::PrivateRecModel::Settings settings;
   settings.training = attention(1e6, 0);
   const Wrapped plain({}), noisy(settings);
-  EXPECT_TRUE(noisy.users(Pass::train(1, 1)).allclose(plain.users(Pass::train(1, 1)), 1e-3, 1e-4));
+  EXPECT_TRUE(
+      noisy.users(model::Pass::train(1, 1)).allclose(plain.users(model::Pass::train(1, 1)), 1e-3, 1e-4));
 }
 
 TEST(PrivateRecModel, NoiseGrowsAsEpsilonFalls) {
   const auto spread = [](double epsilon) {
-    PrivateRecModel::Settings settings;
+    model::PrivateRecModel::Settings settings;
     settings.serving = attention(epsilon, 0);
-    return Wrapped(settings).users(Pass::evaluation()).std(0).mean().item<double>();
+    return Wrapped(settings).users(model::Pass::evaluation()).std(0).mean().item<double>();
   };
   const double at_5 = spread(5), at_50 = spread(50);
   EXPECT_GT(at_50, 0);
@@ -93,10 +96,10 @@ TEST(PrivateRecModel, NoiseGrowsAsEpsilonFalls) {
 }
 
 TEST(PrivateRecModel, PaddedClicksReadAsBlank) {
-  PrivateRecModel::Settings all, none;
+  model::PrivateRecModel::Settings all, none;
   all.serving = attention(1e6, 0.999), none.serving = attention(1e6, 0);
-  const Tensor blank = Wrapped(all).users(Pass::evaluation()).mean(0);
-  const Tensor read = Wrapped(none).users(Pass::evaluation()).mean(0);
+  const Tensor blank = Wrapped(all).users(model::Pass::evaluation()).mean(0);
+  const Tensor read = Wrapped(none).users(model::Pass::evaluation()).mean(0);
   EXPECT_GT((blank - read).norm().item<double>(), 1e-3 * read.norm().item<double>());
 }
 
@@ -104,7 +107,7 @@ TEST(PrivateRecModel, EveryUsersGradientEqualsTheUsersAloneWithoutNoise) {
   const Wrapped wrapped({});
   std::size_t seen = 0;
   ASSERT_TRUE(wrapped.training->user_gradients(
-      3, wrapped.tiny.data.users, [&](UserId user, const LocalGradient& own) -> Status {
+      3, wrapped.tiny.data.users, [&](data::UserId user, const LocalGradient& own) -> Status {
         const Tensor together = own.gradient.clone();
         Wrapped again({});
         const Tensor alone = again.training->user_gradient(3, user).gradient;
@@ -116,4 +119,4 @@ TEST(PrivateRecModel, EveryUsersGradientEqualsTheUsersAloneWithoutNoise) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

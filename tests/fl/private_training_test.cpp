@@ -8,7 +8,7 @@
 
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 constexpr TrainingShape shape{5000, 200'000, 100, 1000};
@@ -45,12 +45,12 @@ TEST(PrivateTraining, ASmallerBudgetAndAStrongerAdversaryTakeMoreNoise) {
 TEST(PrivateTraining, TheSavedPlanAccountsForTheSameEpsilon) {
   const TempFolder folder;
   const auto training = PrivateTraining::calibrate(budget(4, "server"), shape).value();
-  ASSERT_TRUE(save_plan(training.accounted, folder / "privacy.toml"));
-  PrivacyPlan plan;
+  ASSERT_TRUE(privacy::save_plan(training.accounted, folder / "privacy.toml"));
+  privacy::PrivacyPlan plan;
   SettingsTable table;
   plan.bind(table);
   ASSERT_TRUE(table.load_toml(folder / "privacy.toml"));
-  const auto answer = account(plan).value();
+  const auto answer = privacy::account(plan).value();
   EXPECT_NEAR(answer.published.epsilon, training.guarantee.published.epsilon, 1e-3);
   ASSERT_TRUE(answer.server);
   EXPECT_NEAR(answer.server->epsilon, training.guarantee.server.epsilon, 1e-3);
@@ -62,11 +62,11 @@ TEST(PrivateTraining, SaysNoneWhereNothingHoldsAgainstTheServer) {
   const auto training = PrivateTraining::calibrate(budget(4), shape).value();
   EXPECT_TRUE(std::isinf(training.guarantee.server.epsilon));
   EXPECT_FALSE(training.datasheet("test").epsilon_server);
-  EXPECT_NE(to_text(training.datasheet("test")).find("none against the server"), std::string::npos);
+  EXPECT_NE(privacy::to_text(training.datasheet("test")).find("none against the server"), std::string::npos);
   EXPECT_NE(training.datasheet("test").not_protected.back().find("against=server"), std::string::npos)
       << "the page says why, and what to do";
   const auto enough = PrivateTraining::calibrate(budget(4, "server"), shape).value();
-  EXPECT_EQ(to_text(enough.datasheet("test")).find("against=server"), std::string::npos);
+  EXPECT_EQ(privacy::to_text(enough.datasheet("test")).find("against=server"), std::string::npos);
 }
 
 TEST(PrivateTraining, RefusesToRunWithoutABudget) {
@@ -76,4 +76,4 @@ TEST(PrivateTraining, RefusesToRunWithoutABudget) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

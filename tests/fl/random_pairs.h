@@ -6,10 +6,10 @@
 
 #include "base/distributions.h"
 #include "base/random.h"
-#include "fl/item_pairs.h"
+#include "fl/pair_spectrum.h"
 #include "model/tensor.h"
 
-namespace sotto::testing {
+namespace sotto::fl::testing {
 
 // Distinct positions of each user, ascending; nobody has none.
 inline std::vector<std::vector<std::uint32_t>> random_users(std::size_t users, std::uint32_t items) {
@@ -43,4 +43,4 @@ inline torch::Tensor exact_matrix(const std::vector<std::vector<std::uint32_t>>&
   return matrix;
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::fl::testing

@@ -2,13 +2,13 @@
 // Rounds of simulated devices with the parts they refer to.
 
 #include "fl/cohort_rounds.h"
-#include "secagg/vectors/sum_decoder.h"
+#include "secagg/vectors/update_encoding.h"
 
-namespace sotto::testing {
+namespace sotto::fl::testing {
 
 // The whole model goes down and the mean of the updates comes back.
 struct WholeModelRounds {
-  WholeModelRounds(const EncodingPlan& plan, CohortSampler sampler, std::uint64_t participations,
+  WholeModelRounds(const secagg::EncodingPlan& plan, CohortSampler sampler, std::uint64_t participations,
                    UserUpdates& updates, const torch::Tensor& values, std::uint64_t seed)
       : fold(plan, values), gather({{std::move(sampler), participations}, updates, seed}) {}
   Result<RoundUpdate> round(std::uint32_t number) { return rounds.round(number); }
@@ -21,11 +21,11 @@ struct WholeModelRounds {
 // What the server decodes of a round's sum.
 inline torch::Tensor mean_of(Gather& gather, const RoundOrder& order) {
   const Gathered gathered = gather.sum(order).value();
-  SumDecoder server(order.plan);
+  secagg::SumDecoder server(order.plan);
   for (const GroupSum& group : gathered.groups)
     if (!server.add_group(group.entries))
       throw std::runtime_error("the sum of a group does not fit the plan");
   return torch::tensor(server.decode().value().update, torch::kFloat32);
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::fl::testing

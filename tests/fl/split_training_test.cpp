@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "fl/received.h"
+#include "fl/server_optimiser.h"
 #include "fl/split_fold.h"
-#include "fl/split_optimiser.h"
 #include "fl/tiny_training.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::Tiny;
@@ -22,13 +21,13 @@ class Split : public ::testing::TestWithParam<const char*> {};
 TEST_P(Split, SummedDeviceGradientsAreTheGradientOfTheWholeModel) {
   Tiny tiny(0, 5, GetParam());
   auto split = SplitTraining::create(*tiny.training, *tiny.model).value();
-  std::vector<ItemId> items(10);
-  for (ItemId i = 0; i < 10; ++i) items[i] = i;
+  std::vector<data::ItemId> items(10);
+  for (data::ItemId i = 0; i < 10; ++i) items[i] = i;
   Tensor sum = torch::zeros({static_cast<std::int64_t>(split.dimension(items.size()))}),
          own = torch::empty_like(sum);
   double loss = 0;
   ASSERT_TRUE(split.devices(4, tiny.data.users, items, split.infer(items), split.user_encoder(),
-                            [&](UserId, const DeviceGradients& device) -> Status {
+                            [&](data::UserId, const DeviceGradients& device) -> Status {
                               write_device_update(device, items, own);
                               sum += own;
                               loss += device.loss;
@@ -52,13 +51,13 @@ TEST(Split, IsRefusedForModelsWithVectorsOfUsers) {
 TEST(Split, DeviceKnowsOnlyItsOwnItems) {
   Tiny tiny(0, 5, "nrms");
   auto split = SplitTraining::create(*tiny.training, *tiny.model).value();
-  const UserId user = tiny.data.users[3];
-  const std::vector<ItemId> own = split.items_of(2, user);
+  const data::UserId user = tiny.data.users[3];
+  const std::vector<data::ItemId> own = split.items_of(2, user);
   EXPECT_LT(own.size(), 10U);
   EXPECT_TRUE(std::is_sorted(own.begin(), own.end()));
   const auto few = std::span(own).first(own.size() - 1);
   EXPECT_FALSE(split.devices(2, {&user, 1}, few, split.infer(few), split.user_encoder(),
-                             [](UserId, const DeviceGradients&) -> Status { return {}; }));
+                             [](data::UserId, const DeviceGradients&) -> Status { return {}; }));
 }
 
 struct UnionRounds {
@@ -138,4 +137,4 @@ TEST(SplitOptimiser, StepsEachPartByItsOwnRule) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -10,7 +10,7 @@
 
 #include "fl/tiny_interactions.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 std::vector<double> row_of(const torch::Tensor& table, std::int64_t row) {
@@ -27,8 +27,8 @@ std::vector<double> mean_of(const torch::Tensor& table, std::span<const std::uin
   return mean;
 }
 
-double logit_by_hand(const testing::TinyInteractions& tiny, UserId user, ItemId item,
-                     const std::vector<ItemId>& history) {
+double logit_by_hand(const testing::TinyInteractions& tiny, data::UserId user, data::ItemId item,
+                     const std::vector<data::ItemId>& history) {
   const auto& parts = tiny.model->parts();
   const auto& inputs = tiny.inputs;
   std::vector<double> x;
@@ -42,11 +42,11 @@ double logit_by_hand(const testing::TinyInteractions& tiny, UserId user, ItemId 
     x.insert(x.end(), mean.begin(), mean.end());
   }
   double direct = 0;
-  if (reads_history(inputs.choice)) {
+  if (model::reads_history(inputs.choice)) {
     const double times = static_cast<double>(std::count(history.begin(), history.end(), item));
-    const std::set<ItemId> distinct(history.begin(), history.end());
+    const std::set<data::ItemId> distinct(history.begin(), history.end());
     std::vector<double> reader(4, 0), product;
-    for (const ItemId own : distinct)
+    for (const data::ItemId own : distinct)
       for (std::size_t c = 0; c < 4; ++c)
         reader[c] += row_of(parts[part], own)[c] / std::sqrt(static_cast<double>(distinct.size()));
     const auto scored = row_of(parts[part + 1], item);
@@ -73,15 +73,16 @@ double logit_by_hand(const testing::TinyInteractions& tiny, UserId user, ItemId 
 }
 
 TEST(TabularModel, ScoresTheCatalogueByItsFormula) {
-  for (const InputChoice choice : {InputChoice::paper, InputChoice::ids, InputChoice::rich}) {
+  for (const model::InputChoice choice :
+       {model::InputChoice::paper, model::InputChoice::ids, model::InputChoice::rich}) {
     const testing::TinyInteractions tiny(choice);
-    const std::vector<ItemId> history = {3, 5, 3, 8};
-    const TabularBatch batch = catalogue_batch(tiny.inputs, 2, 0, history, torch::kCPU);
-    TabularParts whole;
+    const std::vector<data::ItemId> history = {3, 5, 3, 8};
+    const model::TabularBatch batch = model::catalogue_batch(tiny.inputs, 2, 0, history, torch::kCPU);
+    model::TabularParts whole;
     for (const auto& part : tiny.model->parts()) whole.push_back(part.unsqueeze(0));
     const torch::Tensor scores = tiny.model->logits(whole, batch);
     ASSERT_EQ(scores.size(1), 12);
-    for (ItemId item = 0; item < 12; ++item)
+    for (data::ItemId item = 0; item < 12; ++item)
       EXPECT_NEAR(scores[0][item].item<double>(), logit_by_hand(tiny, 2, item, history), 1e-5)
           << "item " << item;
   }
@@ -89,30 +90,31 @@ TEST(TabularModel, ScoresTheCatalogueByItsFormula) {
 
 TEST(TabularModel, APersonalModelDiffersWhereItsUserTrained) {
   const testing::TinyInteractions tiny;
-  TabularTask task;
+  model::TabularTask task;
   task.history = {1, 2};
   task.steps = {{{0, 4, 1, 1}, {0, 7, 0, 1}}};
-  const TabularChunk chunk = make_chunk(tiny.inputs, {&task, 1}, torch::kCPU);
-  TabularParts copies = tiny.model->copies(chunk);
+  const model::TabularChunk chunk = model::make_chunk(tiny.inputs, {&task, 1}, torch::kCPU);
+  model::TabularParts copies = tiny.model->copies(chunk);
   for (auto& copy : copies) copy = copy + 1;
-  const TabularParts personal = tiny.model->personal(chunk, copies, 0);
+  const model::TabularParts personal = tiny.model->personal(chunk, copies, 0);
   const std::size_t scored = tiny.inputs.field_count() + 1;
   const torch::Tensor moved = (personal[scored][0] - tiny.model->parts()[scored]).sum(1);
-  for (ItemId item = 0; item < 12; ++item)
+  for (data::ItemId item = 0; item < 12; ++item)
     EXPECT_NEAR(moved[item].item<double>(), item == 4 || item == 7 ? 4 : 0, 1e-5);
 }
 
 TEST(TabularInputs, LeakingCountsAreRefusedWhereThereAreNone) {
   const TempFolder folder;
-  const Dataset dataset = testing::tiny_ratings(folder);
-  const auto refused = build_tabular_inputs(dataset, InputChoice::leaking);
+  const data::Dataset dataset = testing::tiny_ratings(folder);
+  const auto refused = model::build_tabular_inputs(dataset, model::InputChoice::leaking);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("cnt"), std::string::npos);
 }
 
 TEST(TabularInputs, RichReadsWhatTheCatalogueSays) {
   const TempFolder folder;
-  const auto inputs = build_tabular_inputs(testing::tiny_ratings(folder), InputChoice::rich).value();
+  const auto inputs =
+      model::build_tabular_inputs(testing::tiny_ratings(folder), model::InputChoice::rich).value();
   std::vector<std::string> names;
   for (const auto& field : inputs.item) names.push_back(field.name);
   EXPECT_EQ(names, (std::vector<std::string>{"genres", "decade", "words"}));
@@ -122,4 +124,4 @@ TEST(TabularInputs, RichReadsWhatTheCatalogueSays) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

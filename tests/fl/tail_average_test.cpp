@@ -1,8 +1,8 @@
-#include "fl/tail_average.h"
-
 #include <gtest/gtest.h>
 
-namespace sotto {
+#include "fl/server_optimiser.h"
+
+namespace sotto::fl {
 namespace {
 
 using torch::Tensor;
@@ -43,4 +43,4 @@ TEST(TailAverage, IsContinuedFromItsState) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

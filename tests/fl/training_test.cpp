@@ -9,7 +9,7 @@
 #include "fl/tiny_training.h"
 #include "model/news/news_recommender.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 using testing::Tiny;
@@ -24,7 +24,7 @@ TEST(NewsTraining, CohortGradientEqualsTheSumOfUserGradients) {
   for (const auto weighting : {Weighting::samples, Weighting::paper}) {
     Tensor sum = torch::zeros_like(tiny.parameters->values());
     double loss = 0;
-    for (const UserId user : tiny.data.users) {
+    for (const data::UserId user : tiny.data.users) {
       const auto own = tiny.training->user_gradient(3, user);
       sum += own.gradient * (weighting == Weighting::paper ? static_cast<double>(own.samples) : 1.0);
       loss += own.loss * (weighting == Weighting::paper ? static_cast<double>(own.samples) : 1.0);
@@ -37,42 +37,44 @@ TEST(NewsTraining, CohortGradientEqualsTheSumOfUserGradients) {
 
 TEST(NewsRecommender, EncodingItemsInPartsHasTheSameGradient) {
   Tiny tiny;
-  auto& model = dynamic_cast<NewsRecommender&>(*tiny.model);
-  const std::vector<ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  auto& model = dynamic_cast<model::NewsRecommender&>(*tiny.model);
+  const std::vector<data::ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   torch::manual_seed(3);
   const Tensor weights = torch::randn({10, model.vector_size()});
-  const auto gradient = [&](const KeptGraph& graph) {
+  const auto gradient = [&](const model::KeptGraph& graph) {
     tiny.parameters->zero_gradients();
-    Pass pass = Pass::train(1, 1);
+    model::Pass pass = model::Pass::train(1, 1);
     (model.encode_items_in_parts(items, pass, graph) * weights).sum().backward();
     return tiny.parameters->gradients().clone();
   };
   const Tensor whole = gradient({10, 10});
   EXPECT_GT(whole.norm().item<double>(), 0);
-  for (const KeptGraph& graph : {KeptGraph{1, 1}, KeptGraph{3, 2}, KeptGraph{5, 4}})
+  for (const model::KeptGraph& graph :
+       {model::KeptGraph{1, 1}, model::KeptGraph{3, 2}, model::KeptGraph{5, 4}})
     EXPECT_LT(relative_difference(gradient(graph), whole), 1e-5) << graph.kept;
 }
 
 TEST(NewsRecommender, EncodingUsersInPartsHasTheSameVectorsAndGradients) {
   Tiny tiny;
-  auto& model = dynamic_cast<NewsRecommender&>(*tiny.model);
-  Histories histories;
+  auto& model = dynamic_cast<model::NewsRecommender&>(*tiny.model);
+  model::Histories histories;
   for (const auto& rows :
        std::vector<std::vector<std::int64_t>>{{0, 1, 2}, {}, {3}, {4, 5, 6, 7, 0}, {}, {2, 2}})
     histories.add(rows);
   torch::manual_seed(4);
   const Tensor items = torch::randn({8, model.vector_size()});
   const Tensor weights = torch::randn({6, model.vector_size()});
-  const auto look = [&](const KeptGraph& clicks) {
+  const auto look = [&](const model::KeptGraph& clicks) {
     tiny.parameters->zero_gradients();
-    Pass pass = Pass::train(1, 1);
+    model::Pass pass = model::Pass::train(1, 1);
     const Tensor vectors = items.clone().set_requires_grad(true);
     const Tensor users = model.encode_users_in_parts(vectors, histories, pass, clicks);
     (users * weights).sum().backward();
     return std::vector<Tensor>{users.detach(), vectors.grad(), tiny.parameters->gradients().clone()};
   };
   const auto whole = look({100, 100});
-  for (const KeptGraph& clicks : {KeptGraph{1, 1}, KeptGraph{3, 2}, KeptGraph{4, 6}}) {
+  for (const model::KeptGraph& clicks :
+       {model::KeptGraph{1, 1}, model::KeptGraph{3, 2}, model::KeptGraph{4, 6}}) {
     const auto parts = look(clicks);
     for (std::size_t i = 0; i < whole.size(); ++i) {
       EXPECT_GT(whole[i].norm().item<double>(), 0);
@@ -191,7 +193,7 @@ TEST(RoundEngine, KeepsTheBestRoundAndStopsWithoutPatience) {
   std::vector<Tensor> seen;
   const auto validate = [&] {
     seen.push_back(tiny.parameters->values().clone());
-    return ImpressionMetrics{seen.size() == 3 ? 0.9 : 0.5, 0, 0, 0};
+    return metrics::ImpressionMetrics{seen.size() == 3 ? 0.9 : 0.5, 0, 0, 0};
   };
   const auto summary = engine.run(false, validate, {}).value();
   EXPECT_EQ(summary.best_round, 3U);
@@ -201,7 +203,7 @@ TEST(RoundEngine, KeepsTheBestRoundAndStopsWithoutPatience) {
 
 TEST(TrainingData, HoldsValidationOutOfTraining) {
   const TempFolder folder;
-  const Dataset dataset = testing::tiny_news(folder);
+  const data::Dataset dataset = testing::tiny_news(folder);
   TrainingDataSettings settings;
   settings.validation_impressions = 4;
   const auto data = prepare_training_data(dataset, settings, 1).value();
@@ -214,7 +216,7 @@ TEST(TrainingData, HoldsValidationOutOfTraining) {
 
 TEST(TrainingData, TakesTheShareOfUsersAskedFor) {
   const TempFolder folder;
-  const Dataset dataset = testing::tiny_news(folder);
+  const data::Dataset dataset = testing::tiny_news(folder);
   TrainingDataSettings settings;
   settings.user_share = 0.5;
   settings.validation_impressions = 0;
@@ -222,4 +224,4 @@ TEST(TrainingData, TakesTheShareOfUsersAskedFor) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -8,7 +8,7 @@
 
 #include "model/interactions/item_vectors.h"
 
-namespace sotto {
+namespace sotto::fl {
 namespace {
 
 struct Small {
@@ -19,19 +19,22 @@ struct Small {
     model.vectors.narrow(0, 0, 4).copy_(
         torch::tensor({{1.0F, 0.0F}, {0.8F, 0.1F}, {-0.5F, 1.0F}, {-1.0F, -1.0F}}));
   }
-  std::vector<ItemId> ranked(const std::vector<ItemId>& history, double again, double popularity = 0) const {
-    const auto scores = VectorRanking(model, {.popularity = popularity, .again = again}).scores(history);
-    std::vector<ItemId> order(scores.size());
-    std::iota(order.begin(), order.end(), ItemId{0});
-    std::sort(order.begin(), order.end(), [&](ItemId a, ItemId b) { return scores[a] > scores[b]; });
+  std::vector<data::ItemId> ranked(const std::vector<data::ItemId>& history, double again,
+                                   double popularity = 0) const {
+    const auto scores =
+        model::VectorRanking(model, {.popularity = popularity, .again = again}).scores(history);
+    std::vector<data::ItemId> order(scores.size());
+    std::iota(order.begin(), order.end(), data::ItemId{0});
+    std::sort(order.begin(), order.end(),
+              [&](data::ItemId a, data::ItemId b) { return scores[a] > scores[b]; });
     return order;
   }
-  ItemVectors model;
+  model::ItemVectors model;
 };
 
 TEST(VectorRanking, ScoresAreProductsWithTheSumOfTheHistory) {
   const Small small;
-  const auto scores = VectorRanking(small.model, {}).scores(std::vector<ItemId>{0, 2, 2});
+  const auto scores = model::VectorRanking(small.model, {}).scores(std::vector<data::ItemId>{0, 2, 2});
   EXPECT_NEAR(scores[0], 0.5, 1e-4);  // (1, 0) · (0.5, 1): an item counts once, however often it was used
   EXPECT_NEAR(scores[1], 0.5, 1e-4);
   EXPECT_NEAR(scores[2], 0.75, 1e-4);
@@ -39,11 +42,11 @@ TEST(VectorRanking, ScoresAreProductsWithTheSumOfTheHistory) {
 }
 
 TEST(VectorRanking, AnEmptyHistoryIsRankedByCountsAndItemsWithoutVectorsComeLast) {
-  EXPECT_EQ(Small().ranked({}, 10), (std::vector<ItemId>{1, 2, 3, 0, 5, 4}));
+  EXPECT_EQ(Small().ranked({}, 10), (std::vector<data::ItemId>{1, 2, 3, 0, 5, 4}));
 }
 
 TEST(VectorRanking, ItemsWithoutVectorsStandBelowDislikedOnes) {
-  EXPECT_EQ(Small().ranked({0}, 0), (std::vector<ItemId>{0, 1, 2, 3, 5, 4}));
+  EXPECT_EQ(Small().ranked({0}, 0), (std::vector<data::ItemId>{0, 1, 2, 3, 5, 4}));
 }
 
 TEST(VectorRanking, WhatWasUsedOftenComesFirstWhenAskedFor) {
@@ -51,17 +54,18 @@ TEST(VectorRanking, WhatWasUsedOftenComesFirstWhenAskedFor) {
   EXPECT_EQ(small.ranked({4, 4, 3}, 10)[0], 4U);
   EXPECT_EQ(small.ranked({4, 4, 3}, 10)[1], 3U);
   EXPECT_EQ(small.ranked({4, 4, 3}, 0).back(), 4U);
-  const auto lifted = VectorRanking(small.model, {.again = 10}).scores(std::vector<ItemId>{3, 3});
-  const auto plain = VectorRanking(small.model, {}).scores(std::vector<ItemId>{3, 3});
+  const auto lifted =
+      model::VectorRanking(small.model, {.again = 10}).scores(std::vector<data::ItemId>{3, 3});
+  const auto plain = model::VectorRanking(small.model, {}).scores(std::vector<data::ItemId>{3, 3});
   EXPECT_NEAR(lifted[3] - plain[3], 10 * std::log(3.0), 1e-4);
 }
 
 TEST(VectorRanking, PopularityAddsTheShareOfCountsByTheRootOfTheHistory) {
   const Small small;
   // Item 4 has no vector: it is no part of a history's length, and its count no part of the shares.
-  const std::vector<ItemId> history = {0, 2, 4};
-  const auto plain = VectorRanking(small.model, {}).scores(history);
-  const auto popular = VectorRanking(small.model, {.popularity = 3}).scores(history);
+  const std::vector<data::ItemId> history = {0, 2, 4};
+  const auto plain = model::VectorRanking(small.model, {}).scores(history);
+  const auto popular = model::VectorRanking(small.model, {.popularity = 3}).scores(history);
   const double all = 0.3 + 0.9 + 0.5 + 0.4;
   EXPECT_NEAR(popular[0] - plain[0], 3 * std::sqrt(2.0) * 0.3 / all, 1e-5);
   EXPECT_NEAR(popular[1] - plain[1], 3 * std::sqrt(2.0) * 0.9 / all, 1e-5);
@@ -84,8 +88,8 @@ TEST(VectorRanking, WithoutAnyVectorCountsDecide) {
     const torch::NoGradGuard no_grad;
     small.model.vectors.data().zero_();
   }
-  EXPECT_EQ(small.ranked({0, 3}, 0), (std::vector<ItemId>{1, 2, 3, 0, 5, 4}));
+  EXPECT_EQ(small.ranked({0, 3}, 0), (std::vector<data::ItemId>{1, 2, 3, 0, 5, 4}));
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::fl

@@ -1,10 +1,10 @@
-#include "metrics/click_rate.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace sotto {
+#include "metrics/mean.h"
+
+namespace sotto::metrics {
 namespace {
 
 TEST(ClickRates, PutsWhatWasNeverShownBetweenLikedAndIgnored) {
@@ -32,4 +32,4 @@ TEST(ClickRates, FewObservationsMoveLittle) {
 TEST(ClickRates, OfNothingAreEqual) { EXPECT_EQ(ClickRates(2).smoothed(), (std::vector<float>{0, 0})); }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::metrics

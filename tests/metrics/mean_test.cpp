@@ -4,7 +4,7 @@
 
 #include "base/distributions.h"
 
-namespace sotto {
+namespace sotto::metrics {
 namespace {
 
 std::optional<ImpressionMetrics> metrics_of_index(std::size_t index) {
@@ -84,4 +84,4 @@ TEST_F(MetricsSum, AveragesHeldOutMetricsOverUsers) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::metrics

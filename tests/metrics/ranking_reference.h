@@ -9,7 +9,7 @@
 
 #include "metrics/ranking.h"
 
-namespace sotto::reference {
+namespace sotto::metrics::reference {
 
 // Calls visit(order) for every order of the items in which scores never increase. Items number at most 8 or
 // so.
@@ -115,4 +115,4 @@ inline HeldOutMetrics held_out_metrics(const std::vector<float>& scores,
   return mean;
 }
 
-}  // namespace sotto::reference
+}  // namespace sotto::metrics::reference

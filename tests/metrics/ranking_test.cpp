@@ -10,7 +10,7 @@
 #include "base/distributions.h"
 #include "metrics/ranking_reference.h"
 
-namespace sotto {
+namespace sotto::metrics {
 namespace {
 
 using Clicks = std::vector<std::uint8_t>;
@@ -227,4 +227,4 @@ TEST(HeldOutMetrics, NeverProfitFromNaN) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::metrics

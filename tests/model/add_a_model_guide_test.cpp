@@ -7,7 +7,7 @@
 #include "model/news/news_parts.h"
 #include "model/small_news.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -22,7 +22,7 @@ class MeanWordsModel final : public NewsRecommender {
         user_(register_module("user", std::make_shared<AdditivePooling>(size_, inputs.shape.pooling_size))) {}
 
   // [M, D]
-  Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+  Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override {
     const auto [words, titles] = text_rows(words_, items_->titles, items, pass);
     return segment_mean(words, titles);
   }
@@ -65,9 +65,9 @@ TEST(AddAModelGuide, ItsModelLearns) {
   torch::manual_seed(5);
   const auto model = mean_words.make(testing::small_inputs());
   FlatParameters flat(*model);
-  const std::vector<ItemId> history = {0, 1};
+  const std::vector<data::ItemId> history = {0, 1};
   RankingBatch batch(3, 50);
-  batch.add(history, std::vector<ItemId>{4, 3, 1}, 1);
+  batch.add(history, std::vector<data::ItemId>{4, 3, 1}, 1);
   const auto loss = [&] {
     Pass pass = Pass::train(1, 1);
     return batch.loss(*model, pass);
@@ -89,4 +89,4 @@ TEST(AddAModelGuide, ItsEntryTellsThatDevicesCanTrainItTogether) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

@@ -3,7 +3,7 @@
 #include "model/tiny_bert.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using testing::StoredTensors;
@@ -13,7 +13,7 @@ using testing::tiny_pieces;
 using testing::tiny_texts;
 using torch::Tensor;
 
-void expect_refused(const TensorViews& tensors, std::string_view reason) {
+void expect_refused(const text::TensorViews& tensors, std::string_view reason) {
   const auto model = bert_from_tensors(tiny_config(), tensors);
   ASSERT_FALSE(model) << reason;
   EXPECT_NE(model.error().message.find(reason), std::string::npos) << model.error().message;
@@ -26,7 +26,7 @@ TEST(BertCheckpoint, AFolderAsDownloadedGivesTheSameModel) {
   const auto read = load_bert(folder.path());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->tokenizer.settings().lower_case);
-  EXPECT_EQ(read->tokenizer.encode_marked("AB, c", 7), (std::vector<PieceId>{2, 4, 8, 9, 6, 3}));
+  EXPECT_EQ(read->tokenizer.encode_marked("AB, c", 7), (std::vector<text::PieceId>{2, 4, 8, 9, 6, 3}));
   EXPECT_TRUE(torch::equal(read->model->forward(tiny_pieces, tiny_texts()),
                            written->forward(tiny_pieces, tiny_texts())));
 
@@ -39,8 +39,8 @@ TEST(BertCheckpoint, AFolderAsDownloadedGivesTheSameModel) {
 
 TEST(BertCheckpoint, ReadsHalfPrecisionExactly) {
   auto model = tiny_bert();
-  for (const auto& [type, written] :
-       {std::pair(torch::kFloat16, TensorType::f16), std::pair(torch::kBFloat16, TensorType::bf16)}) {
+  for (const auto& [type, written] : {std::pair(torch::kFloat16, text::TensorType::f16),
+                                      std::pair(torch::kBFloat16, text::TensorType::bf16)}) {
     const StoredTensors stored(*model, type, written);
     const auto read = bert_from_tensors(tiny_config(), stored.views);
     ASSERT_TRUE(read) << read.error().message;
@@ -52,15 +52,15 @@ TEST(BertCheckpoint, ReadsHalfPrecisionExactly) {
 
 TEST(BertCheckpoint, AcceptsGammaAndBetaAndIgnoresHeadsByName) {
   auto model = tiny_bert();
-  StoredTensors stored(*model, torch::kFloat32, TensorType::f32, "bert.");
+  StoredTensors stored(*model, torch::kFloat32, text::TensorType::f32, "bert.");
   for (const auto& [usual, converted] : {std::pair("weight", "gamma"), std::pair("bias", "beta")}) {
     auto moved = stored.views.extract(std::string("bert.embeddings.LayerNorm.") + usual);
     moved.key() = std::string("bert.embeddings.LayerNorm.") + converted;
     stored.views.insert(std::move(moved));
   }
-  stored.add("bert.pooler.dense.weight", torch::zeros({8, 8}), TensorType::f32);
-  stored.add("cls.predictions.bias", torch::zeros({11}), TensorType::f32);
-  stored.add("bert.embeddings.position_ids", torch::zeros({1, 7}, torch::kInt64), TensorType::i64);
+  stored.add("bert.pooler.dense.weight", torch::zeros({8, 8}), text::TensorType::f32);
+  stored.add("cls.predictions.bias", torch::zeros({11}), text::TensorType::f32);
+  stored.add("bert.embeddings.position_ids", torch::zeros({1, 7}, torch::kInt64), text::TensorType::i64);
   const auto read = bert_from_tensors(tiny_config(), stored.views);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(torch::equal((*read)->embedding_norm->weight, model->embedding_norm->weight));
@@ -68,24 +68,25 @@ TEST(BertCheckpoint, AcceptsGammaAndBetaAndIgnoresHeadsByName) {
 
 TEST(BertCheckpoint, RefusesWhatDoesNotMatch) {
   auto model = tiny_bert();
-  const StoredTensors good(*model, torch::kFloat32, TensorType::f32);
+  const StoredTensors good(*model, torch::kFloat32, text::TensorType::f32);
   const std::string name = "encoder.layer.1.output.dense.bias";
   ASSERT_TRUE(bert_from_tensors(tiny_config(), good.views));
-  const auto with = [&](const std::string& key, const Tensor& tensor, TensorType type,
+  const auto with = [&](const std::string& key, const Tensor& tensor, text::TensorType type,
                         std::string_view reason) {
-    StoredTensors changed(*model, torch::kFloat32, TensorType::f32);
+    StoredTensors changed(*model, torch::kFloat32, text::TensorType::f32);
     changed.add(key, tensor, type);
     expect_refused(changed.views, reason);
   };
-  TensorViews less = good.views;
+  text::TensorViews less = good.views;
   less.erase(name);
   expect_refused(less, "'encoder.layer.1.output.dense.bias' missing");
   expect_refused({}, "and 32 more missing");
-  with("encoder.layer.2.output.dense.bias", torch::zeros({8}), TensorType::f32, "has no place in this BERT");
-  with("classifier.weight", torch::zeros({2, 8}), TensorType::f32, "'classifier.weight' has no place");
-  with(name, torch::zeros({9}), TensorType::f32, "is [9]; config.json asks for [8]");
-  with(name, torch::zeros({8}, torch::kInt64), TensorType::i64, "is I64; weights are F32, F16 or BF16");
-  with(name, torch::full({8}, std::nan("")), TensorType::f32, "not finite");
+  with("encoder.layer.2.output.dense.bias", torch::zeros({8}), text::TensorType::f32,
+       "has no place in this BERT");
+  with("classifier.weight", torch::zeros({2, 8}), text::TensorType::f32, "'classifier.weight' has no place");
+  with(name, torch::zeros({9}), text::TensorType::f32, "is [9]; config.json asks for [8]");
+  with(name, torch::zeros({8}, torch::kInt64), text::TensorType::i64, "is I64; weights are F32, F16 or BF16");
+  with(name, torch::full({8}, std::nan("")), text::TensorType::f32, "not finite");
   BertConfig larger = tiny_config();
   larger.hidden = 16'384;
   EXPECT_FALSE(bert_from_tensors(larger, good.views));  // and nothing of that size was allocated
@@ -99,10 +100,10 @@ TEST(BertCheckpoint, VocabularyMayLackTheFillingOfTheTableButNoMore) {
     config.vocabulary = words;
     auto model = std::make_shared<BertModel>(config);
     model->random_start();
-    const StoredTensors stored(*model, torch::kFloat32, TensorType::f32);
+    const StoredTensors stored(*model, torch::kFloat32, text::TensorType::f32);
     std::string json(testing::tiny_config_json);
     json.replace(json.find("11"), 2, std::to_string(words));
-    EXPECT_TRUE(write_safetensors(folder / "model.safetensors", stored.views));
+    EXPECT_TRUE(text::write_safetensors(folder / "model.safetensors", stored.views));
     EXPECT_TRUE(write_file_atomically(folder / "config.json", json));
     EXPECT_TRUE(write_file_atomically(folder / "vocab.txt", testing::tiny_vocabulary));
     return load_bert(folder.path()).has_value();
@@ -173,4 +174,4 @@ TEST(BertConfig, ListsOfTrainableLayers) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

@@ -8,7 +8,7 @@
 #include "model/tiny_bert.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using testing::tiny_bert;
@@ -119,4 +119,4 @@ TEST(BertModel, RealCheckpointFindsSimilarSentences) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

@@ -5,7 +5,7 @@
 #include "model/recompute.h"
 #include "model/tiny_bert.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using testing::tiny_bert;
@@ -91,4 +91,4 @@ TEST(BertTextEncoder, TextWithoutPiecesIsTheZeroVector) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

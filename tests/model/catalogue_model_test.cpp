@@ -8,7 +8,7 @@
 #include "model/news/news_recommender.h"
 #include "model/news/word_space.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -42,7 +42,7 @@ struct Model {
 TEST(CatalogueModel, ReadsItemsAsTheWordSpaceGivesThem) {
   Model model;
   Pass pass = Pass::evaluation();
-  const std::vector<ItemId> items = {2, 0, 4};
+  const std::vector<data::ItemId> items = {2, 0, 4};
   const Tensor encoded = model.made->encode_items(items, pass);
   EXPECT_TRUE(torch::equal(encoded[0], model.vectors[2]));
   EXPECT_EQ(encoded[2].abs().sum().item<float>(), 0);
@@ -57,7 +57,7 @@ TEST(CatalogueModel, ReadsArticlesThatTakeTheItemsPlace) {
   const Tensor expected = WordSpace(model.table).vectors_of(later)[0];
   *model.features = later;
   Pass pass = Pass::evaluation();
-  const std::vector<ItemId> items = {0};
+  const std::vector<data::ItemId> items = {0};
   EXPECT_TRUE(torch::equal(model.made->encode_items(items, pass)[0], expected));
 }
 
@@ -88,4 +88,4 @@ TEST(CatalogueModel, ScalesDimensionsAndWeighsClicks) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

@@ -2,9 +2,9 @@
 
 #include "model/finite_differences.h"
 #include "model/flat_parameters.h"
-#include "model/news/ranking_batch.h"
+#include "model/news/ranking_model.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -50,7 +50,7 @@ TEST(FedNewsRecModel, HasThePapersSizeWithFrozenWords) {
 TEST(FedNewsRecModel, ItemWithoutWordsIsTheZeroVector) {
   auto model = narrow_model();
   Pass pass;
-  const std::vector<ItemId> items = {2, 0};
+  const std::vector<data::ItemId> items = {2, 0};
   const Tensor vectors = model->encode_items(items, pass);
   EXPECT_TRUE(vectors[0].eq(0).all().item<bool>());
   EXPECT_FALSE(vectors[1].eq(0).all().item<bool>());
@@ -59,7 +59,7 @@ TEST(FedNewsRecModel, ItemWithoutWordsIsTheZeroVector) {
 TEST(FedNewsRecModel, ItemVectorsDoNotDependOnTheirBatch) {
   auto model = narrow_model();
   Pass pass;
-  const std::vector<ItemId> all = {0, 1, 2, 3, 4}, one = {3};
+  const std::vector<data::ItemId> all = {0, 1, 2, 3, 4}, one = {3};
   EXPECT_TRUE(
       torch::allclose(model->encode_items(all, pass)[3], model->encode_items(one, pass)[0], 1e-5, 1e-6));
 }
@@ -67,7 +67,7 @@ TEST(FedNewsRecModel, ItemVectorsDoNotDependOnTheirBatch) {
 TEST(FedNewsRecModel, UserVectorsDoNotDependOnTheirBatch) {
   auto model = narrow_model();
   Pass pass;
-  const std::vector<ItemId> all = {0, 1, 2, 3, 4};
+  const std::vector<data::ItemId> all = {0, 1, 2, 3, 4};
   const Tensor items = model->encode_items(all, pass);
   const Tensor together = model->encode_users(items, three_histories(), pass);
   for (std::int64_t u = 0; u < 3; ++u) {
@@ -83,7 +83,7 @@ TEST(FedNewsRecModel, UserVectorsDoNotDependOnTheirBatch) {
 TEST(FedNewsRecModel, EmptyHistoryGivesAFiniteVectorThatCanLearn) {
   auto model = narrow_model();
   Pass pass;
-  const std::vector<ItemId> all = {0, 1};
+  const std::vector<data::ItemId> all = {0, 1};
   Histories cold;
   cold.add({});
   const Tensor user = model->encode_users(model->encode_items(all, pass), cold, pass);
@@ -97,7 +97,7 @@ TEST(FedNewsRecModel, RecencyMattersOnlyToTheShortTermPart) {
   // positions.
   auto model = narrow_model();
   Pass pass;
-  const std::vector<ItemId> all = {0, 1, 2, 3, 4};
+  const std::vector<data::ItemId> all = {0, 1, 2, 3, 4};
   const Tensor items = model->encode_items(all, pass);
   const auto user = [&](std::vector<std::int64_t> history) {
     Histories one;
@@ -110,10 +110,10 @@ TEST(FedNewsRecModel, RecencyMattersOnlyToTheShortTermPart) {
 
 TEST(FedNewsRecModel, WholeLossMatchesFiniteDifferences) {
   auto model = narrow_model(torch::kFloat64);
-  const std::vector<ItemId> history = {0, 3, 1}, none = {};
+  const std::vector<data::ItemId> history = {0, 3, 1}, none = {};
   RankingBatch batch(3, 50);
-  batch.add(history, std::vector<ItemId>{4, 1, 2});
-  batch.add(none, std::vector<ItemId>{3, 0, 4}, 2.0F);
+  batch.add(history, std::vector<data::ItemId>{4, 1, 2});
+  batch.add(none, std::vector<data::ItemId>{3, 0, 4}, 2.0F);
   std::vector<Tensor> parameters = model->parameters();
   testing::expect_gradients_match(
       [&] {
@@ -154,41 +154,41 @@ TEST(RecentGru, EqualsTheTextbookLoop) {
 }
 
 TEST(RankingBatch, EncodesEachItemAndHistoryOnce) {
-  const std::vector<ItemId> history = {0, 3, 1};
+  const std::vector<data::ItemId> history = {0, 3, 1};
   RankingBatch batch(2, 50);
-  batch.add(history, std::vector<ItemId>{4, 1});
-  batch.add(history, std::vector<ItemId>{3, 4});
+  batch.add(history, std::vector<data::ItemId>{4, 1});
+  batch.add(history, std::vector<data::ItemId>{3, 4});
   EXPECT_EQ(batch.items().size(), 4U);
   EXPECT_EQ(batch.histories().size(), 1U);
   EXPECT_EQ(batch.samples(), 2U);
 }
 
 TEST(RankingBatch, HistoriesOfDifferentUsersStayApart) {
-  const std::vector<ItemId> shared = {0, 3, 1};
+  const std::vector<data::ItemId> shared = {0, 3, 1};
   RankingBatch batch(2, 50);
-  batch.add(shared, std::vector<ItemId>{4, 1}, 1, 7);
-  batch.add(shared, std::vector<ItemId>{4, 1}, 1, 8);
-  batch.add(shared, std::vector<ItemId>{3, 4}, 1, 7);
-  EXPECT_EQ(batch.histories().users, (std::vector<UserId>{7, 8}));
+  batch.add(shared, std::vector<data::ItemId>{4, 1}, 1, 7);
+  batch.add(shared, std::vector<data::ItemId>{4, 1}, 1, 8);
+  batch.add(shared, std::vector<data::ItemId>{3, 4}, 1, 7);
+  EXPECT_EQ(batch.histories().users, (std::vector<data::UserId>{7, 8}));
 }
 
 TEST(RankingBatch, LossIsTheSumOverSamples) {
   auto model = narrow_model();
-  const std::vector<ItemId> first = {0, 3, 1}, second = {4};
+  const std::vector<data::ItemId> first = {0, 3, 1}, second = {4};
   Pass pass;
   RankingBatch together(2, 50), a(2, 50), b(2, 50);
-  together.add(first, std::vector<ItemId>{4, 1});
-  together.add(second, std::vector<ItemId>{0, 3}, 3);
-  a.add(first, std::vector<ItemId>{4, 1});
-  b.add(second, std::vector<ItemId>{0, 3});
+  together.add(first, std::vector<data::ItemId>{4, 1});
+  together.add(second, std::vector<data::ItemId>{0, 3}, 3);
+  a.add(first, std::vector<data::ItemId>{4, 1});
+  b.add(second, std::vector<data::ItemId>{0, 3});
   EXPECT_NEAR(together.loss(*model, pass).item<double>(),
               a.loss(*model, pass).item<double>() + 3 * b.loss(*model, pass).item<double>(), 1e-5);
 }
 
 TEST(RankingBatch, KeepsTheLastClicksOfALongHistory) {
-  const std::vector<ItemId> history = {0, 1, 3, 4};
+  const std::vector<data::ItemId> history = {0, 1, 3, 4};
   RankingBatch batch(2, 2);
-  batch.add(history, std::vector<ItemId>{0, 1});
+  batch.add(history, std::vector<data::ItemId>{0, 1});
   EXPECT_EQ(batch.histories().rows.size(), 2U);
   EXPECT_EQ(batch.items()[0], 3U);
 }
@@ -199,9 +199,9 @@ TEST(FlatParameters, AreTheModulesOwnMemory) {
   flat.values().zero_();
   for (const auto& parameter : model->parameters()) EXPECT_TRUE(parameter.eq(0).all().item<bool>());
   flat.values().fill_(0.5);
-  const std::vector<ItemId> history = {0, 3};
+  const std::vector<data::ItemId> history = {0, 3};
   RankingBatch batch(2, 50);
-  batch.add(history, std::vector<ItemId>{4, 1});
+  batch.add(history, std::vector<data::ItemId>{4, 1});
   Pass pass;
   batch.loss(*model, pass).backward();
   const double once = flat.gradients().norm().item<double>();
@@ -213,4 +213,4 @@ TEST(FlatParameters, AreTheModulesOwnMemory) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

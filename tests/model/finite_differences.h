@@ -8,7 +8,7 @@
 
 #include "model/tensor.h"
 
-namespace sotto::testing {
+namespace sotto::model::testing {
 
 // function: a scalar of the given tensors (double, requires_grad). Checks every element of every tensor.
 inline void expect_gradients_match(const std::function<torch::Tensor()>& function,
@@ -38,4 +38,4 @@ inline void expect_gradients_match(const std::function<torch::Tensor()>& functio
   }
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::model::testing

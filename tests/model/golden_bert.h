@@ -6,7 +6,7 @@
 
 #include "model/bert/bert_config.h"
 
-namespace sotto::testing {
+namespace sotto::model::testing {
 
 struct GoldenStates {
   Gelu activation;
@@ -34,4 +34,4 @@ inline constexpr GoldenStates golden_states[] = {
         0.2937712835, 0.338969066977}}}},
 };
 
-}  // namespace sotto::testing
+}  // namespace sotto::model::testing

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace sotto::testing {
+namespace sotto::model::testing {
 
 struct GoldenScores {
   std::string_view model;
@@ -48,4 +48,4 @@ inline constexpr GoldenScores golden_scores[] = {
       0, 0.433567369004, 0.997753679928, 1.13544745563, 0, 0.574204290664, 0.494697935138, 0.592191501091}},
 };
 
-}  // namespace sotto::testing
+}  // namespace sotto::model::testing

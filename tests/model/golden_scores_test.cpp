@@ -8,7 +8,7 @@
 
 #include "model/small_news.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 // The weights of golden_scores.py: a formula of name and position.
@@ -48,4 +48,4 @@ TEST(GoldenScores, EveryModelEqualsPlainPython) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

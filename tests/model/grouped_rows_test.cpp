@@ -1,10 +1,8 @@
-#include "model/cohort/grouped_rows.h"
-
 #include <gtest/gtest.h>
 
 #include "model/cohort/weighted_rows.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -92,4 +90,4 @@ TEST_F(GroupedRows, MayBeNone) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

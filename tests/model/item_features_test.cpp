@@ -1,24 +1,24 @@
-#include "model/news/item_features.h"
-
 #include <gtest/gtest.h>
 
 #include "data/dataset_builder.h"
+#include "model/news/news_shape.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 struct Built {
   explicit Built(const FeatureUse& use, bool vectors = true) : dataset(make(folder, vectors)) {
     const auto& titles = dataset.catalogue().titles;
-    const WordTokenizer tokenizer;
-    vocabulary = std::make_unique<Vocabulary>(Vocabulary::build(count_words(
+    const text::WordTokenizer tokenizer;
+    vocabulary = std::make_unique<text::Vocabulary>(text::Vocabulary::build(text::count_words(
         titles.size(), [&](std::size_t i) { return titles[i]; }, tokenizer)));
     features = build_item_features(dataset.catalogue(), use, tokenizer, *vocabulary, {4, 2});
   }
-  static Dataset make(const TempFolder& folder, bool vectors) {
-    DatasetBuilder builder("features", "test");
-    const std::vector<EntityMention> two = {{"Q1", "New York"}, {"Q2", "Yankees"}}, one = {{"Q3", "Moon"}};
+  static data::Dataset make(const TempFolder& folder, bool vectors) {
+    data::DatasetBuilder builder("features", "test");
+    const std::vector<data::EntityMention> two = {{"Q1", "New York"}, {"Q2", "Yankees"}},
+                                           one = {{"Q3", "Moon"}};
     builder.add_item({"N1", "New York wins again today", "storm in York", "sports", "baseball", two});
     builder.add_item({"N2", "", "", "", ""});
     builder.add_item({"N3", "Storm", "", "weather", "", one});
@@ -27,7 +27,7 @@ struct Built {
       EXPECT_TRUE(builder.set_entity_vector("Q3", std::vector<float>{3, 4}));
     }
     EXPECT_TRUE(builder.write(folder.path()));
-    return std::move(*Dataset::open(folder.path()));
+    return std::move(*data::Dataset::open(folder.path()));
   }
   std::vector<std::string> words(std::span<const std::int32_t> ids) const {
     std::vector<std::string> found;
@@ -42,8 +42,8 @@ struct Built {
     return found;
   }
   TempFolder folder;
-  Dataset dataset;
-  std::unique_ptr<Vocabulary> vocabulary;
+  data::Dataset dataset;
+  std::unique_ptr<text::Vocabulary> vocabulary;
   ItemFeatures features;
 };
 
@@ -91,4 +91,4 @@ TEST(ItemFeatures, HaveNoEntityVectorsWhereTheDataHasNone) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 std::vector<std::string> loaded_libraries() {
@@ -31,4 +31,4 @@ TEST(LinkOrder, TheStandardLibraryComesBeforeTorch) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

@@ -5,7 +5,7 @@
 #include "model/news/news_parts.h"
 #include "model/small_news.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -173,4 +173,4 @@ TEST(RowsOrZero, LeavesZerosForMissingRows) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

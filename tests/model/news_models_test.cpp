@@ -4,7 +4,7 @@
 #include "model/flat_parameters.h"
 #include "model/small_news.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using testing::narrow_shape;
@@ -28,10 +28,10 @@ TEST_P(EveryModel, ScoresABatchAsItScoresOnePairAtATime) {
   for (std::size_t p = 0; p < all.pair_item.size(); ++p) {
     const auto u = static_cast<std::size_t>(all.pair_history[p]);
     // Only the items this pair needs, in an order of their own.
-    std::vector<ItemId> items = {all.items[static_cast<std::size_t>(all.pair_item[p])]};
+    std::vector<data::ItemId> items = {all.items[static_cast<std::size_t>(all.pair_item[p])]};
     std::vector<std::int64_t> history;
     for (auto i = all.histories.offsets[u]; i < all.histories.offsets[u + 1]; ++i) {
-      const ItemId item =
+      const data::ItemId item =
           all.items[static_cast<std::size_t>(all.histories.rows[static_cast<std::size_t>(i)])];
       if (item == items[0]) {
         history.push_back(0);
@@ -53,7 +53,7 @@ TEST_P(EveryModel, IsFiniteForEmptyHistoriesAndItemsWithoutFeatures) {
   EXPECT_TRUE(
       torch::isfinite(scores_of(*small_model(GetParam()), SmallRequest().request())).all().item<bool>());
   // Nothing but the item without any feature, in a batch without a single word.
-  const std::vector<ItemId> items = {5};
+  const std::vector<data::ItemId> items = {5};
   Histories histories;
   histories.add(std::vector<std::int64_t>{0});
   histories.add({});
@@ -69,11 +69,11 @@ TEST_P(EveryModel, IsFiniteForEmptyHistoriesAndItemsWithoutFeatures) {
 
 TEST_P(EveryModel, LossMatchesFiniteDifferences) {
   const auto model = small_model(GetParam(), torch::kFloat64);
-  const std::vector<ItemId> history = {0, 3, 1}, other = {4, 3, 0}, none = {};
+  const std::vector<data::ItemId> history = {0, 3, 1}, other = {4, 3, 0}, none = {};
   RankingBatch batch(3, 50);
-  batch.add(history, std::vector<ItemId>{4, 1, 2}, 1, 1);
-  batch.add(other, std::vector<ItemId>{0, 3, 5}, 1, 4);
-  batch.add(none, std::vector<ItemId>{3, 0, 4}, 2);
+  batch.add(history, std::vector<data::ItemId>{4, 1, 2}, 1, 1);
+  batch.add(other, std::vector<data::ItemId>{0, 3, 5}, 1, 4);
+  batch.add(none, std::vector<data::ItemId>{3, 0, 4}, 2);
   std::vector<Tensor> trained;
   for (const auto& parameter : model->parameters())
     if (parameter.requires_grad()) trained.push_back(parameter);
@@ -112,9 +112,9 @@ TEST_P(EveryModel, RegistryTellsWhatItReads) {
   EXPECT_EQ(entry.user_ids(), entry.reads_setting("user_mask"));
 
   const SmallRequest request;
-  const auto of_user = [&](UserId user) {
+  const auto of_user = [&](data::UserId user) {
     SmallRequest same = request;
-    for (UserId& id : same.histories.users) id = user;
+    for (data::UserId& id : same.histories.users) id = user;
     return scores_of(*model, same.request());
   };
   EXPECT_EQ(entry.user_ids(), !of_user(1).equal(of_user(4)));
@@ -192,7 +192,7 @@ TEST(NewsModels, ThatScorePairsHaveThePapersSizesWithFrozenWords) {
 TEST(Naml, IgnoresTheViewsAnItemDoesNotHave) {
   const auto model = std::dynamic_pointer_cast<NewsRecommender>(small_model("naml"));
   Pass pass;
-  const std::vector<ItemId> items = {5, 2};
+  const std::vector<data::ItemId> items = {5, 2};
   const Tensor vectors = model->encode_items(items, pass);
   EXPECT_TRUE(vectors[0].eq(0).all().item<bool>()) << "no view at all";
   // Item 2 has nothing but its codes: words cannot change it.
@@ -226,7 +226,7 @@ TEST(Lstur, OwnVectorStartsTheGruOrStandsBesideIt) {
 TEST(Ebnr, ItemWithoutWordsIsTheZeroVector) {
   const auto model = std::dynamic_pointer_cast<NewsRecommender>(small_model("ebnr"));
   Pass pass;
-  const std::vector<ItemId> items = {5, 0};
+  const std::vector<data::ItemId> items = {5, 0};
   const Tensor vectors = model->encode_items(items, pass);
   EXPECT_TRUE(vectors[0].eq(0).all().item<bool>());
   EXPECT_FALSE(vectors[1].eq(0).all().item<bool>());
@@ -242,7 +242,7 @@ TEST(Fm, EqualsTheTextbookSumOverPairsOfFeatures) {
   const auto model = small_model("fm", torch::kFloat64);
   auto named = model->named_parameters();
   const auto items = testing::small_items();
-  const auto describe = [&](ItemId item, const char* words, const char* codes, double scale,
+  const auto describe = [&](data::ItemId item, const char* words, const char* codes, double scale,
                             std::vector<Feature>& features) {
     const bool candidate = std::string(words) == "words";
     const auto title = items->titles.of(item);
@@ -257,9 +257,10 @@ TEST(Fm, EqualsTheTextbookSumOverPairsOfFeatures) {
         features.push_back({scale, candidate ? row[4].item<double>() : 0, row.slice(0, 0, 4)});
       }
   };
-  const auto score = [&](ItemId candidate) {
+  const auto score = [&](data::ItemId candidate) {
     std::vector<Feature> features = {{1, 0, named["own.table"][0]}};
-    for (const ItemId click : {0, 3, 1}) describe(click, "clicked_words", "clicked_codes", 1.0 / 3, features);
+    for (const data::ItemId click : {0, 3, 1})
+      describe(click, "clicked_words", "clicked_codes", 1.0 / 3, features);
     describe(candidate, "words", "codes", 1, features);
     double sum = 0;
     for (std::size_t i = 0; i < features.size(); ++i) {
@@ -293,4 +294,4 @@ TEST(Entities, AreLearnedWhereTheDataHasNoVectors) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

@@ -1,10 +1,9 @@
-#include "model/layers/padding.h"
-
 #include <gtest/gtest.h>
 
+#include "model/layers/layers.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -54,4 +53,4 @@ TEST(IndexTensor, IsACopy) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

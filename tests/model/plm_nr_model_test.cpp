@@ -9,7 +9,7 @@
 #include "model/tiny_bert.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -30,7 +30,7 @@ TEST(PlmNr, ItemWithoutWordsIsTheZeroVectorWithAnyBias) {
   torch::NoGradGuard no_grad;
   model->named_parameters()["projection.bias"].fill_(1);
   Pass pass;
-  const Tensor vectors = model->encode_items(std::vector<ItemId>{5, 0}, pass);
+  const Tensor vectors = model->encode_items(std::vector<data::ItemId>{5, 0}, pass);
   EXPECT_TRUE(vectors[0].eq(0).all().item<bool>());
   EXPECT_FALSE(vectors[1].eq(0).all().item<bool>());
 }
@@ -62,14 +62,14 @@ struct Titles {
       offsets.push_back(bytes.size());
     }
   }
-  StringColumn column() const { return {offsets, bytes}; }
+  data::StringColumn column() const { return {offsets, bytes}; }
   std::string bytes;
   std::vector<std::uint64_t> offsets = {0};
 };
 
 TEST(BertSource, ReadsTitlesAsPiecesBetweenMarkers) {
   const auto tokenizer =
-      WordPiece::create({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "##a", "##b", ",", "."});
+      text::WordPiece::create({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "##a", "##b", ",", "."});
   ASSERT_TRUE(tokenizer);
   const Titles titles({"a b", "ab, c.", "", "c c c c c c c c", "b"});
   const ItemText text = wordpiece_text(titles.column(), *tokenizer, 7);
@@ -140,4 +140,4 @@ TEST(BertSource, RandomWeightsLearnAsAWholeAndComeFromTheSeed) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

@@ -1,5 +1,3 @@
-#include "model/precision.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -7,9 +5,10 @@
 #include "model/cohort/weighted_rows.h"
 #include "model/flat_parameters.h"
 #include "model/layers/recurrent.h"
+#include "model/recompute.h"
 #include "model/small_news.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -57,12 +56,12 @@ Learned learn(std::string_view name, Users told, Precision precision, torch::Dev
   FlatParameters flat(*model);
   UserParameters own(
       flat, 2, told == Users::with_copies ? UserParameters::Weights::own : UserParameters::Weights::shared);
-  const std::vector<ItemId> history = {0, 3, 1}, none = {};
+  const std::vector<data::ItemId> history = {0, 3, 1}, none = {};
   RankingBatch batch(3, 50);
   if (told != Users::together) batch.begin_user(1);
-  batch.add(history, std::vector<ItemId>{4, 1, 2}, 1, 1);
+  batch.add(history, std::vector<data::ItemId>{4, 1, 2}, 1, 1);
   if (told != Users::together) batch.begin_user(2);
-  batch.add(none, std::vector<ItemId>{3, 0, 4}, 2);
+  batch.add(none, std::vector<data::ItemId>{3, 0, 4}, 2);
   UserBatch users;
   Pass pass;
   if (told != Users::together) {
@@ -163,4 +162,4 @@ INSTANTIATE_TEST_SUITE_P(BothKindsOfWeights, HalfPrecisionProducts,
                          ::testing::Values(UserParameters::Weights::shared, UserParameters::Weights::own));
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

@@ -3,7 +3,7 @@
 #include "model/finite_differences.h"
 #include "model/layers/row_functions.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -167,4 +167,4 @@ TEST(Dropout, IsIdentityInEvaluation) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

@@ -3,9 +3,9 @@
 
 #include "model/bert/bert_model.h"
 #include "model/news/model_registry.h"
-#include "model/news/ranking_batch.h"
+#include "model/news/ranking_model.h"
 
-namespace sotto::testing {
+namespace sotto::model::testing {
 
 inline ItemText lists(std::vector<std::vector<std::int32_t>> rows) {
   ItemText text;
@@ -88,9 +88,9 @@ struct SmallRequest {
       }
   }
   ScoreRequest request() const { return {items, histories, pair_history, pair_item}; }
-  std::vector<ItemId> items = {0, 1, 2, 3, 4, 5};
+  std::vector<data::ItemId> items = {0, 1, 2, 3, 4, 5};
   Histories histories;
   std::vector<std::int64_t> pair_history, pair_item;
 };
 
-}  // namespace sotto::testing
+}  // namespace sotto::model::testing

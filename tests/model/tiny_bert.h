@@ -10,7 +10,7 @@
 
 #include "model/bert/bert_checkpoint.h"
 
-namespace sotto::testing {
+namespace sotto::model::testing {
 
 inline BertConfig tiny_config() {
   BertConfig config;
@@ -49,14 +49,14 @@ inline Segments tiny_texts() { return Segments({0, 4, 6, 13}); }
 // The model's tensors as they would lie in a file; owns the bytes that the views show.
 class StoredTensors {
  public:
-  StoredTensors(BertModel& model, torch::ScalarType type, TensorType written,
+  StoredTensors(BertModel& model, torch::ScalarType type, text::TensorType written,
                 const std::string& prefix = "") {
     for (const auto& [name, tensor] : bert_tensors(model)) add(prefix + name, tensor.to(type), written);
   }
 
-  void add(const std::string& name, const torch::Tensor& tensor, TensorType written) {
+  void add(const std::string& name, const torch::Tensor& tensor, text::TensorType written) {
     kept_.push_back(tensor.contiguous());
-    TensorView view;
+    text::TensorView view;
     view.type = written;
     for (const std::int64_t extent : tensor.sizes()) view.shape.push_back(static_cast<std::uint64_t>(extent));
     view.bytes = {static_cast<const std::byte*>(kept_.back().data_ptr()),
@@ -64,7 +64,7 @@ class StoredTensors {
     views[name] = view;
   }
 
-  TensorViews views;
+  text::TensorViews views;
 
  private:
   std::vector<torch::Tensor> kept_;
@@ -73,10 +73,10 @@ class StoredTensors {
 // tiny_bert() as a folder from the hub would hold it.
 inline void write_tiny_checkpoint(const fs::path& folder) {
   auto model = tiny_bert();
-  const StoredTensors stored(*model, torch::kFloat32, TensorType::f32, "bert.");
-  ASSERT_TRUE(write_safetensors(folder / "model.safetensors", stored.views));
+  const StoredTensors stored(*model, torch::kFloat32, text::TensorType::f32, "bert.");
+  ASSERT_TRUE(text::write_safetensors(folder / "model.safetensors", stored.views));
   ASSERT_TRUE(write_file_atomically(folder / "config.json", tiny_config_json));
   ASSERT_TRUE(write_file_atomically(folder / "vocab.txt", tiny_vocabulary));
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::model::testing

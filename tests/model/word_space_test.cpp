@@ -10,7 +10,7 @@
 #include "base/distributions.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -83,7 +83,7 @@ TEST(WordSpace, AnItemPublishedLaterLiesWithItsTheme) {
 TEST(WordSpace, ItemsWithoutKnownWordsAreTheZeroVector) {
   const WordSpace space = space_of(themed_items(120, 1), 4);
   ItemFeatures blank;
-  blank.titles.tokens = {Vocabulary::unknown};
+  blank.titles.tokens = {text::Vocabulary::unknown};
   blank.titles.offsets = {0, 0, 1};
   EXPECT_EQ(space.vectors_of(blank).abs().sum().item<float>(), 0);
   EXPECT_EQ(space.vectors_of(blank).size(0), 2);
@@ -125,4 +125,4 @@ TEST(TermMatrix, RowsHaveLengthOneAndRareWordsCountMore) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::model

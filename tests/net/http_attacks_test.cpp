@@ -7,7 +7,7 @@
 #include "raw_socket.h"
 #include "test_server.h"
 
-namespace sotto {
+namespace sotto::net {
 namespace {
 
 using testing::HasSubstr;
@@ -266,4 +266,4 @@ TEST(HttpAttacks, TheBodyInMemoryGrowsWithWhatHasComeNotWithWhatIsAnnounced) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::net

@@ -9,7 +9,7 @@
 
 #include "test_server.h"
 
-namespace sotto {
+namespace sotto::net {
 namespace {
 
 using testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST(HttpClient, SendsOnlyValidRequests) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::net

@@ -9,7 +9,7 @@
 #include "raw_socket.h"
 #include "test_server.h"
 
-namespace sotto {
+namespace sotto::net {
 namespace {
 
 using testing::HasSubstr;
@@ -387,4 +387,4 @@ TEST(HttpLimits, AHandlerThatThrowsOrForgetsAnswers500) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::net

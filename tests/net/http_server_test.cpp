@@ -7,7 +7,7 @@
 #include "raw_socket.h"
 #include "test_server.h"
 
-namespace sotto {
+namespace sotto::net {
 namespace {
 
 using testing::HasSubstr;
@@ -207,4 +207,4 @@ TEST(HttpServer, ServesHealthAndMetrics) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::net

@@ -7,7 +7,7 @@
 #include "raw_socket.h"
 #include "test_server.h"
 
-namespace sotto {
+namespace sotto::net {
 namespace {
 
 TEST(HttpStop, LetsRequestsThatHaveBegunFinish) {
@@ -125,4 +125,4 @@ TEST(HttpStop, MayBeCalledTwiceAndFreesThePort) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::net

@@ -6,7 +6,7 @@
 #include "test_paths.h"
 #include "test_server.h"
 
-namespace sotto {
+namespace sotto::net {
 namespace {
 
 using testing::HasSubstr;
@@ -130,4 +130,4 @@ TEST(HttpTls, AHandshakeThatStallsIsCutOff) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::net

@@ -6,11 +6,10 @@
 #include "net/http_text.h"
 #include "net/metrics.h"
 #include "net/negotiation.h"
-#include "net/peer_address.h"
 #include "net/router.h"
 #include "proto/serving_generated.h"
 
-namespace sotto {
+namespace sotto::net {
 namespace {
 
 using namespace std::chrono_literals;
@@ -218,4 +217,4 @@ TEST(HttpText, PercentCodingRoundTrips) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::net

@@ -5,7 +5,7 @@
 #include "net/content_coding.h"
 #include "test_server.h"
 
-namespace sotto {
+namespace sotto::net {
 namespace {
 
 std::string compressible() {
@@ -101,4 +101,4 @@ TEST(ContentCoding, RefusesDamagedAndEndlessData) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::net

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <thread>
 
-namespace sotto {
+namespace sotto::net {
 
 class RawSocket {
  public:
@@ -85,4 +85,4 @@ class RawSocket {
   int descriptor_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::net

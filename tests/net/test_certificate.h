@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace sotto {
+namespace sotto::net {
 
 // A self-signed certificate, valid from `begins` to `ends` (seconds from now) for `name`, "IP:127.0.0.1" say.
 struct TestCertificate {
@@ -56,4 +56,4 @@ struct TestCertificate {
   }
 };
 
-}  // namespace sotto
+}  // namespace sotto::net

@@ -7,7 +7,7 @@
 #include "net/http_server.h"
 #include "net/negotiation.h"
 
-namespace sotto {
+namespace sotto::net {
 
 inline Router echo_routes() {
   Router router;
@@ -39,4 +39,4 @@ struct TestServer {
   std::unique_ptr<HttpServer> server;
 };
 
-}  // namespace sotto
+}  // namespace sotto::net

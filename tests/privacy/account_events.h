@@ -5,7 +5,7 @@
 
 #include "privacy/accounting/event.h"
 
-namespace sotto::account_test {
+namespace sotto::privacy::account_test {
 
 using Events = std::vector<PrivacyEvent>;
 
@@ -27,4 +27,4 @@ inline PrivacyEvent response(double epsilon, std::uint64_t categories, std::uint
   return {RandomisedResponse{epsilon, categories}, Adjacency::replace_one, Unit::user, NoSampling{}, count};
 }
 
-}  // namespace sotto::account_test
+}  // namespace sotto::privacy::account_test

@@ -11,7 +11,7 @@
 #include "privacy/accounting/loss_composition.h"
 #include "privacy/accounting/loss_cumulants.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace account_test;
@@ -127,4 +127,4 @@ TEST(LossComposition, CumulantsAreThoseOfTheTiltedLaw) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "privacy/accounting/claims.h"
-#include "privacy/accounting/paper_tables.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 TEST(PaperTables, ReproduceAll36FiniteCellsToTheFourthDigit) {
@@ -49,4 +48,4 @@ TEST(PaperClaims, FedNewsRecCostsMillions) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

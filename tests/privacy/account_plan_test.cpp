@@ -9,13 +9,12 @@
 
 #include "account_events.h"
 #include "privacy/accounting/account.h"
-#include "privacy/accounting/calibration.h"
-#include "privacy/accounting/conversion.h"
+#include "privacy/accounting/datasheet.h"
 #include "privacy/accounting/gaussian_exact.h"
 #include "privacy/accounting/plan.h"
-#include "privacy/accounting/training_exposure.h"
+#include "privacy/accounting/rdp_accountant.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace account_test;
@@ -292,4 +291,4 @@ TEST(PrivacyPlan, SaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -11,7 +11,7 @@
 #include "privacy/accounting/gaussian_exact.h"
 #include "privacy/accounting/pld_accountant.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace account_test;
@@ -206,4 +206,4 @@ TEST(PldAccountant, RefusesWhatHasNoDominatingPair) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

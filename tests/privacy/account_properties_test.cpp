@@ -10,7 +10,7 @@
 #include "base/distributions.h"
 #include "privacy/accounting/account.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace account_test;
@@ -114,4 +114,4 @@ TEST(AccountProperties, ComposingTwoPlansCostsAtMostTheirSumAndAtLeastEither) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

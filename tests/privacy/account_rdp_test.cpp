@@ -11,7 +11,7 @@
 #include "privacy/accounting/rdp_accountant.h"
 #include "privacy/accounting/rdp_curves.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace account_test;
@@ -206,4 +206,4 @@ TEST(RdpAccountant, ChargesTheDeltaOfApproximateEvents) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -7,7 +7,7 @@
 #include "privacy/audit/audit_catalogue.h"
 #include "privacy/audit/history_recovery.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 TEST(Attacks, SucceedWithoutTheDefenceAndFallNearChanceWithIt) {
@@ -86,4 +86,4 @@ TEST(AuditCatalogue, RefusesSettingsThatProveNothing) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -3,10 +3,10 @@
 // 1e-6.
 #include <gtest/gtest.h>
 
-#include "privacy/audit/mechanism_audit.h"
-#include "privacy/audit/mechanism_registry.h"
+#include "privacy/audit/audited_mechanism.h"
+#include "privacy/audit/mechanism_subjects.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 SamplingPlan plan_for(std::size_t index) {
@@ -78,4 +78,4 @@ TEST(MechanismAudit, PassesOnTheErrorOfAMechanism) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -3,15 +3,14 @@
 // audit of this size can see.
 #include <gtest/gtest.h>
 
-#include "privacy/audit/mechanism_audit.h"
-#include "privacy/audit/mechanism_registry.h"
+#include "privacy/audit/audited_mechanism.h"
 #include "privacy/audit/mechanism_subjects.h"
 #include "privacy/audit_tampering.h"
-#include "privacy/mechanisms/exponential_mechanism.h"
+#include "privacy/mechanisms/choice_release.h"
 #include "privacy/mechanisms/label_release.h"
 #include "privacy/mechanisms/partition_selection.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 bool caught(const AuditedMechanism& mechanism) {
@@ -203,4 +202,4 @@ TEST(WrongLaw, ThresholdThatNamesLonelyItemsTooOftenIsCaught) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -4,12 +4,12 @@
 
 #include "base/distributions.h"
 #include "privacy/accounting/log_math.h"
-#include "privacy/audit/binomial_bounds.h"
 #include "privacy/audit/gaussian_tradeoff.h"
 #include "privacy/audit/one_run_audit.h"
 #include "privacy/audit/synthetic_training.h"
+#include "privacy/audit/threshold_event.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 // The theorem as printed, in long double and without any care for speed.
@@ -181,4 +181,4 @@ TEST(SyntheticTraining, ScoresOnlyAfterTraining) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

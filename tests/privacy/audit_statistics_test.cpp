@@ -3,11 +3,10 @@
 
 #include "base/distributions.h"
 #include "privacy/accounting/log_math.h"
-#include "privacy/audit/binomial_bounds.h"
 #include "privacy/audit/gaussian_tradeoff.h"
 #include "privacy/audit/threshold_event.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 // Term by term from Pascal's triangle: slow and obvious.
@@ -130,4 +129,4 @@ TEST(ThresholdEvent, ErrsNoMoreOftenThanStated) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

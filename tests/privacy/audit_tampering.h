@@ -6,7 +6,7 @@
 #include "base/distributions.h"
 #include "privacy/audit/audited_mechanism.h"
 
-namespace sotto::tampering {
+namespace sotto::privacy::tampering {
 
 // Noise multiplied by `factor`: 0 when it is missing, 0.5 when it is halved.
 inline AuditedMechanism noise_scaled(AuditedMechanism mechanism, double factor) {
@@ -65,4 +65,4 @@ inline AuditedMechanism told_plainly(AuditedMechanism mechanism, double probabil
   return mechanism;
 }
 
-}  // namespace sotto::tampering
+}  // namespace sotto::privacy::tampering

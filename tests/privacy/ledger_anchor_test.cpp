@@ -7,7 +7,7 @@
 #include "ledger_fixture.h"
 #include "privacy/ledger/ledger_statement.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace ledger_test;
@@ -159,4 +159,4 @@ TEST_F(LedgerAnchors, AHostThatCannotStoreDoesNotCostTheReceiptButHoldsUpTheNext
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

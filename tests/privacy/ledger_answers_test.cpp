@@ -5,7 +5,7 @@
 #include "ledger_fixture.h"
 #include "privacy/ledger/answer_cache.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace ledger_test;
@@ -168,4 +168,4 @@ TEST(RefreshClock, PeriodsBeginAtFixedInstants) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

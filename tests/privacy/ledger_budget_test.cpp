@@ -10,7 +10,7 @@
 #include "privacy/accounting/account.h"
 #include "privacy/ledger/ledger_statement.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace ledger_test;
@@ -245,4 +245,4 @@ TEST_F(LedgerBudgets, ReceiptsCoverWhatWasPaidForOnce) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -11,7 +11,7 @@
 #include "ledger_fixture.h"
 #include "privacy/ledger/ledger_statement.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace ledger_test;
@@ -238,4 +238,4 @@ TEST(SystemClocks, CanBeReadAndDoNotRunBackwards) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

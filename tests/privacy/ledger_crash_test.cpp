@@ -11,7 +11,7 @@
 #include "ledger_fixture.h"
 #include "privacy/ledger/answer_cache.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace ledger_test;
@@ -115,4 +115,4 @@ TEST_F(LedgerCrash, NoAnswerIsEverDrawnWithoutACharge) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

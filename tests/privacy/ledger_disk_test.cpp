@@ -6,7 +6,7 @@
 #include "ledger_fixture.h"
 #include "privacy/ledger/answer_cache.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace ledger_test;
@@ -47,4 +47,4 @@ TEST_F(LedgerDisk, FullAtAnyPointEveryChargeHasItsAnswer) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -9,7 +9,7 @@
 #include "privacy/ledger/ledger_record.h"
 #include "privacy/ledger/ledger_statement.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace ledger_test;
@@ -199,4 +199,4 @@ TEST_F(LedgerFile, RefusesRecordsThatCannotFollowEachOther) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -8,11 +8,10 @@
 
 #include "ledger_fixture.h"
 #include "privacy/accounting/account.h"
-#include "privacy/accounting/conversion.h"
-#include "privacy/ledger/privacy_filter.h"
+#include "privacy/accounting/rdp_accountant.h"
 #include "privacy/ledger/spending.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace ledger_test;
@@ -176,4 +175,4 @@ TEST(PrivacyFilter, HugeAndTinyBudgetsStaySane) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -10,7 +10,7 @@
 #include "privacy/ledger/ledger.h"
 #include "test_paths.h"
 
-namespace sotto::ledger_test {
+namespace sotto::privacy::ledger_test {
 
 inline UtcTime at(int year, unsigned month, unsigned day, int hour = 12, int minute = 0) {
   namespace chr = std::chrono;
@@ -73,4 +73,4 @@ class LedgerTest : public testing::Test {
   TempFolder folder_;
 };
 
-}  // namespace sotto::ledger_test
+}  // namespace sotto::privacy::ledger_test

@@ -7,7 +7,7 @@
 #include "ledger_fixture.h"
 #include "privacy/ledger/ledger_record.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace ledger_test;
@@ -101,4 +101,4 @@ TEST(Sensitivity, RefusesBadCategories) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

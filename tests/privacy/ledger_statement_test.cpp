@@ -10,7 +10,7 @@
 #include "ledger_fixture.h"
 #include "privacy/ledger/ledger_record.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using namespace ledger_test;
@@ -104,4 +104,4 @@ TEST_F(LedgerStatements, ALifetimeOfTenThousandChargesOpensQuickly) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

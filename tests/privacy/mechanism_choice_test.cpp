@@ -1,13 +1,11 @@
 // Mechanisms that release a choice: exact probabilities, and ratios within e^ε.
 #include <gtest/gtest.h>
 
-#include "privacy/mechanisms/exponential_mechanism.h"
-#include "privacy/mechanisms/kary_response.h"
+#include "privacy/mechanisms/choice_release.h"
 #include "privacy/mechanisms/label_release.h"
-#include "privacy/mechanisms/prototype_selection.h"
 #include "privacy/noise_statistics.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using statistics::fits_choice;
@@ -200,4 +198,4 @@ TEST(PrototypeSelection, AnAnswerThatIsMostlyChanceIsNotMixedInAtAll) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -4,22 +4,18 @@
 #include <cmath>
 #include <limits>
 
+#include "privacy/accounting/gaussian_exact.h"
 #include "privacy/mechanisms/adaptive_clip.h"
-#include "privacy/mechanisms/clipped_mean.h"
+#include "privacy/mechanisms/choice_release.h"
 #include "privacy/mechanisms/clipping.h"
-#include "privacy/mechanisms/elementwise_laplace.h"
-#include "privacy/mechanisms/exponential_mechanism.h"
-#include "privacy/mechanisms/gaussian_calibration.h"
-#include "privacy/mechanisms/gaussian_mechanism.h"
 #include "privacy/mechanisms/label_release.h"
-#include "privacy/mechanisms/laplace_mechanism.h"
 #include "privacy/mechanisms/noise_share.h"
 #include "privacy/mechanisms/partition_selection.h"
 #include "privacy/mechanisms/private_attention.h"
-#include "privacy/mechanisms/prototype_selection.h"
 #include "privacy/mechanisms/user_embedding_release.h"
+#include "privacy/mechanisms/vector_release.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 const double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -199,4 +195,4 @@ TEST(MechanismRefusals, InputsThatBreakTheSensitivityAreRefused) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -1,15 +1,13 @@
 // Mechanisms that release a noised vector: the noise is the stated one, and so is the guarantee.
 #include <gtest/gtest.h>
 
-#include "privacy/mechanisms/elementwise_laplace.h"
-#include "privacy/mechanisms/gaussian_calibration.h"
-#include "privacy/mechanisms/gaussian_mechanism.h"
-#include "privacy/mechanisms/laplace_mechanism.h"
+#include "privacy/accounting/gaussian_exact.h"
 #include "privacy/mechanisms/private_attention.h"
 #include "privacy/mechanisms/user_embedding_release.h"
+#include "privacy/mechanisms/vector_release.h"
 #include "privacy/noise_statistics.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 constexpr int kReleases = 10'000;
@@ -286,4 +284,4 @@ TEST(UserEmbeddingRelease, NoiseAndTruthOfBothModes) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

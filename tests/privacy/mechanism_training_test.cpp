@@ -5,13 +5,12 @@
 
 #include "base/distributions.h"
 #include "privacy/mechanisms/adaptive_clip.h"
-#include "privacy/mechanisms/clipped_mean.h"
 #include "privacy/mechanisms/clipping.h"
 #include "privacy/mechanisms/noise_share.h"
 #include "privacy/mechanisms/partition_selection.h"
 #include "privacy/noise_statistics.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using statistics::fits;
@@ -286,4 +285,4 @@ TEST(PartitionSelection, CatalogueCountsCarryGaussianNoiseHeldOrNot) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

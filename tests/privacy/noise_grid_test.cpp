@@ -4,13 +4,12 @@
 #include <limits>
 #include <type_traits>
 
-#include "privacy/mechanisms/gaussian_mechanism.h"
-#include "privacy/mechanisms/laplace_mechanism.h"
+#include "privacy/mechanisms/vector_release.h"
 #include "privacy/noise/device_random.h"
 #include "privacy/noise/grid_noise.h"
 #include "privacy/noise/simulated_noise.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 // By type: device randomness does not come from a seeded generator by accident, simulated noise never from a
@@ -114,4 +113,4 @@ TEST(GridNoise, ParametersOutOfRangeAreRefusedWithTheirName) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

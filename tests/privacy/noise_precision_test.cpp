@@ -2,10 +2,9 @@
 // them.
 #include <gtest/gtest.h>
 
-#include "privacy/noise/double_double.h"
 #include "privacy/noise/lattice_law.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 double log2_of_difference(DoubleDouble a, DoubleDouble b) {
@@ -110,4 +109,4 @@ TEST(LatticeLaw, EveryLawKeepsItsContract) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -7,7 +7,7 @@
 #include "privacy/noise/reference_samplers.h"
 #include "privacy/noise_statistics.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 using statistics::fits;
@@ -208,4 +208,4 @@ TEST(NoiseSamplers, ParametersAreRoundedUpNeverDown) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

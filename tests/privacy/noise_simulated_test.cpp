@@ -4,7 +4,7 @@
 #include "privacy/noise/simulated_noise.h"
 #include "privacy/noise_statistics.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 constexpr std::size_t kMany = 200'000;
@@ -80,4 +80,4 @@ TEST(SimulatedNoise, RefusesBadParameters) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

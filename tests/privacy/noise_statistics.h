@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace sotto::statistics {
+namespace sotto::privacy::statistics {
 
 inline constexpr double kFalseAlarm = 1e-6;
 
@@ -181,4 +181,4 @@ inline std::function<double(double)> skellam(double variance) {
   return from_masses(masses);
 }
 
-}  // namespace sotto::statistics
+}  // namespace sotto::privacy::statistics

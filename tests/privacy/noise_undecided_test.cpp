@@ -6,7 +6,7 @@
 
 #include "privacy/noise/binned_sampler.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 // Serves the script, then zeros.
@@ -91,4 +91,4 @@ TEST_F(UndecidedDraws, MostAcceptanceBitsSettleItInDouble) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "publish/k_means.h"
+#include "publish/codebook.h"
 #include "publish/normal_rows.h"
 
 namespace sotto::publish {

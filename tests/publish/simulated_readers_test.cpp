@@ -11,7 +11,7 @@ namespace {
 
 TEST(SimulatedReaders, DemandCarriesTheNoiseOfItsBudget) {
   TempFolder folder;
-  const Dataset dataset = sotto::testing::tiny_news(folder);
+  const data::Dataset dataset = sotto::fl::testing::tiny_news(folder);
   std::vector<std::uint32_t> group_of(10);
   for (std::size_t i = 0; i < 10; ++i) group_of[i] = i % 2;
   constexpr double epsilon = 0.5;
@@ -38,7 +38,7 @@ TEST(SimulatedReaders, HistoriesFollowDemandAndAreNeverEmpty) {
   for (const auto& history : simulate_histories(group_of, demand, settings, 3)) {
     ASSERT_GE(history.size(), 1U);
     ASSERT_LE(history.size(), 50U);
-    for (const ItemId item : history) of_first += group_of[item] == 0 ? 1 : 0, all += 1;
+    for (const data::ItemId item : history) of_first += group_of[item] == 0 ? 1 : 0, all += 1;
   }
   EXPECT_NEAR(of_first / all, 0.7, 0.03);
 }

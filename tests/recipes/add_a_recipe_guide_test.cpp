@@ -7,7 +7,7 @@
 #include "recipes/recipe.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::recipes {
 namespace {
 
 // FedSGD (McMahan et al. 2017) over NRMS: every round a cohort of users computes the gradient of the model on
@@ -29,14 +29,15 @@ class FedSgd final : public NewsRecipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
-    SOTTO_TRY(auto sampler, CohortSampler::create(run.data().users, federated_.cohort, request.seed));
-    PlainMeans source(std::move(sampler), news_mean(federated_, make_transforms(federated_), run.training()));
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
+    fl::PlainMeans source(std::move(sampler),
+                          fl::news_mean(federated_, fl::make_transforms(federated_), run.training()));
     return run.train(source, optimiser_, engine_);
   }
 
  private:
-  FederatedSettings federated_;
-  OptimiserSettings optimiser_;
+  fl::FederatedSettings federated_;
+  fl::OptimiserSettings optimiser_;
 };
 
 constexpr RecipeEntry fedsgd = {
@@ -48,10 +49,10 @@ constexpr RecipeEntry fedsgd = {
 
 TEST(AddARecipeGuide, ItsRecipeTrainsARunAndMeasuresItAgain) {
   const TempFolder folder;
-  NewsroomSettings small;
+  data::NewsroomSettings small;
   small.users = 60, small.news = 100, small.days = 3;
-  ASSERT_TRUE(generate_newsroom(small, folder / "news"));
-  const Dataset dataset = Dataset::open(folder / "news").value();
+  ASSERT_TRUE(data::generate_newsroom(small, folder / "news"));
+  const data::Dataset dataset = data::Dataset::open(folder / "news").value();
   fs::create_directory(folder / "run");
 
   const auto recipe = fedsgd.make();
@@ -61,10 +62,10 @@ TEST(AddARecipeGuide, ItsRecipeTrainsARunAndMeasuresItAgain) {
                               "pooling_size=4", "validation_impressions=0"})
     ASSERT_TRUE(table.set_assignment(setting)) << setting;
   std::size_t measured = 0;
-  const Evaluate measure = [&](RankingModel&, const Dataset&, std::span<const std::uint32_t> impressions,
-                               std::size_t) {
+  const Evaluate measure = [&](model::RankingModel&, const data::Dataset&,
+                               std::span<const std::uint32_t> impressions, std::size_t) {
     measured = impressions.size();
-    return MeanImpressionMetrics{};
+    return metrics::MeanImpressionMetrics{};
   };
   const RunRequest request{.dataset = dataset, .run = folder / "run", .evaluate = measure};
   const auto outcome = recipe->train(request);
@@ -84,4 +85,4 @@ TEST(AddARecipeGuide, ItsGuaranteeSaysWhatTheServerSees) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::recipes

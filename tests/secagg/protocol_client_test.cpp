@@ -7,7 +7,7 @@
 
 #include "secagg/protocol_harness.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 namespace {
 
 using testing::HasSubstr;
@@ -45,7 +45,7 @@ TEST(Client, RefusesRoundsWeakerThanItsPolicy) {
     auto policy = policy_for(group, devices.shape);
     change(policy);
     const auto joined = SecAggClient::join(invitation, policy, devices.identities[0], devices.registry,
-                                           DeviceRandom::simulated(devices.random));
+                                           privacy::DeviceRandom::simulated(devices.random));
     return joined ? std::string("joined") : joined.error().message;
   };
   EXPECT_EQ(join([](ClientPolicy&) {}), "joined");
@@ -69,7 +69,7 @@ TEST(Client, CannotSumForAnotherOrderThanTheOthers) {
   auto shown = *decode_invitation(*server->message_for(3));
   shown.round.order_hash = kOrderHash;
   auto client = SecAggClient::join(encode(shown), policy_for(group, devices.shape), devices.identities[3],
-                                   devices.registry, DeviceRandom::simulated(devices.random));
+                                   devices.registry, privacy::DeviceRandom::simulated(devices.random));
   ASSERT_TRUE(client) << client.error().message;
   const auto taken = server->receive(3, *client->advertise());
   ASSERT_FALSE(taken);
@@ -83,7 +83,7 @@ TEST(Client, RefusesGroupsItDoesNotKnow) {
       SecAggServer::create(group, devices.shape, kOrderHash, strangers.registry, devices.random);
   const auto invitation = *server->message_for(0);
   const auto policy = policy_for(group, devices.shape);
-  const auto random = DeviceRandom::simulated(devices.random);
+  const auto random = privacy::DeviceRandom::simulated(devices.random);
   EXPECT_FALSE(SecAggClient::join(invitation, policy, devices.identities[0], devices.registry, random));
   EXPECT_FALSE(SecAggClient::join(invitation, policy, devices.identities[0], strangers.registry, random));
 }
@@ -321,4 +321,4 @@ TEST(Client, RefusesAnInputOfAnotherShape) {
 }
 
 }  // namespace
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

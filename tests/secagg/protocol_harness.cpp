@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 
 Devices::Devices(std::uint32_t clients, VectorShape shape_, std::uint64_t seed)
     : shape(shape_), random(seed, Purpose::test) {
   auto keys = std::make_shared<std::vector<IdentityKey>>();
   const std::uint64_t largest = shape.bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << shape.bits) - 1;
   for (std::uint32_t i = 0; i < clients; ++i) {
-    identities.push_back(Identity::create(DeviceRandom::simulated(random)));
+    identities.push_back(Identity::create(privacy::DeviceRandom::simulated(random)));
     keys->push_back(identities.back().public_key());
     auto& input = inputs.emplace_back(shape.entries);
     for (auto& entry : input) entry = random() & largest;
@@ -86,9 +86,9 @@ void exchange(Devices& devices, const RoundSettings& settings, SecAggServer& ser
   for (const Bytes& arrived : deliver(settings.to_client, index, phase, *message)) {
     outcome.received[{index, phase}] = arrived;
     if (!client && phase == ServerPhase::advertising) {
-      auto joined =
-          SecAggClient::join(arrived, policy_for(settings.group, devices.shape), devices.identities[index],
-                             devices.registry, DeviceRandom::simulated(devices.random), settings.memory);
+      auto joined = SecAggClient::join(arrived, policy_for(settings.group, devices.shape),
+                                       devices.identities[index], devices.registry,
+                                       privacy::DeviceRandom::simulated(devices.random), settings.memory);
       if (!joined) {
         outcome.aborted[index] = joined.error().message;
         return;
@@ -141,4 +141,4 @@ Outcome run_round(Devices& devices, const RoundSettings& settings) {
   return outcome;
 }
 
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

@@ -14,7 +14,7 @@
 #include "secagg/client/secagg_client.h"
 #include "secagg/server/secagg_server.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 
 // The devices of a group: identities that live through many rounds, and one vector each.
 class Devices {
@@ -68,4 +68,4 @@ Result<Bytes> answer(SecAggClient& client, ServerPhase phase, ByteView message,
 
 ClientPolicy policy_for(const GroupParameters& group, VectorShape shape);
 
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

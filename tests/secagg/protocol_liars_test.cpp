@@ -10,7 +10,7 @@
 #include "base/distributions.h"
 #include "secagg/protocol_harness.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 namespace {
 
 using testing::HasSubstr;
@@ -280,4 +280,4 @@ RC_GTEST_PROP(Cheating, CostsTheSumOnlyWhenADealerDidIt, ()) {
 }
 
 }  // namespace
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

@@ -13,13 +13,13 @@
 #include "secagg/shared/ring_vector.h"
 #include "secagg/vectors/bit_packing.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 std::vector<Mask> some_masks(std::size_t count, RandomSource& random) {
   std::vector<Mask> masks;
   for (std::size_t i = 0; i < count; ++i) {
-    masks.push_back({Key::random(DeviceRandom::simulated(random)), random() % 2 == 0});
+    masks.push_back({Key::random(privacy::DeviceRandom::simulated(random)), random() % 2 == 0});
   }
   return masks;
 }
@@ -148,4 +148,4 @@ TEST(MaskedVector, IsUniformToWhoeverCannotRemoveTheMasks) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -7,7 +7,7 @@
 #include "secagg/protocol_harness.h"
 #include "secagg/vectors/bit_packing.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 namespace {
 
 using testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST(Messages, CostAClientLittleMoreThanItsVector) {
 }
 
 }  // namespace
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

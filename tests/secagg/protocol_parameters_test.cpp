@@ -12,12 +12,10 @@
 
 #include "base/distributions.h"
 #include "base/random.h"
-#include "secagg/shared/groups.h"
-#include "secagg/shared/hypergeometric.h"
 #include "secagg/shared/neighbour_graph.h"
 #include "secagg/shared/parameters.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 TEST(Hypergeometric, CountsLikeAllSubsets) {
@@ -234,4 +232,4 @@ TEST(Groups, AreBuiltForTheWorstOfThemNotTheAverage) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -9,13 +9,12 @@
 #include <string>
 
 #include "base/random.h"
-#include "secagg/shared/identity.h"
 #include "secagg/shared/key_exchange.h"
 #include "secagg/shared/masks.h"
 #include "secagg/shared/sealed_shares.h"
 #include "secagg/shared/shamir.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 Bytes from_hex(std::string_view hex) {
@@ -81,7 +80,7 @@ TEST(MaskStream, IsThePublishedOneOfTheZeroKey) {
 
 TEST(MaskStream, ContinuesTheSameFromAnyBlock) {
   SeededRandom random(1, Purpose::test);
-  const Key key = Key::random(DeviceRandom::simulated(random));
+  const Key key = Key::random(privacy::DeviceRandom::simulated(random));
   std::array<std::uint8_t, 4096> whole{}, part{};
   read_stream(key, 0, whole);
   for (const std::uint32_t block : {1U, 16U, 17U, 63U}) {
@@ -99,7 +98,7 @@ TEST(MaskStream, IsThatOfLibsodium) {
   const std::array<std::uint8_t, crypto_stream_chacha20_ietf_NONCEBYTES> nonce{};
   for (const std::uint32_t block : {0U, 1U, 250U, 65530U, 0xfffffff0U - 40U}) {
     for (const std::size_t length : {1U, 64U, 1023U, 1024U, 1025U, 2048U + 65U}) {
-      const Key key = Key::random(DeviceRandom::simulated(random));
+      const Key key = Key::random(privacy::DeviceRandom::simulated(random));
       Bytes expected(length), ours(length, 0xaa);
       crypto_stream_chacha20_ietf_xor_ic(expected.data(), expected.data(), length, nonce.data(), block,
                                          key.data());
@@ -112,7 +111,7 @@ TEST(MaskStream, IsThatOfLibsodium) {
 TEST(SecretSharing, EvaluatesTheKnownPolynomial) {
   // f(x) = 200 + 5x + 7x²: the coefficients are 64 random bytes each, lowest first.
   FixedWords words({5, 0, 0, 0, 0, 0, 0, 0, 7});
-  const SecretPolynomial polynomial(seed_of(200), 3, DeviceRandom::simulated(words));
+  const SecretPolynomial polynomial(seed_of(200), 3, privacy::DeviceRandom::simulated(words));
   const auto share = polynomial.share_at(10);
   EXPECT_EQ(to_hex(share.view()), "b603" + std::string(60, '0'));  // 950
   const auto seed = combine(std::vector{at(polynomial, 1), at(polynomial, 9), at(polynomial, 65535)});
@@ -126,7 +125,7 @@ TEST(SecretSharing, EvaluatesTheKnownPolynomial) {
 
 RC_GTEST_PROP(SecretSharing, AnyThresholdManySharesGiveTheSecretAndOneFewerAnother, ()) {
   SeededRandom random(*rc::gen::arbitrary<std::uint64_t>(), Purpose::test);
-  const auto device = DeviceRandom::simulated(random);
+  const auto device = privacy::DeviceRandom::simulated(random);
   const auto threshold = *rc::gen::inRange<std::uint32_t>(2, 20);
   const Seed secret = Seed::random(device);
   const SecretPolynomial polynomial(secret, threshold, device);
@@ -161,7 +160,7 @@ TEST(SecretSharing, OneShareBelowTheThresholdIsUniform) {
   constexpr int kDraws = 25600;
   std::array<int, 256> counts{};
   for (int i = 0; i < kDraws; ++i) {
-    const SecretPolynomial polynomial(seed_of(1), 2, DeviceRandom::simulated(random));
+    const SecretPolynomial polynomial(seed_of(1), 2, privacy::DeviceRandom::simulated(random));
     ++counts[polynomial.share_at(3).data()[0]];
   }
   double chi_square = 0;
@@ -175,7 +174,7 @@ struct Pair {
 
 Pair pair_of(KeyUse use) {
   SeededRandom random(9, Purpose::test);
-  const auto device = DeviceRandom::simulated(random);
+  const auto device = privacy::DeviceRandom::simulated(random);
   auto a = KeyPair::from_seed(Seed::random(device), use, {});
   auto b = KeyPair::from_seed(Seed::random(device), use, {});
   EXPECT_TRUE(a && b);
@@ -226,8 +225,8 @@ TEST(SealedShares, OpenOnlyForTheReceiverAndOnlyInOneDirection) {
 
 TEST(Identity, SignsWhatOnlyItsPublicKeyVerifies) {
   SeededRandom random(3, Purpose::test);
-  const auto one = Identity::create(DeviceRandom::simulated(random));
-  const auto two = Identity::create(DeviceRandom::simulated(random));
+  const auto one = Identity::create(privacy::DeviceRandom::simulated(random));
+  const auto two = Identity::create(privacy::DeviceRandom::simulated(random));
   const Digest statement{4}, another{5};
   const auto signature = one.sign(statement);
   EXPECT_TRUE(verify(signature, statement, one.public_key()));
@@ -236,4 +235,4 @@ TEST(Identity, SignsWhatOnlyItsPublicKeyVerifies) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

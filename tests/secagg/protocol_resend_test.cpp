@@ -7,7 +7,7 @@
 #include "base/distributions.h"
 #include "secagg/protocol_harness.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 namespace {
 
 constexpr std::uint32_t kClients = 20;
@@ -23,7 +23,7 @@ class Play {
     for (std::uint32_t i = 0; i < kClients; ++i) {
       clients.push_back(*SecAggClient::join(*server.message_for(i), policy_for(group, devices.shape),
                                             devices.identities[i], devices.registry,
-                                            DeviceRandom::simulated(devices.random)));
+                                            privacy::DeviceRandom::simulated(devices.random)));
     }
   }
 
@@ -158,4 +158,4 @@ TEST(Resends, OfWhatWasNeverTakenHaveNoAnswer) {
 }
 
 }  // namespace
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

@@ -7,7 +7,7 @@
 
 #include "secagg/protocol_harness.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 namespace {
 
 constexpr ServerPhase kPhases[] = {ServerPhase::advertising, ServerPhase::sharing, ServerPhase::uploading,
@@ -131,4 +131,4 @@ RC_GTEST_PROP(SecureSum, IsExactOrFails, ()) {
 }
 
 }  // namespace
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

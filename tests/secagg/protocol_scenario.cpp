@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 
 namespace {
 
@@ -317,4 +317,4 @@ std::vector<std::string> play(const Scenario& scenario) {
   return complaints;
 }
 
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

@@ -6,7 +6,7 @@
 
 #include "secagg/protocol_harness.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 
 struct Scenario {
   ThreatModel threat{.clients = 0, .corrupted = 0, .dropping = 0, .server = ServerModel::semi_honest};
@@ -19,4 +19,4 @@ Result<Scenario> read_scenario(const std::string& text);
 // Every line that did not come true, in words.
 std::vector<std::string> play(const Scenario& scenario);
 
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

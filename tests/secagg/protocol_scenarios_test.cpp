@@ -9,7 +9,7 @@
 
 #include "secagg/protocol_scenario.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 namespace {
 
 std::vector<std::filesystem::path> scenario_files() {
@@ -57,4 +57,4 @@ TEST(ScenarioPlayer, ComplainsAboutWhatDidNotComeTrue) {
 }
 
 }  // namespace
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

@@ -9,7 +9,7 @@
 
 #include "secagg/protocol_harness.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 namespace {
 
 // Looks at every block of memory as it is given back: all of it must be zero by then, and must not have been
@@ -61,7 +61,8 @@ class WatchedClient {
     const auto policy = policy_for(*group, devices_.shape);
     for (std::uint32_t i = 0; i < 4; ++i) {
       clients_.push_back(*SecAggClient::join(*server_->message_for(i), policy, devices_.identities[i],
-                                             devices_.registry, DeviceRandom::simulated(devices_.random),
+                                             devices_.registry,
+                                             privacy::DeviceRandom::simulated(devices_.random),
                                              i == 0 ? &memory : std::pmr::get_default_resource()));
     }
     while (server_->phase() != until) {
@@ -171,7 +172,7 @@ TEST(SecretBytes, AreZeroAfterDestructionMoveAndAssignment) {
   const auto is_zero = [](std::span<const unsigned char> bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](unsigned char byte) { return byte == 0; });
   };
-  auto* key = new (place.data()) Key(Key::random(DeviceRandom::simulated(random)));
+  auto* key = new (place.data()) Key(Key::random(privacy::DeviceRandom::simulated(random)));
   EXPECT_FALSE(is_zero(place));
   Key target = std::move(*key);
   EXPECT_TRUE(is_zero(place));
@@ -184,4 +185,4 @@ TEST(SecretBytes, AreZeroAfterDestructionMoveAndAssignment) {
 }
 
 }  // namespace
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

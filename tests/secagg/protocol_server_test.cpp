@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "secagg/protocol_harness.h"
-#include "secagg/shared/groups.h"
+#include "secagg/shared/neighbour_graph.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 namespace {
 
 using testing::HasSubstr;
@@ -119,4 +119,4 @@ TEST(Groups, SumsMergeToTheSumOfTheCohort) {
 }
 
 }  // namespace
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

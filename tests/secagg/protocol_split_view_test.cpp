@@ -9,7 +9,7 @@
 
 #include "secagg/protocol_harness.h"
 
-namespace sotto::testing_round {
+namespace sotto::secagg::testing_round {
 namespace {
 
 constexpr std::uint32_t kClients = 9;
@@ -30,7 +30,8 @@ struct AfterUpload {
     for (std::uint32_t i = 0; i < kClients; ++i) {
       sharing.insert(i);
       clients.push_back(*SecAggClient::join(*server.message_for(i), policy, devices.identities[i],
-                                            devices.registry, DeviceRandom::simulated(devices.random)));
+                                            devices.registry,
+                                            privacy::DeviceRandom::simulated(devices.random)));
     }
     while (server.phase() != ServerPhase::confirming) {
       for (std::uint32_t i = 0; i < kClients; ++i) {
@@ -116,4 +117,4 @@ RC_GTEST_PROP(SplitView, AtMostOneSetOfArrivalsIsRevealedFor, ()) {
 }
 
 }  // namespace
-}  // namespace sotto::testing_round
+}  // namespace sotto::secagg::testing_round

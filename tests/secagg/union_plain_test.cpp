@@ -12,10 +12,9 @@
 #include "secagg/item_union/dense_union.h"
 #include "secagg/item_union/item_set.h"
 #include "secagg/item_union/sparse_union.h"
-#include "secagg/item_union/threshold_union.h"
 #include "secagg/vectors/modular_sum.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 using Items = std::vector<std::uint32_t>;
@@ -39,7 +38,8 @@ template <class Union>
 auto sum_of(const Union& form, const std::vector<Items>& sets, RandomSource& random) {
   std::vector<std::vector<std::uint64_t>> devices;
   devices.reserve(sets.size());
-  for (const Items& set : sets) devices.push_back(*form.encode(set, DeviceRandom::simulated(random)));
+  for (const Items& set : sets)
+    devices.push_back(*form.encode(set, privacy::DeviceRandom::simulated(random)));
   return *modular_sum(devices, *Modulus::of_bits(64));
 }
 
@@ -82,7 +82,7 @@ TEST(DenseUnion, MissesAsOftenAsStatedAndNeverASingleHolder) {
   SeededRandom random(1, Purpose::test);
   std::vector<std::uint64_t> sum(kItems);
   for (std::uint64_t holders = 1; holders <= 3; ++holders) {
-    ASSERT_TRUE(add_entries(sum, *form.encode(all, DeviceRandom::simulated(random))).has_value());
+    ASSERT_TRUE(add_entries(sum, *form.encode(all, privacy::DeviceRandom::simulated(random))).has_value());
     const auto missed = static_cast<double>(kItems - form.decode(sum)->size());
     const double expected = false_zero_probability(holders, 8) * kItems;
     // Binomial with mean 780: 4.9 standard deviations, two-sided below 1e-6.
@@ -96,13 +96,13 @@ TEST(RandomNonzero, IsUniformOverTheNonzeroNumbers) {
   for (auto& draw : draws) draw = random_nonzero(0xFF, random);
   std::vector<double> law(256, 1.0 / 255);
   law[0] = 0;
-  EXPECT_TRUE(statistics::fits_choice(draws, law));
+  EXPECT_TRUE(privacy::statistics::fits_choice(draws, law));
 }
 
 TEST(DenseUnion, RefusesForeignItemsAndSums) {
   const auto form = *DenseUnion::create(10);
   SeededRandom random(3, Purpose::test);
-  EXPECT_FALSE(form.encode(Items{10}, DeviceRandom::simulated(random)).has_value());
+  EXPECT_FALSE(form.encode(Items{10}, privacy::DeviceRandom::simulated(random)).has_value());
   EXPECT_FALSE(form.decode(std::vector<std::uint64_t>(9)).has_value());
   EXPECT_FALSE(DenseUnion::create(0).has_value());
   EXPECT_FALSE(DenseUnion::create((std::uint64_t{1} << 32) + 1).has_value());
@@ -133,7 +133,7 @@ TEST(SparseUnion, DecodesAtItsCapacityAlmostAlways) {
       SeededRandom random(seed, Purpose::test, static_cast<std::uint32_t>(capacity));
       const auto form = *SparseUnion::create({1000000, capacity, seed});
       const Items items = sample_without_replacement(1000000, static_cast<std::uint32_t>(capacity), random);
-      const auto answer = form.decode(*form.encode(items, DeviceRandom::simulated(random)));
+      const auto answer = form.decode(*form.encode(items, privacy::DeviceRandom::simulated(random)));
       if (!answer) {
         ++failures;
       } else {
@@ -175,13 +175,14 @@ TEST(SparseUnion, DecodesWeightsWithManyZerosAtTheEndAndReportsTooMany) {
   const Items item{0xABCDE};
   for (const unsigned zeros : {0U, 1U, 20U, 44U}) {
     Fixed random(std::uint64_t{3} << zeros);
-    const auto answer = form.decode(*form.encode(item, DeviceRandom::simulated(random)));
+    const auto answer = form.decode(*form.encode(item, privacy::DeviceRandom::simulated(random)));
     ASSERT_TRUE(answer.has_value()) << zeros;
     EXPECT_EQ(*answer, item);
   }
   for (const unsigned zeros : {45U, 60U, 63U}) {
     Fixed random(std::uint64_t{1} << zeros);
-    EXPECT_FALSE(form.decode(*form.encode(item, DeviceRandom::simulated(random))).has_value()) << zeros;
+    EXPECT_FALSE(form.decode(*form.encode(item, privacy::DeviceRandom::simulated(random))).has_value())
+        << zeros;
   }
 }
 
@@ -227,7 +228,7 @@ TEST(SparseUnion, HidesHowManyHoldAnItem) {
     one.push_back(bits(1));
     two.push_back(bits(2));
   }
-  EXPECT_TRUE(statistics::same_law(one, two));
+  EXPECT_TRUE(privacy::statistics::same_law(one, two));
 }
 
 TEST(SparseUnion, CostsTheUnionNotTheCatalogue) {
@@ -239,19 +240,5 @@ TEST(SparseUnion, CostsTheUnionNotTheCatalogue) {
   EXPECT_FALSE(SparseUnion::create({10, UINT64_MAX, 1}).has_value());
 }
 
-TEST(ThresholdUnion, NamesWhatEnoughDevicesHoldAndPromisesNothing) {
-  const auto form = *ThresholdUnion::create(6, 300, 2);
-  std::vector<std::vector<std::uint32_t>> devices;
-  devices.reserve(300);
-  for (int i = 0; i < 300; ++i) {
-    devices.push_back(*form.encode(i == 0 ? Items{1, 2, 3} : i == 1 ? Items{2, 2, 5} : Items{5}));
-  }
-  EXPECT_EQ(*form.decode(*modular_sum(devices, form.modulus())), (Items{2, 5}));
-  EXPECT_FALSE(form.guarantee().has_value());
-  EXPECT_FALSE(ThresholdUnion::create(6, 3, 4).has_value());
-  EXPECT_FALSE(ThresholdUnion::create(6, 3, 0).has_value());
-  EXPECT_FALSE(form.encode(Items{6}).has_value());
-}
-
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -11,7 +11,7 @@
 #include "secagg/item_union/private_union.h"
 #include "secagg/vectors/modular_sum.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 using Items = std::vector<std::uint32_t>;
@@ -29,7 +29,8 @@ std::vector<std::uint32_t> noisy_counts(const PrivateUnion& form, const std::vec
   SeededRandom random(seed, Purpose::test);
   std::vector<std::vector<std::uint32_t>> devices;
   devices.reserve(sets.size());
-  for (const Items& set : sets) devices.push_back(*form.encode(set, DeviceRandom::simulated(random)));
+  for (const Items& set : sets)
+    devices.push_back(*form.encode(set, privacy::DeviceRandom::simulated(random)));
   return *modular_sum(devices, form.modulus());
 }
 
@@ -112,12 +113,12 @@ TEST(PrivateUnion, OneDeviceMovesTheCountersByNoMoreThanTheSensitivity) {
   const auto layout = *CounterLayout::hashed(1000, {.rows = 3, .counters = 100, .seed = 1});
   auto settings = settings_for(20);
   const auto added = PrivateUnion::create(layout, settings)->event();
-  EXPECT_NEAR(std::get<SkellamNoise>(added.mechanism).l2_sensitivity, std::sqrt(15.0), 1e-12);
-  EXPECT_NEAR(std::get<SkellamNoise>(added.mechanism).l1_sensitivity, 15, 1e-12);
-  settings.adjacency = Adjacency::replace_one;
+  EXPECT_NEAR(std::get<privacy::SkellamNoise>(added.mechanism).l2_sensitivity, std::sqrt(15.0), 1e-12);
+  EXPECT_NEAR(std::get<privacy::SkellamNoise>(added.mechanism).l1_sensitivity, 15, 1e-12);
+  settings.adjacency = privacy::Adjacency::replace_one;
   const auto replaced = PrivateUnion::create(layout, settings)->event();
-  EXPECT_NEAR(std::get<SkellamNoise>(replaced.mechanism).l2_sensitivity, std::sqrt(30.0), 1e-12);
-  EXPECT_NEAR(std::get<SkellamNoise>(replaced.mechanism).l1_sensitivity, 30, 1e-12);
+  EXPECT_NEAR(std::get<privacy::SkellamNoise>(replaced.mechanism).l2_sensitivity, std::sqrt(30.0), 1e-12);
+  EXPECT_NEAR(std::get<privacy::SkellamNoise>(replaced.mechanism).l1_sensitivity, 30, 1e-12);
 }
 
 TEST(PrivateUnion, CapsTheItemsOfADevice) {
@@ -129,7 +130,7 @@ TEST(PrivateUnion, CapsTheItemsOfADevice) {
   Items many(1000);
   for (std::uint32_t i = 0; i < many.size(); ++i) many[i] = i;
   SeededRandom random(4, Purpose::test);
-  const auto entries = *form.encode(many, DeviceRandom::simulated(random));
+  const auto entries = *form.encode(many, privacy::DeviceRandom::simulated(random));
   int ones = 0;
   for (const std::uint32_t entry : entries) {
     ones += form.modulus().centre(entry) == 1 ? 1 : 0;
@@ -142,7 +143,7 @@ TEST(PrivateUnion, StatesAGuaranteeThatTheAccountantConfirms) {
   const auto form = *PrivateUnion::create(*CounterLayout::one_per_item(1000), settings_for(100));
   const auto guarantee = form.guarantee(1e-6);
   ASSERT_TRUE(guarantee.has_value());
-  EXPECT_EQ(guarantee->adversary, Adversary::server);
+  EXPECT_EQ(guarantee->adversary, privacy::Adversary::server);
   EXPECT_GT(guarantee->epsilon,
             3);  // Gaussian with multiplier 1 at 1e-6 has 4.8; Skellam charges a little more
   EXPECT_LT(guarantee->epsilon, 8);
@@ -166,9 +167,9 @@ TEST(PrivateUnion, RefusesSettingsThatCannotWork) {
   EXPECT_FALSE(CounterLayout::hashed(100, {.rows = 1, .counters = 0}).has_value());
   const auto form = *PrivateUnion::create(layout, settings_for(10));
   SeededRandom random(5, Purpose::test);
-  EXPECT_FALSE(form.encode(Items{100}, DeviceRandom::simulated(random)).has_value());
+  EXPECT_FALSE(form.encode(Items{100}, privacy::DeviceRandom::simulated(random)).has_value());
   EXPECT_FALSE(form.decode(std::vector<std::uint32_t>(99)).has_value());
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

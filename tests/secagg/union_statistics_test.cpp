@@ -17,7 +17,7 @@
 #include "secagg/vectors/modular_sum.h"
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 TEST(UnionStatistics, CountsByHand) {
@@ -110,7 +110,7 @@ TEST(UnionsOfRealClicks, ThePrivateOneNamesWhatManyRead) {
   std::vector<std::uint32_t> sum(layout.counters());
   for (std::size_t user = 0; user < 1000; ++user) {
     const auto& items = globo()[user * (globo().size() / 1000)];
-    ASSERT_TRUE(add_entries(sum, *form.encode(items, DeviceRandom::simulated(random))).has_value());
+    ASSERT_TRUE(add_entries(sum, *form.encode(items, privacy::DeviceRandom::simulated(random))).has_value());
   }
   const auto named = *form.decode(sum);
   std::uint64_t clicks = 0, covered = 0;
@@ -135,4 +135,4 @@ TEST(UnionsOfRealClicks, ThePrivateOneNamesWhatManyRead) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

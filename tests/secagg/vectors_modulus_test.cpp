@@ -12,7 +12,7 @@
 #include "secagg/vectors/modular_sum.h"
 #include "secagg/vectors/modulus.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 RC_GTEST_PROP(Modulus, CentresEveryNumberOfItsRange, ()) {
@@ -65,11 +65,12 @@ TEST(ChooseModulus, RefusesWhatNoWidthHolds) {
   EXPECT_FALSE(choose_modulus({.devices = UINT64_MAX, .entry_bound = UINT64_MAX}).has_value());
   EXPECT_FALSE(choose_modulus({.devices = 0, .entry_bound = 1}).has_value());
   EXPECT_FALSE(choose_modulus({.devices = 1, .entry_bound = 0}).has_value());
-  EXPECT_FALSE(choose_modulus({.devices = 1, .entry_bound = 1, .noise = NoiseSum{ShareKind::skellam, NAN}})
-                   .has_value());
+  EXPECT_FALSE(
+      choose_modulus({.devices = 1, .entry_bound = 1, .noise = NoiseSum{privacy::ShareKind::skellam, NAN}})
+          .has_value());
   EXPECT_FALSE(choose_modulus({.devices = 1,
                                .entry_bound = 1,
-                               .noise = NoiseSum{ShareKind::skellam, 1},
+                               .noise = NoiseSum{privacy::ShareKind::skellam, 1},
                                .log2_wrap_probability = 0})
                    .has_value());
 }
@@ -77,15 +78,15 @@ TEST(ChooseModulus, RefusesWhatNoWidthHolds) {
 // Exact tails from the definition of the law.
 TEST(NoiseTail, BoundsTheTrueTailAndIsNotFarFromIt) {
   for (const double variance : {0.3, 1.0, 20.0, 400.0}) {
-    const auto skellam = statistics::skellam(variance);
-    const auto gaussian = statistics::discrete_gaussian(std::sqrt(variance));
+    const auto skellam = privacy::statistics::skellam(variance);
+    const auto gaussian = privacy::statistics::discrete_gaussian(std::sqrt(variance));
     for (int height = 1; height < 8 * std::sqrt(variance); ++height) {
       const double x = height;
       const double skellam_tail = skellam(1 - x);  // P(X <= −h), which does not cancel
       const double gaussian_tail = gaussian(1 - x);
       if (skellam_tail < 1e-280 || gaussian_tail < 1e-280) break;
-      const double s = log_tail_bound({ShareKind::skellam, variance}, x);
-      const double g = log_tail_bound({ShareKind::discrete_gaussian, variance}, x);
+      const double s = log_tail_bound({privacy::ShareKind::skellam, variance}, x);
+      const double g = log_tail_bound({privacy::ShareKind::discrete_gaussian, variance}, x);
       EXPECT_GE(s, std::log(skellam_tail) - 1e-9) << variance << " at " << height;
       EXPECT_GE(g, std::log(gaussian_tail) - 1e-9) << variance << " at " << height;
       EXPECT_LE(s, std::log(skellam_tail) + 6) << variance << " at " << height;
@@ -96,7 +97,7 @@ TEST(NoiseTail, BoundsTheTrueTailAndIsNotFarFromIt) {
 TEST(NoiseTail, FindsTheSmallestHeight) {
   for (const double variance : {0.01, 1.0, 1e6, 1e12}) {
     for (const double log_probability : {-1e-3, -1.0, -30.0, -400.0}) {
-      for (const auto kind : {ShareKind::skellam, ShareKind::discrete_gaussian}) {
+      for (const auto kind : {privacy::ShareKind::skellam, privacy::ShareKind::discrete_gaussian}) {
         const NoiseSum noise{kind, variance};
         const std::int64_t height = height_with_tail(noise, log_probability);
         ASSERT_GT(height, 0);
@@ -110,7 +111,7 @@ TEST(NoiseTail, FindsTheSmallestHeight) {
 TEST(ChooseModulus, LeavesRoomForTheNoise) {
   const ModulusSettings quiet{.devices = 100, .entry_bound = 1, .dimension = 1000};
   ModulusSettings noisy = quiet;
-  noisy.noise = NoiseSum{ShareKind::skellam, 1e4};
+  noisy.noise = NoiseSum{privacy::ShareKind::skellam, 1e4};
   EXPECT_EQ(choose_modulus(quiet)->bits(), 8U);
   // 100 + about 7.5 standard deviations of 100 need more than 2^9.
   EXPECT_EQ(choose_modulus(noisy)->bits(), 11U);
@@ -176,4 +177,4 @@ TEST(ModularSum, RefusesNothingUnequalLengthsAndNarrowEntries) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

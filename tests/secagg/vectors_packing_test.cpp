@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "secagg/vectors/bit_packing.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -122,4 +122,4 @@ TEST(BitPacking, AnImpossibleCountHasAnImpossibleSize) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

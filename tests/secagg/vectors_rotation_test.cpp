@@ -11,7 +11,7 @@
 #include "secagg/vectors/hadamard.h"
 #include "secagg/vectors/random_rotation.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 double norm(const std::vector<double>& values) {
@@ -98,4 +98,4 @@ TEST(RandomRotation, RefusesOtherLengths) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

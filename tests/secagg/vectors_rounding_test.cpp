@@ -11,7 +11,7 @@
 #include "secagg/vectors/rounding_kernels.h"
 #include "secagg/vectors/stochastic_rounding.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 using How = StochasticRounding::How;
@@ -196,4 +196,4 @@ TEST(RoundingKernel, EqualsTheReadableLoop) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -12,11 +12,9 @@
 #include "privacy/accounting/account.h"
 #include "secagg/vectors/bit_packing.h"
 #include "secagg/vectors/modular_sum.h"
-#include "secagg/vectors/noisy_entries.h"
-#include "secagg/vectors/sum_decoder.h"
-#include "secagg/vectors/update_encoder.h"
+#include "secagg/vectors/update_encoding.h"
 
-namespace sotto {
+namespace sotto::secagg {
 namespace {
 
 using Settings = EncodingPlan::Settings;
@@ -67,7 +65,7 @@ RC_GTEST_PROP(PrivateSum, DecodesTheTrueSumWithinRounding, ()) {
   for (std::uint64_t i = 0; i < devices; ++i) {
     const auto update = random_update(dimension, uniform01(random), random);
     for (std::size_t j = 0; j < dimension; ++j) truth[j] += update[j] / settings.denominator;
-    const auto entries = encoder.encode(update, DeviceRandom::simulated(random));
+    const auto entries = encoder.encode(update, privacy::DeviceRandom::simulated(random));
     RC_ASSERT(entries.has_value());
     for (const std::uint32_t entry : *entries) RC_ASSERT(entry <= plan->modulus().mask());
     sent.push_back(*entries);
@@ -85,7 +83,8 @@ TEST(PrivateSum, ClipsUpdatesThatAreTooLong) {
   const auto plan = *EncodingPlan::create(plain(4, 1));
   SeededRandom random(1, Purpose::test);
   const std::vector<double> update{30, 0, -40, 0};
-  const auto sum = decoded_sum(plan, {*UpdateEncoder(plan).encode(update, DeviceRandom::simulated(random))});
+  const auto sum =
+      decoded_sum(plan, {*UpdateEncoder(plan).encode(update, privacy::DeviceRandom::simulated(random))});
   EXPECT_NEAR(sum[0], 0.6, 1.0 / 1024);
   EXPECT_NEAR(sum[2], -0.8, 1.0 / 1024);
 }
@@ -97,8 +96,8 @@ TEST(PrivateSum, FloatsAndDoublesEncodeAlike) {
   for (float& value : narrow) value = static_cast<float>(normal(random));
   const std::vector<double> wide(narrow.begin(), narrow.end());
   SeededRandom first(3, Purpose::test), second(3, Purpose::test);
-  EXPECT_EQ(*UpdateEncoder(plan).encode(narrow, DeviceRandom::simulated(first)),
-            *UpdateEncoder(plan).encode(wide, DeviceRandom::simulated(second)));
+  EXPECT_EQ(*UpdateEncoder(plan).encode(narrow, privacy::DeviceRandom::simulated(first)),
+            *UpdateEncoder(plan).encode(wide, privacy::DeviceRandom::simulated(second)));
 }
 
 TEST(PrivateSum, DoesNotWrapWhenEveryDeviceSendsTheExtreme) {
@@ -112,7 +111,7 @@ TEST(PrivateSum, DoesNotWrapWhenEveryDeviceSendsTheExtreme) {
         std::vector<Entries> sent;
         for (std::uint64_t i = 0; i < devices; ++i) {
           sent.push_back(*UpdateEncoder(plan).encode(std::vector<double>{0, 1e9 * sign, 0},
-                                                     DeviceRandom::simulated(random)));
+                                                     privacy::DeviceRandom::simulated(random)));
         }
         EXPECT_NEAR(decoded_sum(plan, sent)[1], sign * static_cast<double>(devices),
                     step * static_cast<double>(devices));
@@ -135,7 +134,7 @@ TEST(PrivateSum, RotationWithLimitedEntriesSavesBitsAndKeepsTheSum) {
   std::vector<Entries> sent;
   sent.reserve(20);
   for (int i = 0; i < 20; ++i)
-    sent.push_back(*UpdateEncoder(plan).encode(spike, DeviceRandom::simulated(random)));
+    sent.push_back(*UpdateEncoder(plan).encode(spike, privacy::DeviceRandom::simulated(random)));
   const auto sum = decoded_sum(plan, sent);
   EXPECT_NEAR(sum[17], 20 * 0.999, 0.05);
   EXPECT_NEAR(sum[18], 0, 0.05);
@@ -151,7 +150,8 @@ double variance_over_promise(const EncodingPlan& plan, std::uint64_t present, do
   const UpdateEncoder encoder(plan);
   std::vector<std::int64_t> total(kMany);
   for (std::uint64_t device = 0; device < present; ++device) {
-    const auto entries = *encoder.encode(std::vector<double>(kMany), DeviceRandom::simulated(random));
+    const auto entries =
+        *encoder.encode(std::vector<double>(kMany), privacy::DeviceRandom::simulated(random));
     for (std::size_t i = 0; i < kMany; ++i) {
       total[i] += static_cast<std::int64_t>(
           std::llround(share_scale * static_cast<double>(plan.modulus().centre(entries[i]))));
@@ -167,7 +167,7 @@ double variance_over_promise(const EncodingPlan& plan, std::uint64_t present, do
   return squares / kMany / std::pow(plan.sigma_of_mean(), 2);
 }
 
-EncodingPlan noisy_plan(ShareKind kind, bool rotated) {
+EncodingPlan noisy_plan(privacy::ShareKind kind, bool rotated) {
   Settings settings = plain(kMany, 12);
   settings.step = 1.0 / 64;
   settings.denominator = 12;
@@ -179,7 +179,7 @@ EncodingPlan noisy_plan(ShareKind kind, bool rotated) {
 }
 
 TEST(PrivateSum, CarriesThePromisedNoiseWhenTheToleratedNumberDrops) {
-  for (const auto kind : {ShareKind::skellam, ShareKind::discrete_gaussian}) {
+  for (const auto kind : {privacy::ShareKind::skellam, privacy::ShareKind::discrete_gaussian}) {
     for (const bool rotated : {false, true}) {
       const auto plan = noisy_plan(kind, rotated);
       EXPECT_GT(variance_over_promise(plan, 8), 1 - kTolerance);
@@ -190,17 +190,17 @@ TEST(PrivateSum, CarriesThePromisedNoiseWhenTheToleratedNumberDrops) {
 }
 
 TEST(PrivateSum, TheNoiseTestSeesAMissingShareAndAHalvedOne) {
-  const auto plan = noisy_plan(ShareKind::skellam, false);
+  const auto plan = noisy_plan(privacy::ShareKind::skellam, false);
   EXPECT_LT(variance_over_promise(plan, 7), 1 - kTolerance);
   EXPECT_LT(variance_over_promise(plan, 8, std::sqrt(0.5)), 1 - kTolerance);
 }
 
 TEST(PrivateSum, EveryEntryHasNoiseOfItsOwn) {
-  const auto share = *NoiseShare::create({.central_sigma = 4, .l2_sensitivity = 1, .devices = 1});
+  const auto share = *privacy::NoiseShare::create({.central_sigma = 4, .l2_sensitivity = 1, .devices = 1});
   const Modulus modulus = *Modulus::of_bits(16);
   SeededRandom random(7, Purpose::test);
-  const auto entries =
-      noisy_entries(std::vector<std::int32_t>(kMany, 100), &share, modulus, DeviceRandom::simulated(random));
+  const auto entries = noisy_entries(std::vector<std::int32_t>(kMany, 100), &share, modulus,
+                                     privacy::DeviceRandom::simulated(random));
   std::vector<double> noise;
   noise.reserve(kMany);
   for (const std::uint32_t entry : entries) noise.push_back(static_cast<double>(modulus.centre(entry) - 100));
@@ -216,8 +216,8 @@ TEST(PrivateSum, EveryEntryHasNoiseOfItsOwn) {
     for (std::size_t i = lag; i < kMany; ++i) products += noise[i] * noise[i - lag];
     EXPECT_NEAR(products / kMany / 16, 0, 5.5 / std::sqrt(kMany)) << "lag " << lag;
   }
-  const auto again =
-      noisy_entries(std::vector<std::int32_t>(kMany, 100), &share, modulus, DeviceRandom::simulated(random));
+  const auto again = noisy_entries(std::vector<std::int32_t>(kMany, 100), &share, modulus,
+                                   privacy::DeviceRandom::simulated(random));
   EXPECT_NE(entries, again);
 }
 
@@ -231,16 +231,16 @@ TEST(PrivateSum, NoiseIsCalibratedToTheInflatedNorm) {
   EXPECT_GT(plan.sensitivity(), 32);
   const auto event = plan.event();
   ASSERT_TRUE(event.has_value());
-  const auto& noise = std::get<SkellamNoise>(event->mechanism);
+  const auto& noise = std::get<privacy::SkellamNoise>(event->mechanism);
   EXPECT_NEAR(noise.l2_sensitivity, inflated, 1e-9);
   EXPECT_GE(noise.variance, std::pow(1.1 * inflated, 2));
-  settings.adjacency = Adjacency::replace_one;
+  settings.adjacency = privacy::Adjacency::replace_one;
   EXPECT_NEAR(EncodingPlan::create(settings)->sensitivity(), 2 * inflated, 1e-9);
 }
 
 TEST(PrivateSum, WithoutNegativeEntriesOneDeviceReplacedMovesTheSumByRootTwo) {
   auto settings = plain(3, 2);
-  settings.adjacency = Adjacency::replace_one;
+  settings.adjacency = privacy::Adjacency::replace_one;
   const double either_sign = EncodingPlan::create(settings)->sensitivity();
   settings.nonnegative = true;
   const auto plan = *EncodingPlan::create(settings);
@@ -248,10 +248,11 @@ TEST(PrivateSum, WithoutNegativeEntriesOneDeviceReplacedMovesTheSumByRootTwo) {
   // The bound rests on the device cutting what is negative.
   SeededRandom random(12, Purpose::test);
   const std::vector<double> update{0.6, -0.8, 0};
-  const auto sum = decoded_sum(plan, {*UpdateEncoder(plan).encode(update, DeviceRandom::simulated(random))});
+  const auto sum =
+      decoded_sum(plan, {*UpdateEncoder(plan).encode(update, privacy::DeviceRandom::simulated(random))});
   EXPECT_NEAR(sum[0], 0.6, 1.0 / 1024);
   EXPECT_EQ(sum[1], 0);
-  settings.adjacency = Adjacency::add_remove;
+  settings.adjacency = privacy::Adjacency::add_remove;
   EXPECT_NEAR(EncodingPlan::create(settings)->sensitivity(), either_sign / 2, 1e-9 * either_sign);
 }
 
@@ -262,7 +263,9 @@ TEST(PrivateSum, EpsilonDoesNotDependOnTheGridOnceItIsFine) {
   for (const double step : {1.0 / 256, 1.0 / 4096}) {
     settings.step = step;
     const auto event = *EncodingPlan::create(settings)->event();
-    epsilons.push_back(account(std::span(&event, 1), 1e-6, Method::rdp, Adversary::server)->epsilon);
+    epsilons.push_back(
+        privacy::account(std::span(&event, 1), 1e-6, privacy::Method::rdp, privacy::Adversary::server)
+            ->epsilon);
   }
   EXPECT_NEAR(epsilons[0], epsilons[1], 0.01 * epsilons[1]);
 }
@@ -283,7 +286,7 @@ TEST(PrivateSum, ClipBitTellsTheFractionWithinTheBound) {
     std::vector<Entries> sent;
     for (int i = 0; i < 10; ++i) {
       const auto update = random_update(50, i < 7 ? 0.5 : 3.0, random);
-      sent.push_back(*UpdateEncoder(plan).encode(update, DeviceRandom::simulated(random)));
+      sent.push_back(*UpdateEncoder(plan).encode(update, privacy::DeviceRandom::simulated(random)));
     }
     SumDecoder decoder(plan);
     ASSERT_TRUE(decoder.add_group(*modular_sum(sent, plan.modulus())).has_value());
@@ -302,7 +305,8 @@ TEST(SumDecoder, AddsGroupsAsWholeNumbers) {
   SeededRandom random(9, Purpose::test);
   SumDecoder decoder(plan);
   for (int group = 0; group < 100; ++group) {
-    const auto entries = *UpdateEncoder(plan).encode(std::vector<double>{1}, DeviceRandom::simulated(random));
+    const auto entries =
+        *UpdateEncoder(plan).encode(std::vector<double>{1}, privacy::DeviceRandom::simulated(random));
     ASSERT_TRUE(decoder.add_group(entries).has_value());
   }
   EXPECT_NEAR(decoder.decode()->update[0], 100, 1);
@@ -323,7 +327,7 @@ TEST(SumDecoder, DecodesOnceAndRefusesForeignSums) {
 TEST(UpdateEncoder, RefusesWrongLengthsAndValuesThatAreNoNumbers) {
   const UpdateEncoder encoder(*EncodingPlan::create(plain(3, 2)));
   SeededRandom random(10, Purpose::test);
-  const auto device = DeviceRandom::simulated(random);
+  const auto device = privacy::DeviceRandom::simulated(random);
   EXPECT_FALSE(encoder.encode(std::vector<double>(2), device).has_value());
   EXPECT_FALSE(encoder.encode(std::vector<double>{1, NAN, 1}, device).has_value());
   EXPECT_FALSE(encoder.encode(std::vector<float>{1, HUGE_VALF, 1}, device).has_value());
@@ -357,7 +361,7 @@ TEST(EncodingPlan, RefusesSettingsThatCannotWork) {
 }
 
 TEST(FinestStep, FillsTheBitsItIsGiven) {
-  for (const auto kind : {ShareKind::skellam, ShareKind::discrete_gaussian}) {
+  for (const auto kind : {privacy::ShareKind::skellam, privacy::ShareKind::discrete_gaussian}) {
     Settings settings = plain(10000, 50);
     settings.dropped = 10;
     settings.noise = kind;
@@ -377,4 +381,4 @@ TEST(FinestStep, FillsTheBitsItIsGiven) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -17,7 +17,7 @@
 #include "pool_fixture.h"
 #include "serving/http/bodies_json.h"
 #include "serving/http/serving_server.h"
-#include "serving/pool/pack_model.h"
+#include "serving/pool/serving_model.h"
 #include "serving/pool/synthetic_pool.h"
 #include "test_paths.h"
 
@@ -32,36 +32,36 @@ class HttpServing : public ::testing::Test {
  protected:
   HttpServing() : pool_(open(folder_ / "c")), api_(*pool_, packs_, metrics_, {"secret"}) {
     EXPECT_TRUE(pool_->put(articles(0, 100)));
-    Router router;
+    net::Router router;
     api_.add_routes(router);
-    server_.emplace(HttpServer::start({}, std::move(router), metrics_).value());
+    server_.emplace(net::HttpServer::start({}, std::move(router), metrics_).value());
   }
-  HttpClient client() const { return HttpClient::create({.url = server_->url()}).value(); }
-  HttpResponse post(const json& body) {
-    return client().post("/v1/recommend", body.dump(), kJsonType).value();
+  net::HttpClient client() const { return net::HttpClient::create({.url = server_->url()}).value(); }
+  net::HttpResponse post(const json& body) {
+    return client().post("/v1/recommend", body.dump(), net::kJsonType).value();
   }
   // The status and the reason.
-  std::pair<int, std::string> refused(std::string_view body, std::string_view type = kJsonType) {
+  std::pair<int, std::string> refused(std::string_view body, std::string_view type = net::kJsonType) {
     const auto response = client().post("/v1/recommend", body, type).value();
     return {response.status, response.body};
   }
-  HttpResponse change(HttpMethod method, std::string path, const std::string& body,
-                      const std::string& token) {
-    HttpClient::Call call;
+  net::HttpResponse change(net::HttpMethod method, std::string path, const std::string& body,
+                           const std::string& token) {
+    net::HttpClient::Call call;
     call.method = method;
     call.path = std::move(path);
     call.body = body;
-    call.content_type = kJsonType;
+    call.content_type = net::kJsonType;
     if (!token.empty()) call.headers = {{"Authorization", "Bearer " + token}};
     return client().send(call).value();
   }
 
   const TempFolder folder_;
-  MetricsRegistry metrics_;
+  net::MetricsRegistry metrics_;
   PackPublisher packs_;
   std::unique_ptr<LivePool> pool_;
   ServingApi api_;
-  std::optional<HttpServer> server_;  // last: stopped before the rest goes
+  std::optional<net::HttpServer> server_;  // last: stopped before the rest goes
 };
 
 TEST_F(HttpServing, AnswersMixturesInBothForms) {
@@ -76,14 +76,14 @@ TEST_F(HttpServing, AnswersMixturesInBothForms) {
     EXPECT_EQ(answer["items"][i]["id"], ids[i]);
     EXPECT_FLOAT_EQ(answer["items"][i]["score"].get<float>(), static_cast<float>(truth[i].score));
   }
-  RecommendRequest request;
+  device::RecommendRequest request;
   request.model = "v1";
   request.query = std::vector<float>{0.25F, 0.25F, 0.5F};
   request.count = 5;
-  const auto binary = client().post("/v1/recommend", encode(request), kFlatBuffersType).value();
+  const auto binary = client().post("/v1/recommend", encode(request), net::kFlatBuffersType).value();
   ASSERT_EQ(binary.status, 200);
-  EXPECT_EQ(binary.content_type, kFlatBuffersType);
-  EXPECT_EQ(decode_recommend_answer(binary.body).value().items, ids);
+  EXPECT_EQ(binary.content_type, net::kFlatBuffersType);
+  EXPECT_EQ(device::decode_recommend_answer(binary.body).value().items, ids);
 }
 
 TEST_F(HttpServing, AnswersPrototypesPopularityAndFilters) {
@@ -138,30 +138,30 @@ TEST_F(HttpServing, RefusesMalformedQueriesWithAReason) {
   expect("", 400, "not valid JSON");
   expect(std::string(2000, '['), 400, "levels deep");
   EXPECT_EQ(refused("x=1", "application/x-www-form-urlencoded").first, 415);
-  EXPECT_EQ(refused("garbage", kFlatBuffersType).first, 400);
+  EXPECT_EQ(refused("garbage", net::kFlatBuffersType).first, 400);
 }
 
 TEST_F(HttpServing, IngestsForTheOperatorOnly) {
   const std::string items =
       json{{"items", {{{"id", "fresh"}, {"title", "Fresh"}, {"published", 1234}}}}}.dump();
-  EXPECT_EQ(change(HttpMethod::put, "/v1/items", items, "").status, 401);
-  EXPECT_EQ(change(HttpMethod::put, "/v1/items", items, "secreT").status, 401);
-  EXPECT_EQ(change(HttpMethod::put, "/v1/items", items, "secret").body, R"({"stored":1})");
+  EXPECT_EQ(change(net::HttpMethod::put, "/v1/items", items, "").status, 401);
+  EXPECT_EQ(change(net::HttpMethod::put, "/v1/items", items, "secreT").status, 401);
+  EXPECT_EQ(change(net::HttpMethod::put, "/v1/items", items, "secret").body, R"({"stored":1})");
   EXPECT_NE(pool_->catalogue().find("fresh"), nullptr);
   const auto all =
       json::parse(post({{"model", "v1"}, {"coefficients", {0, 0, 1}}, {"count", 200}}).body)["items"];
   EXPECT_EQ(all.size(), 101U);
-  EXPECT_EQ(change(HttpMethod::remove, "/v1/items/fresh", "", "").status, 401);
-  EXPECT_EQ(change(HttpMethod::remove, "/v1/items/fresh", "", "secret").status, 200);
-  EXPECT_EQ(change(HttpMethod::remove, "/v1/items/fresh", "", "secret").status, 404);
-  const auto wrong = change(HttpMethod::put, "/v1/items", R"({"items":[{"id":"a b"}]})", "secret");
+  EXPECT_EQ(change(net::HttpMethod::remove, "/v1/items/fresh", "", "").status, 401);
+  EXPECT_EQ(change(net::HttpMethod::remove, "/v1/items/fresh", "", "secret").status, 200);
+  EXPECT_EQ(change(net::HttpMethod::remove, "/v1/items/fresh", "", "secret").status, 404);
+  const auto wrong = change(net::HttpMethod::put, "/v1/items", R"({"items":[{"id":"a b"}]})", "secret");
   EXPECT_EQ(wrong.status, 400);
   EXPECT_THAT(wrong.body, HasSubstr("item 0: the id contains a space"));
 }
 
 TEST_F(HttpServing, AsksForTheTokenBeforeTheBody) {
   for (const std::string_view method : {"PUT /v1/items", "DELETE /v1/items/1"}) {
-    RawSocket stranger(server_->port());
+    net::RawSocket stranger(server_->port());
     stranger.send(
         fmt::format("{} HTTP/1.1\r\nHost: x\r\nContent-Length: 16000\r\n\r\n", method));  // and no body
     EXPECT_THAT(stranger.read_all(), ::testing::StartsWith("HTTP/1.1 401 "));
@@ -199,11 +199,11 @@ TEST_F(HttpServing, LongListsAreTheSameAsShortOnesAndMore) {
   EXPECT_EQ(json::parse(popular.body)["items"].size(), 900U);
   const auto coded = client().get("/v1/popular?count=900", {{"Accept-Encoding", "gzip, zstd"}}).value();
   EXPECT_EQ(coded.header("Content-Encoding"), "zstd");
-  EXPECT_EQ(decompress_zstd(coded.body, 1 << 20).value(), popular.body);
+  EXPECT_EQ(net::decompress_zstd(coded.body, 1 << 20).value(), popular.body);
 }
 
 TEST_F(HttpServing, HandsOutPartsOfAPack) {
-  ASSERT_TRUE(packs_.publish(sotto::testing::small_pack(50)));
+  ASSERT_TRUE(packs_.publish(sotto::device::testing::small_pack(50)));
   const auto whole = client().get("/v1/pack").value();
   const auto rest =
       client()
@@ -215,25 +215,25 @@ TEST_F(HttpServing, HandsOutPartsOfAPack) {
 
 TEST_F(HttpServing, HandsOutPacksAndWhatChanged) {
   EXPECT_EQ(client().get("/v1/pack").value().status, 503);
-  DevicePack pack = sotto::testing::small_pack(5);
+  device::DevicePack pack = sotto::device::testing::small_pack(5);
   ASSERT_TRUE(packs_.publish(pack));
   const auto whole = client().get("/v1/pack").value();
   ASSERT_EQ(whole.status, 200);
-  EXPECT_EQ(decode_pack(whole.body).value(), pack);
+  EXPECT_EQ(device::decode_pack(whole.body).value(), pack);
   const std::string etag(whole.header("ETag"));
   EXPECT_EQ(client().get("/v1/pack", {{"If-None-Match", etag}}).value().status, 304);
   std::mt19937 random(3);
   const std::string first = packs_.latest()->version;
-  pack.items = sotto::testing::small_pack(6).items;
+  pack.items = sotto::device::testing::small_pack(6).items;
   ASSERT_TRUE(packs_.publish(pack));
   const auto delta = client().get("/v1/pack?from=" + first, {{"If-None-Match", etag}}).value();
   ASSERT_EQ(delta.status, 200);
   if (!delta.header("Sotto-Delta-From").empty()) {
-    EXPECT_EQ(decode_pack(apply_delta(whole.body, delta.body).value()).value(), pack);
+    EXPECT_EQ(device::decode_pack(device::apply_delta(whole.body, delta.body).value()).value(), pack);
   } else {
-    EXPECT_EQ(decode_pack(delta.body).value(), pack);
+    EXPECT_EQ(device::decode_pack(delta.body).value(), pack);
   }
-  EXPECT_EQ(decode_pack(client().get("/v1/pack?from=unknown").value().body).value(), pack);
+  EXPECT_EQ(device::decode_pack(client().get("/v1/pack?from=unknown").value().body).value(), pack);
 }
 
 TEST_F(HttpServing, DescribesItselfAndCounts) {
@@ -261,7 +261,7 @@ TEST_F(HttpServing, AReloadUnderLoadFailsNoRequest) {
       std::string version = "v1";
       while (!done) {
         const json body{{"model", version}, {"coefficients", {0.5, 0.25, 0.25}}, {"count", 3 + device % 2}};
-        const auto response = own.post("/v1/recommend", body.dump(), kJsonType);
+        const auto response = own.post("/v1/recommend", body.dump(), net::kJsonType);
         if (!response || response->status != 200) ++not_answered;
         ++answered[device];
         version = pool_->current()->model().version();  // as a device that fetches the pack would
@@ -282,9 +282,9 @@ TEST_F(HttpServing, AReloadUnderLoadFailsNoRequest) {
 
 TEST(ServingServer, TakesOverANewPackFileAndPublishesPacks) {
   const TempFolder folder;
-  DevicePack pack = synthetic_pack().value();
-  const auto write = [&](const DevicePack& written) {
-    ASSERT_TRUE(write_file_atomically(folder / "pack", encode_pack(written).value()));
+  device::DevicePack pack = synthetic_pack().value();
+  const auto write = [&](const device::DevicePack& written) {
+    ASSERT_TRUE(write_file_atomically(folder / "pack", device::encode_pack(written).value()));
   };
   write(pack);
   class Encoder final : public ItemEncoder {
@@ -297,27 +297,27 @@ TEST(ServingServer, TakesOverANewPackFileAndPublishesPacks) {
   settings.catalogue = folder / "c";
   settings.durability = Durability::process_end;
   settings.max_age_seconds = 100'000;
-  const auto server = ServingServer::start(settings, [](const DevicePack&) {
+  const auto server = ServingServer::start(settings, [](const device::DevicePack&) {
                         return Result<std::shared_ptr<const ItemEncoder>>(std::make_shared<Encoder>());
                       }).value();
   constexpr std::int64_t now = 1'700'000'000;
   ASSERT_TRUE(fill_with_synthetic_items(server->pool(), 500, now, 1000));
   ASSERT_TRUE(server->tick(now));
-  auto client = HttpClient::create({.url = server->url()}).value();
-  EXPECT_EQ(decode_pack(client.get("/v1/pack").value().body).value().items.size(), 500U);
+  auto client = net::HttpClient::create({.url = server->url()}).value();
+  EXPECT_EQ(device::decode_pack(client.get("/v1/pack").value().body).value().items.size(), 500U);
   const auto answer =
-      client.post("/v1/recommend", json{{"model", pack.model}, {"prototypes", {3}}}.dump(), kJsonType)
+      client.post("/v1/recommend", json{{"model", pack.model}, {"prototypes", {3}}}.dump(), net::kJsonType)
           .value();
   EXPECT_EQ(answer.status, 200) << answer.body;
 
   pack.average_user[0] += 1;
-  pack.model = model_name(pack).value();
+  pack.model = device::model_name(pack).value();
   write(pack);
   // Written within the same second, perhaps: a later time is what tells files apart.
   fs::last_write_time(folder / "pack", fs::last_write_time(folder / "pack") + std::chrono::seconds(2));
   ASSERT_TRUE(server->tick(now + 1));
   EXPECT_EQ(server->pool().current()->model().version(), pack.model);
-  EXPECT_EQ(decode_pack(client.get("/v1/pack").value().body).value().model, pack.model);
+  EXPECT_EQ(device::decode_pack(client.get("/v1/pack").value().body).value().model, pack.model);
 
   ASSERT_TRUE(write_file_atomically(folder / "pack", "garbage"));
   fs::last_write_time(folder / "pack", fs::last_write_time(folder / "pack") + std::chrono::seconds(4));
@@ -330,15 +330,15 @@ TEST(ServingServer, TakesOverANewPackFileAndPublishesPacks) {
 
 TEST(ServingServer, SaysWhenTheDiskTakesNoMore) {
   const TempFolder folder;
-  ASSERT_TRUE(write_file_atomically(folder / "pack", encode_pack(synthetic_pack().value()).value()));
+  ASSERT_TRUE(write_file_atomically(folder / "pack", device::encode_pack(synthetic_pack().value()).value()));
   ServeSettings settings;
   settings.model = folder / "pack";
   settings.catalogue = folder / "c";
   settings.pack_seconds = 0;
-  const auto server = ServingServer::start(settings, [](const DevicePack&) {
+  const auto server = ServingServer::start(settings, [](const device::DevicePack&) {
                         return Result<std::shared_ptr<const ItemEncoder>>(nullptr);
                       }).value();
-  auto client = HttpClient::create({.url = server->url()}).value();
+  auto client = net::HttpClient::create({.url = server->url()}).value();
   std::int64_t now = 1'700'000'000;
   EXPECT_TRUE(server->tick(++now));
   EXPECT_EQ(client.get("/healthz")->status, 200);
@@ -420,19 +420,20 @@ TEST_F(QueryCoalescing, AThreadWithoutTurnsIsAnsweredAtOnceAndNeverSearchesForOt
 
 TEST(PackModel, AServedPackHoldsTheLiveItems) {
   const TempFolder folder;
-  const DevicePack pack = sotto::testing::small_pack(0);
+  const device::DevicePack pack = sotto::device::testing::small_pack(0);
   class ZeroEncoder final : public ItemEncoder {
     Result<std::vector<std::vector<float>>> encode(std::span<const CatalogueItem> items) const override {
-      return std::vector<std::vector<float>>(items.size(), std::vector<float>(sotto::testing::kSize, 0.5F));
+      return std::vector<std::vector<float>>(items.size(),
+                                             std::vector<float>(sotto::device::testing::kSize, 0.5F));
     }
   };
   const auto pool = open(folder / "c", model_of(pack, 0, std::make_shared<ZeroEncoder>()).value());
   ASSERT_TRUE(pool->put(articles(0, 4)));
-  const DevicePack live = with_live_items(pack, *pool).value();
+  const device::DevicePack live = with_live_items(pack, *pool).value();
   EXPECT_EQ(live.items.size(), 4U);
   EXPECT_THAT(live.categories, ::testing::ElementsAre("politics", "sports"));
-  EXPECT_TRUE(encode_pack(live));
-  DevicePack other = pack;
+  EXPECT_TRUE(device::encode_pack(live));
+  device::DevicePack other = pack;
   other.model = "another";
   EXPECT_THAT(with_live_items(other, *pool).error().message, HasSubstr("not being served"));
 }

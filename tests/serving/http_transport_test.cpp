@@ -18,69 +18,70 @@ namespace sotto::serving {
 namespace {
 
 using ::testing::HasSubstr;
-using Source = Recommendations::Source;
+using Source = device::Recommendations::Source;
 
 class HttpTransportTest : public ::testing::Test {
  protected:
   HttpTransportTest() : now_(encode(60)) {
-    Router router;
-    router.add(HttpMethod::get, "/v1/pack", [this](const HttpRequest& request) {
-      const auto from = query_value(request.query, "from");
-      if (from && *from == *pack_version(before_)) {
-        HttpResponse response;
-        response.content_type = kFlatBuffersType;
+    net::Router router;
+    router.add(net::HttpMethod::get, "/v1/pack", [this](const net::HttpRequest& request) {
+      const auto from = net::query_value(request.query, "from");
+      if (from && *from == *device::pack_version(before_)) {
+        net::HttpResponse response;
+        response.content_type = net::kFlatBuffersType;
         response.headers = {{"Sotto-Delta-From", *from}};
-        response.body = *encode_delta(before_, *now_);
+        response.body = *device::encode_delta(before_, *now_);
         return response;
       }
-      return PublishedBody(*now_, *pack_version(*now_), kFlatBuffersType, 3).respond(request);
+      return net::PublishedBody(*now_, *device::pack_version(*now_), net::kFlatBuffersType, 3)
+          .respond(request);
     });
-    router.add(HttpMethod::post, "/v1/recommend", [this](const HttpRequest& request) {
+    router.add(net::HttpMethod::post, "/v1/recommend", [this](const net::HttpRequest& request) {
       header_names_.clear();
       for (const auto& [name, value] : request.headers) header_names_.push_back(name);
-      const auto asked = decode_recommend_request(request.body);
-      if (!asked) return error_response(request, 400, asked.error().message);
-      if (refuse_) return error_response(request, 410, "this model is gone");
-      HttpResponse response;
-      response.content_type = kFlatBuffersType;
-      response.body = sotto::encode(RecommendAnswer{asked->model, {"N1", "N2", "N3"}, {3, 2, 1}});
+      const auto asked = device::decode_recommend_request(request.body);
+      if (!asked) return net::error_response(request, 400, asked.error().message);
+      if (refuse_) return net::error_response(request, 410, "this model is gone");
+      net::HttpResponse response;
+      response.content_type = net::kFlatBuffersType;
+      response.body = device::encode(device::RecommendAnswer{asked->model, {"N1", "N2", "N3"}, {3, 2, 1}});
       return response;
     });
-    server_.emplace(*HttpServer::start({}, std::move(router), metrics_));
+    server_.emplace(*net::HttpServer::start({}, std::move(router), metrics_));
     transport_.emplace(*HttpTransport::create({.url = server_->url()}));
   }
   static std::shared_ptr<const std::string> encode(std::size_t items) {
-    return std::make_shared<const std::string>(*encode_pack(testing::small_pack(items)));
+    return std::make_shared<const std::string>(*device::encode_pack(device::testing::small_pack(items)));
   }
 
   std::shared_ptr<const std::string> now_;
-  std::string before_ = *encode_pack(testing::small_pack(50));
+  std::string before_ = *device::encode_pack(device::testing::small_pack(50));
   std::vector<std::string> header_names_;
   std::atomic<bool> refuse_{false};
-  MetricsRegistry metrics_;
-  std::optional<HttpServer> server_;
+  net::MetricsRegistry metrics_;
+  std::optional<net::HttpServer> server_;
   std::optional<HttpTransport> transport_;
 };
 
 TEST_F(HttpTransportTest, FetchesWholePacksDeltasAndNothing) {
-  using Form = Transport::Pack::Form;
+  using Form = device::Transport::Pack::Form;
   const auto whole = transport_->fetch_pack("");
   ASSERT_TRUE(whole) << whole.error().message;
   EXPECT_EQ(whole->form, Form::whole);
   EXPECT_EQ(whole->bytes, *now_);
-  const auto delta = transport_->fetch_pack(*pack_version(before_));
+  const auto delta = transport_->fetch_pack(*device::pack_version(before_));
   EXPECT_EQ(delta->form, Form::delta);
-  EXPECT_EQ(*apply_delta(before_, delta->bytes), *now_);
-  EXPECT_EQ(transport_->fetch_pack(*pack_version(*now_))->form, Form::unchanged);
+  EXPECT_EQ(*device::apply_delta(before_, delta->bytes), *now_);
+  EXPECT_EQ(transport_->fetch_pack(*device::pack_version(*now_))->form, Form::unchanged);
 }
 
 TEST_F(HttpTransportTest, CarriesADeviceThroughADay) {
   const TempFolder folder;
   SeededRandom random(1, Purpose::test);
-  DeviceSettings settings;
+  device::DeviceSettings settings;
   settings.query.epsilon = 1;
   settings.lifetime_epsilon = 1;
-  auto device = Device::open(folder / "device", settings, {{}, &random, true});
+  auto device = device::Device::open(folder / "device", settings, {{}, &random, true});
   ASSERT_TRUE(device) << device.error().message;
   ASSERT_TRUE(device->install(before_));
   EXPECT_TRUE(*device->refresh(*transport_));

@@ -25,7 +25,7 @@ class WholeSystem : public ::testing::Test {
     settings.catalogue = folder_ / "catalogue";
     settings.pack_seconds = 1;
     settings.durability = Durability::process_end;
-    server_ = ServingServer::start(settings, [](const DevicePack&) {
+    server_ = ServingServer::start(settings, [](const device::DevicePack&) {
                 return Result<std::shared_ptr<const ItemEncoder>>(std::make_shared<ConstantEncoder>());
               }).value();
     EXPECT_TRUE(fill_with_synthetic_items(server_->pool(), 400, start_time, 1000));
@@ -38,19 +38,20 @@ class WholeSystem : public ::testing::Test {
     }
   };
   void write_pack(float number) {
-    DevicePack pack = synthetic_pack().value();
+    device::DevicePack pack = synthetic_pack().value();
     pack.average_user[0] = number;
-    pack.model = model_name(pack).value();
-    ASSERT_TRUE(write_file_atomically(folder_ / "pack", encode_pack(pack).value()));
+    pack.model = device::model_name(pack).value();
+    ASSERT_TRUE(write_file_atomically(folder_ / "pack", device::encode_pack(pack).value()));
     fs::last_write_time(folder_ / "pack", fs::file_time_type() + std::chrono::seconds(++writes_));
   }
-  Device device(const std::string& mechanism) {
-    DeviceSettings settings;
+  device::Device device(const std::string& mechanism) {
+    device::DeviceSettings settings;
     settings.query.mechanism = mechanism;
     settings.query.epsilon = 1;
     settings.lifetime_epsilon = 10;
-    return Device::open(folder_ / mechanism, settings,
-                        {[] { return UtcTime(std::chrono::seconds(start_time)); }, &random_, true})
+    return device::Device::open(
+               folder_ / mechanism, settings,
+               {[] { return privacy::UtcTime(std::chrono::seconds(start_time)); }, &random_, true})
         .value();
   }
 
@@ -62,12 +63,12 @@ class WholeSystem : public ::testing::Test {
 };
 
 TEST_F(WholeSystem, ADeviceIsServedThroughIngestionAndANewModel) {
-  Device reader = device("prototypes");
+  device::Device reader = device("prototypes");
   ASSERT_TRUE(reader.refresh(*transport_).value());
   ASSERT_TRUE(reader.click("item-7"));
   const auto first = reader.recommend(*transport_, 10);
   ASSERT_TRUE(first) << first.error().message;
-  EXPECT_EQ(first->source, Recommendations::Source::fresh_query) << first->note;
+  EXPECT_EQ(first->source, device::Recommendations::Source::fresh_query) << first->note;
   EXPECT_EQ(first->items.size(), 10U);
 
   // An article more: the device fetches the difference.
@@ -79,7 +80,7 @@ TEST_F(WholeSystem, ADeviceIsServedThroughIngestionAndANewModel) {
   ASSERT_TRUE(server_->pool().put({fresh}));
   ASSERT_TRUE(server_->tick(start_time + 5));
   const std::string before = reader.pack_version();
-  EXPECT_EQ(transport_->fetch_pack(before)->form, Transport::Pack::Form::delta);
+  EXPECT_EQ(transport_->fetch_pack(before)->form, device::Transport::Pack::Form::delta);
   ASSERT_TRUE(reader.refresh(*transport_).value());
   EXPECT_NE(reader.pack_version(), before);
   EXPECT_TRUE(reader.click("fresh"));
@@ -96,11 +97,11 @@ TEST_F(WholeSystem, ADeviceIsServedThroughIngestionAndANewModel) {
 
 TEST_F(WholeSystem, BothMechanismsAreAnswered) {
   for (const char* mechanism : {"prototypes", "coefficients"}) {
-    Device reader = device(mechanism);
+    device::Device reader = device(mechanism);
     ASSERT_TRUE(reader.refresh(*transport_).value());
     const auto page = reader.recommend(*transport_, 5);
     ASSERT_TRUE(page) << mechanism << ": " << page.error().message;
-    EXPECT_EQ(page->source, Recommendations::Source::fresh_query) << mechanism << ": " << page->note;
+    EXPECT_EQ(page->source, device::Recommendations::Source::fresh_query) << mechanism << ": " << page->note;
     EXPECT_EQ(page->items.size(), 5U);
   }
 }

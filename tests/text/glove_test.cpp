@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "text/token_matrix.h"
+#include "text/vocabulary.h"
 
-namespace sotto {
+namespace sotto::text {
 namespace {
 
 using testing::HasSubstr;
@@ -200,4 +200,4 @@ TEST(GloveFile, CoversTheTitlesOfTheRealNews) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::text

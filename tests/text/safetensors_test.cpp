@@ -6,7 +6,7 @@
 
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::text {
 namespace {
 
 std::string container(std::string_view header, std::size_t data_bytes) {
@@ -153,4 +153,4 @@ TEST(Safetensors, NamesTheFileThatIsWrong) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::text

@@ -1,5 +1,3 @@
-#include "text/token_matrix.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +5,7 @@
 #include "base/thread_pool.h"
 #include "text/vocabulary.h"
 
-namespace sotto {
+namespace sotto::text {
 namespace {
 
 using testing::ElementsAre;
@@ -69,4 +67,4 @@ TEST(TextSettings, AreSetThroughTheirTable) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::text

@@ -1,8 +1,8 @@
-#include "text/unicode_normal_form.h"
-
 #include <gtest/gtest.h>
 
-namespace sotto {
+#include "text/unicode.h"
+
+namespace sotto::text {
 namespace {
 
 std::u32string lower(std::u32string_view text) {
@@ -74,4 +74,4 @@ TEST(UnicodeNormalForm, AgreesWithPythonOnEveryCharacter) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::text

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sotto {
+namespace sotto::text {
 namespace {
 
 TEST(LowerCase, CoversEuropeanLetters) {
@@ -60,4 +60,4 @@ TEST(CharacterClasses, SeparateWordsFromTheRest) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::text

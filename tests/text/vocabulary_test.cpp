@@ -8,7 +8,7 @@
 #include "base/binary_file.h"
 #include "base/thread_pool.h"
 
-namespace sotto {
+namespace sotto::text {
 namespace {
 
 WordCounts small_counts() {
@@ -160,4 +160,4 @@ TEST_F(VocabularyFile, RefusesCutsAndFlippedBytesWithoutCrashing) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::text

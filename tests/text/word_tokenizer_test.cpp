@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "text/unicode.h"
 
-namespace sotto {
+namespace sotto::text {
 namespace {
 
 using testing::ElementsAre;
@@ -157,4 +157,4 @@ TEST(Tokens, AreReplacedByTheNextText) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::text

@@ -8,7 +8,7 @@
 
 #include "test_paths.h"
 
-namespace sotto {
+namespace sotto::text {
 namespace {
 
 using namespace std::string_view_literals;
@@ -203,4 +203,4 @@ TEST(WordPiece, NumbersPiecesOfARealVocabulary) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::text

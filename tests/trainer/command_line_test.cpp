@@ -9,7 +9,7 @@
 #include "fl/tiny_news.h"
 #include "trainer/commands.h"
 
-namespace sotto {
+namespace sotto::trainer {
 namespace {
 
 struct Reply {
@@ -62,7 +62,7 @@ TEST(CommandLine, ExperimentsAreListedByPaperWithTheDataTheyNeed) {
 
 TEST(CommandLine, AnExperimentTrainsItsRowsAndWritesAReport) {
   const TempFolder data, runs;
-  testing::tiny_news(data);
+  fl::testing::tiny_news(data);
   const Reply reply = sotto(with({"--json", "experiment", "fednewsrec-users", "--quick", "--data",
                                   data.path(), "--out", runs / "users", "--set", "rounds=2"},
                                  narrow));
@@ -77,7 +77,7 @@ TEST(CommandLine, AnExperimentTrainsItsRowsAndWritesAReport) {
 
 TEST(CommandLine, UnknownRecipeAndSettingNameTheNearest) {
   const TempFolder data, runs;
-  testing::tiny_news(data);
+  fl::testing::tiny_news(data);
   const Reply recipe = sotto({"train", "fedrek", "--data", data.path(), "--out", runs / "a"});
   EXPECT_EQ(recipe.code, 2);
   EXPECT_NE(recipe.err.find("did you mean 'fedrec'"), std::string::npos) << recipe.err;
@@ -90,7 +90,7 @@ TEST(CommandLine, UnknownRecipeAndSettingNameTheNearest) {
 
 TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
   const TempFolder data, runs;
-  testing::tiny_news(data);
+  fl::testing::tiny_news(data);
   const std::vector<std::vector<std::string>> wrong = {
       {},
       {"train"},
@@ -148,7 +148,7 @@ TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
 
 TEST(CommandLine, AccountsForARunWithoutNoiseAsNoPrivacy) {
   const TempFolder data, runs;
-  testing::tiny_news(data);
+  fl::testing::tiny_news(data);
   ASSERT_EQ(
       sotto(with({"train", "fedrec", "--data", data.path(), "--out", runs / "run", "--rounds", "1"}, narrow))
           .code,
@@ -161,7 +161,7 @@ TEST(CommandLine, AccountsForARunWithoutNoiseAsNoPrivacy) {
 
 TEST(CommandLine, APrivateRunPrintsTheEpsilonsThatItsPlanAccountsFor) {
   const TempFolder data, runs;
-  testing::tiny_news(data);
+  fl::testing::tiny_news(data);
   const Reply trained =
       sotto(with({"--json", "train", "fednewsrec", "--data", data.path(), "--out", runs / "run", "--rounds",
                   "2", "--epsilon", "8", "--set", "train_words=true"},
@@ -179,7 +179,7 @@ TEST(CommandLine, APrivateRunPrintsTheEpsilonsThatItsPlanAccountsFor) {
 
 TEST(CommandLine, PaperModePrintsTheClaimBesideTheTruth) {
   const TempFolder data, runs;
-  testing::tiny_news(data);
+  fl::testing::tiny_news(data);
   const Reply trained =
       sotto(with({"--json", "train", "fednewsrec", "--data", data.path(), "--out", runs / "run", "--rounds",
                   "2", "--mode", "paper", "--set", "train_words=true"},
@@ -192,7 +192,7 @@ TEST(CommandLine, PaperModePrintsTheClaimBesideTheTruth) {
 
 TEST(CommandLine, EvalShowsTheTrivialRankingsOfADataSet) {
   const TempFolder data;
-  testing::tiny_news(data);
+  fl::testing::tiny_news(data);
   const Reply reply = sotto({"--json", "eval", "--baselines", "--data", data.path()});
   ASSERT_EQ(reply.code, 0) << reply.err;
   std::istringstream lines(reply.out);
@@ -208,7 +208,7 @@ TEST(CommandLine, EvalShowsTheTrivialRankingsOfADataSet) {
 
 TEST(CommandLine, TrainResumeAndEvalTellTheSameStory) {
   const TempFolder data, runs;
-  testing::tiny_news(data);
+  fl::testing::tiny_news(data);
   const std::vector<std::string> start = {"--json", "train",      "fedrec",   "--data", data.path(),
                                           "--out",  runs / "run", "--rounds", "3"};
   const Reply trained = sotto(with(start, narrow));
@@ -244,7 +244,7 @@ TEST(CommandLine, TrainResumeAndEvalTellTheSameStory) {
 
 TEST(CommandLine, SameSeedSameResult) {
   const TempFolder data, runs;
-  testing::tiny_news(data);
+  fl::testing::tiny_news(data);
   for (const char* recipe : {"fedrec", "central"}) {
     std::vector<double> losses;
     for (const char* name : {"a", "b"}) {
@@ -279,7 +279,7 @@ TEST(CommandLine, SameSeedSameResult) {
 
 TEST(CommandLine, DamagedCheckpointIsRefused) {
   const TempFolder data, runs;
-  testing::tiny_news(data);
+  fl::testing::tiny_news(data);
   ASSERT_EQ(
       sotto(with({"train", "fedrec", "--data", data.path(), "--out", runs / "run", "--rounds", "1"}, narrow))
           .code,
@@ -297,7 +297,7 @@ TEST(CommandLine, RecipesShowGuaranteeAndSampleConfigLoads) {
   const Reply sample = sotto({"recipes", "fedrec", "--sample-config"});
   const TempFolder folder;
   ASSERT_TRUE(write_file_atomically(folder / "sample.toml", sample.out));
-  testing::tiny_news(folder);
+  fl::testing::tiny_news(folder);
   EXPECT_EQ(sotto(with({"train", "fedrec", "--data", folder.path(), "--out", folder / "run", "--rounds", "1",
                         "--config", folder / "sample.toml"},
                        narrow))
@@ -348,4 +348,4 @@ TEST(CommandLine, HelpIsThereForEveryCommand) {
 }
 
 }  // namespace
-}  // namespace sotto
+}  // namespace sotto::trainer

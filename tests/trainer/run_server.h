@@ -12,11 +12,12 @@
 #include "model/news/private_rec_model.h"
 #include "net/negotiation.h"
 #include "publish/packs/served_run.h"
+#include "publish/rows.h"
 #include "publish/two_tower_rows.h"
 #include "serving/http/http_transport.h"
 #include "serving/http/serving_server.h"
 
-namespace sotto::testing {
+namespace sotto::trainer::testing {
 
 inline constexpr std::int64_t serving_now = 1'700'000'000;
 
@@ -31,7 +32,7 @@ class RunServer {
     settings.operator_token = token;
     settings.pack_seconds = 1;
     settings.durability = Durability::process_end;
-    server = serving::ServingServer::start(settings, [this](const DevicePack& pack) {
+    server = serving::ServingServer::start(settings, [this](const device::DevicePack& pack) {
                return source->encoder_for(pack);
              }).value();
     EXPECT_TRUE(source->fill(server->pool(), serving_now));
@@ -40,25 +41,25 @@ class RunServer {
 
   std::string model() const { return server->pool().current()->model().version(); }
   std::size_t items() const { return server->pool().catalogue().size(); }
-  HttpClient client() const { return HttpClient::create({.url = server->url()}).value(); }
+  net::HttpClient client() const { return net::HttpClient::create({.url = server->url()}).value(); }
   serving::HttpTransport transport() const {
     return serving::HttpTransport::create({.url = server->url()}).value();
   }
 
-  HttpResponse put(const nlohmann::json& article) const {
+  net::HttpResponse put(const nlohmann::json& article) const {
     return client()
-        .send({.method = HttpMethod::put,
+        .send({.method = net::HttpMethod::put,
                .path = "/v1/items",
                .headers = {{"Authorization", std::string("Bearer ") + token}},
                .body = nlohmann::json{{"items", {article}}}.dump(),
-               .content_type = kJsonType})
+               .content_type = net::kJsonType})
         .value();
   }
   // What is answered to {"prototypes": …} or {"coefficients": …}, by id.
   std::map<std::string, double> scores(nlohmann::json query, std::size_t count) const {
     query["model"] = model();
     query["count"] = count;
-    const auto answer = client().post("/v1/recommend", query.dump(), kJsonType).value();
+    const auto answer = client().post("/v1/recommend", query.dump(), net::kJsonType).value();
     EXPECT_EQ(answer.status, 200) << answer.body;
     std::map<std::string, double> found;
     const auto body = nlohmann::json::parse(answer.body);
@@ -66,14 +67,15 @@ class RunServer {
     return found;
   }
 
-  Device device(const std::string& name, const std::string& mechanism, const std::string& ranking) {
-    DeviceSettings settings;
+  device::Device device(const std::string& name, const std::string& mechanism, const std::string& ranking) {
+    device::DeviceSettings settings;
     settings.ranking = ranking;
     settings.query.mechanism = mechanism;
     settings.query.epsilon = 3;
     settings.lifetime_epsilon = 10;
-    auto opened = Device::open(folder_ / name, settings,
-                               {[] { return UtcTime(std::chrono::seconds(serving_now)); }, &random_, true});
+    auto opened = device::Device::open(
+        folder_ / name, settings,
+        {[] { return privacy::UtcTime(std::chrono::seconds(serving_now)); }, &random_, true});
     EXPECT_TRUE(opened) << opened.error().message;
     return std::move(*opened);
   }
@@ -81,16 +83,16 @@ class RunServer {
   // on the device finds the same best items in every mode.
   void expect_all_modes_agree(const std::vector<std::string>& clicks) {
     auto network = transport();
-    std::vector<std::vector<RankedItem>> pages;
+    std::vector<std::vector<device::RankedItem>> pages;
     for (const auto& [mechanism, ranking] : std::vector<std::pair<std::string, std::string>>{
              {"prototypes", "private"}, {"coefficients", "private"}, {"prototypes", "local"}}) {
-      Device reader = device(mechanism + ranking, mechanism, ranking);
+      device::Device reader = device(mechanism + ranking, mechanism, ranking);
       EXPECT_TRUE(reader.refresh(network).value());
       for (const std::string& item : clicks) EXPECT_TRUE(reader.click(item)) << item;
       const auto page = reader.recommend(network, 5);
       ASSERT_TRUE(page) << page.error().message;
-      EXPECT_EQ(page->source,
-                ranking == "local" ? Recommendations::Source::local : Recommendations::Source::fresh_query)
+      EXPECT_EQ(page->source, ranking == "local" ? device::Recommendations::Source::local
+                                                 : device::Recommendations::Source::fresh_query)
           << mechanism << ": " << page->note;
       pages.push_back(page->items);
     }
@@ -110,21 +112,22 @@ class RunServer {
 };
 
 // The device's user model of a pack against torch's of the run it was made from.
-inline void expect_users_of_the_model(const DevicePack& pack, const fs::path& run, const Dataset& dataset,
-                                      const std::vector<std::vector<ItemId>>& histories) {
-  auto news = open_news_run(run, dataset).value();
-  auto* model = dynamic_cast<NewsRecommender*>(news.model.get());
+inline void expect_users_of_the_model(const device::DevicePack& pack, const fs::path& run,
+                                      const data::Dataset& dataset,
+                                      const std::vector<std::vector<data::ItemId>>& histories) {
+  auto news = recipes::open_news_run(run, dataset).value();
+  auto* model = dynamic_cast<model::NewsRecommender*>(news.model.get());
   // What a recipe puts around the shared model is not the device's.
-  if (auto* mixtures = dynamic_cast<PrivateRecModel*>(model)) model = &mixtures->backbone();
+  if (auto* mixtures = dynamic_cast<model::PrivateRecModel*>(model)) model = &mixtures->backbone();
   torch::NoGradGuard no_grad;
   const auto items = publish::encode_catalogue(*model, dataset.item_count());
-  const UserModel device = make_user_model(pack).value();
+  const device::UserModel device = device::make_user_model(pack).value();
   const auto users =
       publish::encode_histories(*model, items, news.max_history, {histories.begin(), histories.end()},
-                                std::vector<UserId>(histories.size(), unknown_user));
+                                std::vector<data::UserId>(histories.size(), model::unknown_user));
   for (std::size_t h = 0; h < histories.size(); ++h) {
     std::vector<float> clicks;
-    for (const ItemId item : histories[h])
+    for (const data::ItemId item : histories[h])
       clicks.insert(clicks.end(), items[item].begin(), items[item].end());
     const auto user = device.encode(clicks);
     ASSERT_EQ(user.size(), users.width);
@@ -133,4 +136,4 @@ inline void expect_users_of_the_model(const DevicePack& pack, const fs::path& ru
   }
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::trainer::testing

@@ -24,20 +24,20 @@ class ServedFlagship : public ::testing::Test {
   }
   void train_flagship() { train("sotto", "run", {"personal_steps=3"}, "8"); }
 
-  const testing::SmallNewsroom news;
-  const Dataset& dataset = news.dataset;
+  const eval::testing::SmallNewsroom news;
+  const data::Dataset& dataset = news.dataset;
 };
 
 TEST_F(ServedFlagship, ADeviceComputesTheUserVectorsOfTheSharedModel) {
   train_flagship();
   train("central", "central", {"model=catalogue"});
   train("fedrec", "fedrec", {"model=catalogue", "cohort=20"});
-  std::vector<ItemId> long_history(60);
-  for (std::size_t i = 0; i < long_history.size(); ++i) long_history[i] = static_cast<ItemId>(i * 3);
+  std::vector<data::ItemId> long_history(60);
+  for (std::size_t i = 0; i < long_history.size(); ++i) long_history[i] = static_cast<data::ItemId>(i * 3);
   for (const char* run : {"run", "central", "fedrec"}) {
     const auto served = open_served_run(news.runs / run, dataset, {.prototypes = 8, .basis_vectors = 5});
     ASSERT_TRUE(served) << run << ": " << served.error().message;
-    EXPECT_TRUE(check(served->pack));
+    EXPECT_TRUE(device::check(served->pack));
     EXPECT_EQ(served->pack.user_model.kind, "catalogue");
     EXPECT_EQ(served->pack.dimension, 12U);
     EXPECT_EQ(served->pack.prototypes.rows(), 8U);
@@ -69,7 +69,7 @@ TEST_F(ServedFlagship, ServesDevicesInAllThreeModes) {
 TEST_F(ServedFlagship, ANewArticleIsReadInTheWordsOfTheRun) {
   train_flagship();
   testing::RunServer served(news.runs.path(), news.runs / "run");
-  const Catalogue& catalogue = dataset.catalogue();
+  const data::Catalogue& catalogue = dataset.catalogue();
   const auto put = served.put({{"id", "fresh"},
                                {"title", catalogue.titles[40]},
                                {"abstract", catalogue.abstracts[40]},
@@ -85,7 +85,7 @@ TEST_F(ServedFlagship, ANewArticleIsReadInTheWordsOfTheRun) {
   }
   auto transport = served.transport();
   ASSERT_TRUE(served.server->tick(testing::serving_now + 5)) << "a new pack is due";
-  Device reader = served.device("reader", "prototypes", "local");
+  device::Device reader = served.device("reader", "prototypes", "local");
   ASSERT_TRUE(reader.refresh(transport).value());
   EXPECT_TRUE(reader.click("fresh"));
 }

@@ -27,7 +27,7 @@ class ServedRuns : public ::testing::Test {
  protected:
   void train(const std::string& recipe, std::vector<std::string> assignments, const fs::path& out,
              std::uint64_t seed = 1) {
-    TrainJob job;
+    eval::TrainJob job;
     job.recipe = recipe;
     job.data = data.path();
     job.out = out;
@@ -35,7 +35,7 @@ class ServedRuns : public ::testing::Test {
     job.seed = seed;
     job.assignments = {"negatives=2", "word_size=8", "validation_impressions=0"};
     job.assignments.insert(job.assignments.end(), assignments.begin(), assignments.end());
-    const auto trained = train_run(job, dataset, {});
+    const auto trained = eval::train_run(job, dataset, {});
     ASSERT_TRUE(trained) << trained.error().message;
   }
   void train_nrms(const fs::path& out, std::uint64_t seed = 1) {
@@ -43,7 +43,7 @@ class ServedRuns : public ::testing::Test {
   }
 
   const TempFolder data, folder;
-  const Dataset dataset = testing::tiny_news(data);
+  const data::Dataset dataset = fl::testing::tiny_news(data);
 };
 
 struct Served {
@@ -68,7 +68,7 @@ TEST_F(ServedRuns, ADeviceComputesTheUserVectorsOfTheModel) {
     train(runs[i].recipe, runs[i].assignments, run);
     const auto served = open_served_run(run, dataset, {.prototypes = 4, .basis_vectors = 5});
     ASSERT_TRUE(served) << served.error().message;
-    ASSERT_TRUE(check(served->pack));
+    ASSERT_TRUE(device::check(served->pack));
     EXPECT_EQ(served->pack.prototypes.rows(), 4U);
     EXPECT_EQ(served->pack.basis.rows(), runs[i].recipe == "privaterec" ? 3U : 5U)
         << "its own, if it has one";
@@ -79,9 +79,10 @@ TEST_F(ServedRuns, ADeviceComputesTheUserVectorsOfTheModel) {
 
 TEST_F(ServedRuns, AnArticleIsReadAsTheCatalogueWas) {
   train("central", {"model=naml", "filters=8", "category_size=4", "pooling_size=4"}, folder / "run");
-  auto news = open_news_run(folder / "run", dataset).value();
+  auto news = recipes::open_news_run(folder / "run", dataset).value();
   torch::NoGradGuard no_grad;
-  const auto items = encode_catalogue(dynamic_cast<NewsRecommender&>(*news.model), dataset.item_count());
+  const auto items =
+      encode_catalogue(dynamic_cast<model::NewsRecommender&>(*news.model), dataset.item_count());
   const auto served = open_served_run(folder / "run", dataset, {.prototypes = 4});
   ASSERT_TRUE(served) << served.error().message;
   std::vector<serving::CatalogueItem> articles(4);
@@ -217,12 +218,12 @@ TEST_F(ServedRunServer, ANewTrainingTakesOverWithoutAFailedRequest) {
   std::vector<std::thread> clients;
   for (int i = 0; i < 2; ++i) {
     clients.emplace_back([&, i] {
-      HttpClient client = served->client();
+      net::HttpClient client = served->client();
       while (!ending) {
         nlohmann::json query = {{"model", before}};
         if (i == 0) query["prototypes"] = {1};
         if (i == 1) query["coefficients"] = {0, 0.5, 0.5, 0, 0};
-        const auto answer = client.post("/v1/recommend", query.dump(), kJsonType);
+        const auto answer = client.post("/v1/recommend", query.dump(), net::kJsonType);
         (answer && answer->status == 200 ? answered : failed) += 1;
       }
     });
@@ -242,9 +243,9 @@ TEST_F(ServedRunServer, ANewTrainingTakesOverWithoutAFailedRequest) {
 
   EXPECT_FALSE(served->source->refresh().value()) << "nothing new";
   auto transport = served->transport();
-  Device reader = served->device("reader", "prototypes", "private");
+  device::Device reader = served->device("reader", "prototypes", "private");
   ASSERT_TRUE(reader.refresh(transport).value());
-  EXPECT_EQ(reader.recommend(transport, 3)->source, Recommendations::Source::fresh_query);
+  EXPECT_EQ(reader.recommend(transport, 3)->source, device::Recommendations::Source::fresh_query);
 }
 
 }  // namespace

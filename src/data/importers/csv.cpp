@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "data/importers/csv_mapping.h"
-#include "data/importers/csv_table.h"
 #include "data/importers/import_job.h"
 #include "data/importers/importers.h"
-#include "data/importers/source_folder.h"
 #include "data/importers/time_split.h"
 
-namespace sotto {
+namespace sotto::data {
 
 namespace {
 
@@ -218,4 +216,4 @@ Result<DatasetBuilder> read_csv(const fs::path& source, ImportJob& job) {
   return builder;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -2,8 +2,11 @@
 // The mapping file of the csv importer: which columns of which files mean what. docs/data-formats.md has an
 // example.
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -11,7 +14,7 @@
 #include "data/importers/delimited.h"
 #include "data/importers/field_values.h"
 
-namespace sotto {
+namespace sotto::data {
 
 // Columns are names from the first line, or numbers from 1 when the files have no header. Empty: not there.
 struct CsvItems {
@@ -52,4 +55,46 @@ struct CsvMapping {
 Result<CsvMapping> load_csv_mapping(const fs::path& file);
 Result<CsvMapping> parse_csv_mapping(std::string_view toml, std::string_view file_name);
 
-}  // namespace sotto
+// One file of a csv import with the columns of its mapping looked up.
+
+using CsvColumn = std::optional<std::size_t>;  // nothing: the mapping does not name it
+
+// Look up all columns, then read rows. Rows of another width than the first line are malformed. The report
+// must outlive it. Not thread-safe.
+class CsvTable {
+ public:
+  static Result<CsvTable> open(const fs::path& folder, const std::string& file, const CsvMapping& mapping,
+                               ImportReport& report);
+
+  // Nothing for an empty name.
+  Result<CsvColumn> column(const std::string& name);
+  Result<std::vector<std::size_t>> columns(const std::vector<std::string>& names);
+
+  // False at the end.
+  Result<bool> next();
+  // A field of the row; "" for a column that the mapping does not name.
+  std::string_view operator[](CsvColumn column) const {
+    return column ? row_.field(*column) : std::string_view();
+  }
+  DelimitedReader& row() { return row_; }
+
+ private:
+  explicit CsvTable(DelimitedReader reader) : row_(std::move(reader)) {}
+  DelimitedReader row_;
+  std::optional<Header> header_;
+  std::size_t width_ = 0, needed_width_ = 0;
+};
+
+// The feature columns of items, users or interactions.
+struct CsvFeatures {
+  std::vector<std::string> category_names, number_names;
+  std::vector<std::size_t> categories, numbers;
+  std::vector<std::pair<std::string_view, float>> values;  // of the current row; the names are number_names
+
+  static Result<CsvFeatures> find(CsvTable& table, const std::vector<std::string>& category_names,
+                                  const std::vector<std::string>& number_names);
+  // False when a number is neither empty (missing, NaN) nor readable.
+  bool read_numbers(const CsvTable& table);
+};
+
+}  // namespace sotto::data

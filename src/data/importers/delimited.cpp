@@ -7,12 +7,11 @@
 #include <utility>
 
 #include "base/interrupt.h"
-#include "base/printable.h"
 #include "base/settings.h"
 #include "base/utf8.h"
 #include "data/importers/field_values.h"
 
-namespace sotto {
+namespace sotto::data {
 
 Result<Header> Header::read(DelimitedReader& reader) {
   SOTTO_TRY(const bool any, reader.next());
@@ -202,4 +201,4 @@ bool DelimitedReader::has_columns(std::size_t columns) {
   return false;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

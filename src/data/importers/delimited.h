@@ -14,7 +14,7 @@
 #include "data/importers/field_values.h"
 #include "data/importers/import_job.h"
 
-namespace sotto {
+namespace sotto::data {
 
 struct RowFormat {
   std::string delimiter = "\t";  // at least one character
@@ -95,4 +95,4 @@ class Header {
   std::string file_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -1,13 +1,16 @@
 #pragma once
 // The text and the values of single fields.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace sotto {
+#include "base/result.h"
+
+namespace sotto::data {
 
 // The two encodings that published data sets use. Everything is UTF-8 once it has been read.
 enum class Encoding { utf8, latin1 };
@@ -42,4 +45,27 @@ void split_list(std::string_view text, char separator, std::vector<std::string_v
 // Without spaces around it.
 std::string_view trimmed(std::string_view text);
 
-}  // namespace sotto
+// Walks one JSON document and hands out the scalar members of its objects, without building a tree.
+
+struct JsonScalar {
+  enum class Kind { text, number, other };  // other: true, false, null
+  Kind kind;
+  std::string_view text;  // the string, or the number as written
+};
+
+// Receives members in document order. Views live during the call only.
+class JsonVisitor {
+ public:
+  virtual ~JsonVisitor() = default;
+  // `depth` counts the objects and arrays around the member: 1 in {"a": 1}, 2 in [{"a": 1}].
+  virtual void member(std::size_t depth, std::string_view key, const JsonScalar& value) = 0;
+  // After the last member of an object at `depth`.
+  virtual void object_end(std::size_t depth) = 0;
+};
+
+enum class JsonRoot { object, array };
+
+// An error says what is wrong with the document: not JSON, another kind of root, nested too deep.
+Status visit_json(std::string_view document, JsonRoot root, JsonVisitor& visitor);
+
+}  // namespace sotto::data

@@ -12,9 +12,8 @@
 #include "data/importers/field_values.h"
 #include "data/importers/import_job.h"
 #include "data/importers/importers.h"
-#include "data/importers/source_folder.h"
 
-namespace sotto {
+namespace sotto::data {
 
 namespace {
 
@@ -113,4 +112,4 @@ Result<DatasetBuilder> read_frappe(const fs::path& source, ImportJob& job) {
   return builder;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

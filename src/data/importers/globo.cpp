@@ -16,9 +16,8 @@
 #include "data/importers/field_values.h"
 #include "data/importers/import_job.h"
 #include "data/importers/importers.h"
-#include "data/importers/source_folder.h"
 
-namespace sotto {
+namespace sotto::data {
 
 namespace {
 
@@ -149,4 +148,4 @@ Result<DatasetBuilder> read_globo(const fs::path& source, ImportJob& job) {
   return builder;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +14,25 @@
 #include "base/result.h"
 #include "data/importers/importers.h"
 
-namespace sotto {
+namespace sotto::data {
+
+// Finding the files of a published data set, and saying what is there when they are not.
+
+// folder/name, plain or compressed.
+std::optional<fs::path> find_file(const fs::path& folder, std::string_view name);
+
+// Names of the entries of a folder, sorted; empty when it is not a folder.
+std::vector<std::string> folder_entries(const fs::path& folder);
+
+// "news.tsv.xz" -> "news.tsv".
+std::string_view without_compression_suffix(std::string_view name);
+
+// The files of a folder whose name without compression suffix is `wanted`, sorted; of a file that is there
+// both plain and compressed, only one.
+std::vector<fs::path> files_named(const fs::path& folder, bool (*wanted)(std::string_view name));
+
+// The error for a source without the files of its kind: what was expected, and what is there.
+tl::unexpected<Error> unexpected_layout(const fs::path& source, std::string_view expected);
 
 // Counts malformed rows during an import: the first five are shown with file and line, and the import fails
 // when their share exceeds a threshold.
@@ -56,4 +75,4 @@ struct ImportJob {
   void note_count(std::uint64_t count, std::string_view what);
 };
 
-}  // namespace sotto
+}  // namespace sotto::data

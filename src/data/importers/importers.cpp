@@ -7,11 +7,11 @@
 #include <new>
 #include <system_error>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "data/importers/import_job.h"
 #include "data/impression_view.h"
 
-namespace sotto {
+namespace sotto::data {
 
 namespace {
 
@@ -163,4 +163,4 @@ Result<ImportSummary> import_dataset(const Importer& importer, const fs::path& s
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -15,7 +15,7 @@
 #include "data/dataset.h"
 #include "data/dataset_builder.h"
 
-namespace sotto {
+namespace sotto::data {
 
 struct ImportJob;  // import_job.h
 
@@ -71,4 +71,4 @@ Result<DatasetBuilder> read_frappe(const fs::path& source, ImportJob& job);
 Result<DatasetBuilder> read_globo(const fs::path& source, ImportJob& job);
 Result<DatasetBuilder> read_csv(const fs::path& source, ImportJob& job);
 
-}  // namespace sotto
+}  // namespace sotto::data

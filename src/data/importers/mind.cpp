@@ -1,10 +1,10 @@
 #include <optional>
 
+#include "data/importers/import_job.h"
 #include "data/importers/importers.h"
 #include "data/importers/mind_files.h"
-#include "data/importers/source_folder.h"
 
-namespace sotto {
+namespace sotto::data {
 
 namespace {
 
@@ -109,4 +109,4 @@ Result<DatasetBuilder> read_mind(const fs::path& source, ImportJob& job) {
   return read_mind_layout(source, "MIND", true, job);
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

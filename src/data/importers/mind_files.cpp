@@ -4,9 +4,8 @@
 
 #include "data/importers/delimited.h"
 #include "data/importers/field_values.h"
-#include "data/importers/json_members.h"
 
-namespace sotto {
+namespace sotto::data {
 
 namespace {
 
@@ -208,4 +207,4 @@ Result<bool> behaviors_are_labelled(const fs::path& file) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -15,7 +15,7 @@
 #include "data/importers/import_job.h"
 #include "data/importers/time_split.h"
 
-namespace sotto {
+namespace sotto::data {
 
 // Where the files of MIND, or of a data set in MIND's format, lie in a source folder.
 
@@ -86,4 +86,4 @@ CandidateLabels parse_candidates(std::string_view text, std::vector<std::string_
 // A column of entities: [{"WikidataId": "Q1", "Label": "..."}, ...]; empty text means none.
 Result<std::vector<EntityMention>> parse_entities(std::string_view json);
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -10,9 +10,8 @@
 #include "data/importers/field_values.h"
 #include "data/importers/import_job.h"
 #include "data/importers/importers.h"
-#include "data/importers/source_folder.h"
 
-namespace sotto {
+namespace sotto::data {
 
 namespace {
 
@@ -168,4 +167,4 @@ Result<DatasetBuilder> read_movielens(const fs::path& source, ImportJob& job) {
   return builder;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "data/importers/field_values.h"
 
-namespace sotto {
+namespace sotto::data {
 
 namespace {
 
@@ -56,4 +56,4 @@ Split TimeSplit::of(const RowMoment& row) const {
   return fixed_;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "data/dataset.h"
 
-namespace sotto {
+namespace sotto::data {
 
 // When a row happened; rows of the same second are ordered by their line in the file.
 struct RowMoment {
@@ -45,4 +45,4 @@ class TimeSplit {
   std::optional<RowMoment> validation_from_, test_from_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -10,7 +10,7 @@
 #include "base/thread_pool.h"
 #include "data/newsroom/vocabulary.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 namespace {
 
 constexpr std::uint32_t themes_wanted = 68;  // over all categories, as many as the built-in ones
@@ -260,4 +260,4 @@ FoundThemes find_themes(std::span<const std::string> titles, std::span<const std
   return found;
 }
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

@@ -9,7 +9,7 @@
 
 #include "data/newsroom/world.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 
 struct FoundThemes {
   std::vector<Theme> themes;    // with demand = share of the headlines, and their typical words
@@ -22,4 +22,4 @@ struct FoundThemes {
 FoundThemes find_themes(std::span<const std::string> titles, std::span<const std::uint32_t> category_of,
                         std::uint32_t categories, std::uint64_t seed);
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

@@ -13,7 +13,7 @@
 #include "data/importers/import_job.h"
 #include "data/newsroom/headline_themes.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 namespace {
 
 constexpr std::size_t longest_line = 1 << 16;
@@ -163,4 +163,4 @@ Result<Desks> headline_desks(const NewsroomSettings& settings) {
   return desks;
 }
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

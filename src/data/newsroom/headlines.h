@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "data/newsroom/stories.h"
+#include "data/newsroom/world.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 
 struct Headline {
   std::string category, title;
@@ -24,4 +24,4 @@ Result<std::vector<Headline>> read_headlines(const fs::path& file);
 // As many stories as settings.news, drawn without replacement. A file with fewer headlines is an error.
 Result<Desks> headline_desks(const NewsroomSettings& settings);
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

@@ -22,7 +22,7 @@
 #include "data/newsroom/simulation.h"
 #include "data/newsroom/world.h"
 
-namespace sotto {
+namespace sotto::data {
 
 namespace newsroom {
 namespace {
@@ -212,4 +212,4 @@ Result<NewsroomReport> generate_newsroom(const NewsroomSettings& settings, const
   return report;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -4,10 +4,10 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "data/newsroom/report.h"
+#include "data/newsroom/oracle.h"
 #include "data/newsroom/settings.h"
 
-namespace sotto {
+namespace sotto::data {
 
 // Makes `out` appear with train/ and dev/ (MIND's files), dataset.sotto (those files imported) and
 // oracle.json; nothing is left behind on failure. The files depend on the settings alone, not on the number
@@ -15,4 +15,4 @@ namespace sotto {
 Result<NewsroomReport> generate_newsroom(const NewsroomSettings& settings, const fs::path& out,
                                          bool replace = false);
 
-}  // namespace sotto
+}  // namespace sotto::data

@@ -11,7 +11,7 @@
 #include "base/distributions.h"
 #include "data/newsroom/vocabulary.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 
 namespace {
 
@@ -244,4 +244,4 @@ void Prose::write(const Item& item, RandomSource& random, ItemText& text) const 
   }
 }
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "data/newsroom/world.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 
 // Made-up people, organisations and places. Each belongs to a theme, and its vector says so.
 
@@ -35,4 +35,4 @@ class Prose {
   double vague_titles_;
 };
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace sotto {
+namespace sotto::data {
 namespace {
 
 constexpr Range<std::int64_t> users_range{10, 10'000'000};
@@ -63,4 +63,4 @@ Status NewsroomSettings::validate() const {
   return {};
 }
 
-}  // namespace sotto
+}  // namespace sotto::data

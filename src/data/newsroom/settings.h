@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "base/settings.h"
 
-namespace sotto {
+namespace sotto::data {
 
 struct NewsroomSettings {
   std::int64_t users = 10'000;
@@ -30,4 +30,4 @@ struct NewsroomSettings {
   Status validate() const;
 };
 
-}  // namespace sotto
+}  // namespace sotto::data

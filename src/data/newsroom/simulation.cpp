@@ -7,10 +7,9 @@
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/thread_pool.h"
-#include "data/newsroom/choice.h"
 #include "data/newsroom/reader.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 namespace {
 
 constexpr std::size_t readers_per_chunk = 256;
@@ -246,4 +245,4 @@ Result<std::vector<ReaderChunk>> simulate_readers(const World& world, const News
   return chunks;
 }
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "data/newsroom/world.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 
 // Scores of one shown item on the test day, by what the scorer is allowed to know.
 struct TrueScores {
@@ -48,4 +48,4 @@ struct ReaderChunk {
 // In order of readers; the same for any number of threads. Fails only when interrupted.
 Result<std::vector<ReaderChunk>> simulate_readers(const World& world, const NewsroomSettings& settings);
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 namespace {
 
 std::vector<std::string> split_words(std::string_view text) {
@@ -68,4 +68,4 @@ const CommonWords& common_words() {
   return words;
 }
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

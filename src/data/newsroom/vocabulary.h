@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 
 // Words a theme is written with, by their role in a sentence.
 struct ThemeWords {
@@ -41,4 +41,4 @@ struct RawCategory {
 };
 std::span<const RawCategory> raw_categories();
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

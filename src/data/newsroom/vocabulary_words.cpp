@@ -3,7 +3,7 @@
 
 #include "data/newsroom/vocabulary.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 namespace {
 
 constexpr RawCategory categories[] = {
@@ -280,4 +280,4 @@ constexpr RawCategory categories[] = {
 
 std::span<const RawCategory> raw_categories() { return categories; }
 
-}  // namespace sotto::newsroom
+}  // namespace sotto::data::newsroom

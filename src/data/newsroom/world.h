@@ -10,7 +10,7 @@
 #include "data/newsroom/settings.h"
 #include "data/newsroom/vocabulary.h"
 
-namespace sotto::newsroom {
+namespace sotto::data::newsroom {
 
 // The newsroom's time: seconds since the midnight that opens the history period. Histories grow for two weeks
 // before the first recorded day, as MIND's do before its recorded week.
@@ -99,4 +99,21 @@ struct World {
 // Errors only for a headline file that cannot be used.
 Result<World> build_world(const NewsroomSettings& settings);
 
-}  // namespace sotto::newsroom
+// Where news come from: the built-in desks, which invent what an item is about, or a headline file, whose
+// lines bring their title along.
+
+struct Story {
+  ThemeMix mix;
+  std::string title;  // empty: to be written
+};
+
+struct Desks {
+  std::vector<Category> categories;
+  std::vector<Theme> themes;
+  std::vector<Story> stories;  // one per news item
+};
+
+// 17 categories with four themes each; stories drawn by the demand for themes.
+Desks built_in_desks(const NewsroomSettings& settings);
+
+}  // namespace sotto::data::newsroom

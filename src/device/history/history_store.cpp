@@ -8,10 +8,10 @@
 
 #include "base/binary_file.h"
 #include "base/byte_codec.h"
-#include "base/printable.h"
 #include "base/temporary_sibling.h"
+#include "base/utf8.h"
 
-namespace sotto {
+namespace sotto::device {
 
 namespace {
 
@@ -23,9 +23,9 @@ std::string label_of(const DevicePack& pack, std::size_t row) {
   return category == kNoCategory ? std::string() : pack.categories[category];
 }
 
-using Rows = std::unordered_map<std::string_view, std::size_t>;
-Rows rows_of(const PackItems& items) {
-  Rows rows;
+using RowOfItem = std::unordered_map<std::string_view, std::size_t>;
+RowOfItem rows_of(const PackItems& items) {
+  RowOfItem rows;
   for (std::size_t i = 0; i < items.size(); ++i) rows.emplace(items.ids[i], i);
   return rows;
 }
@@ -34,17 +34,17 @@ void add_label(std::vector<std::string>& labels, const std::string& label) {
   if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
 }
 
-Result<UtcTime> read_time(ByteReader& in) {
+Result<privacy::UtcTime> read_time(ByteReader& in) {
   const auto seconds = in.number<std::uint64_t>();
   if (seconds > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     return bad_input("the history holds an impossible time");
   }
-  const UtcTime time{std::chrono::seconds{static_cast<std::int64_t>(seconds)}};
-  SOTTO_CHECK(validate(time));
+  const privacy::UtcTime time{std::chrono::seconds{static_cast<std::int64_t>(seconds)}};
+  SOTTO_CHECK(privacy::validate(time));
   return time;
 }
 
-void write_time(ByteWriter& out, UtcTime time) {
+void write_time(ByteWriter& out, privacy::UtcTime time) {
   out.number(static_cast<std::uint64_t>(time.time_since_epoch().count()));
 }
 
@@ -182,8 +182,8 @@ std::vector<std::string> HistoryStore::known_labels(std::string_view item, const
   return labels;
 }
 
-Status HistoryStore::add(const DevicePack& pack, std::string_view item, UtcTime now) {
-  SOTTO_CHECK(validate(now));
+Status HistoryStore::add(const DevicePack& pack, std::string_view item, privacy::UtcTime now) {
+  SOTTO_CHECK(privacy::validate(now));
   const PackItems& items = pack.items;
   const auto found = std::find(items.ids.begin(), items.ids.end(), item);
   if (found == items.ids.end())
@@ -213,9 +213,9 @@ Status HistoryStore::add(const DevicePack& pack, std::string_view item, UtcTime 
 
 Status HistoryStore::clear() { return write({}); }
 
-Status HistoryStore::follow_labels(const DevicePack* before, const DevicePack& after, UtcTime now) {
-  SOTTO_CHECK(validate(now));
-  const Rows rows = rows_of(after.items);
+Status HistoryStore::follow_labels(const DevicePack* before, const DevicePack& after, privacy::UtcTime now) {
+  SOTTO_CHECK(privacy::validate(now));
+  const RowOfItem rows = rows_of(after.items);
   StoredHistory next = stored_;
   const auto relabel = [&](const std::string& item, const std::string& old, const std::string& label) {
     if (next.changes_are_lost) return;
@@ -249,8 +249,9 @@ Status HistoryStore::follow_labels(const DevicePack* before, const DevicePack& a
   return next == stored_ ? Status{} : write(std::move(next));
 }
 
-ReadableHistory HistoryStore::readable(const DevicePack& pack, const SensitivitySettings& sensitivity) const {
-  const Rows rows = rows_of(pack.items);
+ReadableHistory HistoryStore::readable(const DevicePack& pack,
+                                       const privacy::SensitivitySettings& sensitivity) const {
+  const RowOfItem rows = rows_of(pack.items);
   ReadableHistory history;
   std::vector<float> vector(pack.dimension);
   for (const StoredClick& click : stored_.clicks) {
@@ -262,7 +263,7 @@ ReadableHistory HistoryStore::readable(const DevicePack& pack, const Sensitivity
     } else {
       continue;
     }
-    CategorisedClick categorised{history.clicks.size(), {}};
+    privacy::CategorisedClick categorised{history.clicks.size(), {}};
     for (const std::string& label : click.labels) {
       const auto category = sensitivity.find(label);
       if (!category) {  // without a category it is sensitive, whatever else it was called
@@ -277,4 +278,4 @@ ReadableHistory HistoryStore::readable(const DevicePack& pack, const Sensitivity
   return history;
 }
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -24,12 +24,12 @@
 #include "device/query/query_mechanism.h"
 #include "privacy/ledger/ledger_clock.h"
 
-namespace sotto {
+namespace sotto::device {
 
 struct StoredClick {
   std::string item;
   std::vector<std::string> labels;  // categories, the first one first; an empty one: none
-  UtcTime time;
+  privacy::UtcTime time;
   std::string model;  // version that made the vector
   float scale = 0;    // vector = scale * numbers
   std::vector<std::int8_t> numbers;
@@ -39,7 +39,7 @@ struct StoredClick {
 // The operator's pack calls an item something else than before.
 struct LabelChange {
   std::string item, before, after;  // categories; empty: none
-  UtcTime time;                     // when this device learned of it
+  privacy::UtcTime time;            // when this device learned of it
   bool operator==(const LabelChange&) const = default;
 };
 
@@ -62,16 +62,16 @@ class HistoryStore {
   static Result<HistoryStore> open(const fs::path& path, std::size_t cap_per_category = default_cap);
 
   // The item must be in the pack. Clicking again moves it to the end.
-  Status add(const DevicePack& pack, std::string_view item, UtcTime now);
+  Status add(const DevicePack& pack, std::string_view item, privacy::UtcTime now);
   // Clicks and changed labels.
   Status clear();
   // Notes what a new pack calls otherwise. before: the pack that it replaces, if there is one.
-  Status follow_labels(const DevicePack* before, const DevicePack& after, UtcTime now);
+  Status follow_labels(const DevicePack* before, const DevicePack& after, privacy::UtcTime now);
 
   const std::vector<StoredClick>& clicks() const { return stored_.clicks; }
   const std::vector<LabelChange>& label_changes() const { return stored_.changes; }
   // The clicks a model can read: those whose items are in its pack, or whose vectors it made.
-  ReadableHistory readable(const DevicePack& pack, const SensitivitySettings& sensitivity) const;
+  ReadableHistory readable(const DevicePack& pack, const privacy::SensitivitySettings& sensitivity) const;
 
  private:
   HistoryStore(fs::path path, std::size_t cap) : path_(std::move(path)), cap_(cap) {}
@@ -86,4 +86,4 @@ class HistoryStore {
 std::string encode(const StoredHistory& history);
 Result<StoredHistory> decode_history(std::string_view bytes);
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -10,10 +10,10 @@
 
 #include "base/byte_codec.h"
 #include "base/chain_hash.h"
-#include "base/printable.h"
-#include "privacy/ledger/sensitivity.h"
+#include "base/utf8.h"
+#include "privacy/ledger/ledger_settings.h"
 
-namespace sotto {
+namespace sotto::device {
 
 namespace {
 
@@ -120,7 +120,7 @@ Status check(const DevicePack& pack) {
   SOTTO_CHECK(check_vector(pack.average_user, "average user", pack.dimension));
   SOTTO_CHECK(check_vector(pack.anonymous, "anonymous item", pack.dimension));
   // Names that a ledger accepts, each once.
-  SOTTO_CHECK(SensitivitySettings::create(pack.categories));
+  SOTTO_CHECK(privacy::SensitivitySettings::create(pack.categories));
   SOTTO_CHECK(check(pack.items, pack.dimension, pack.categories.size()));
   SOTTO_CHECK(make_user_model(pack));
   SOTTO_TRY(const std::string name, model_name(pack));
@@ -163,4 +163,4 @@ Result<UserModel> make_user_model(const DevicePack& pack) {
       {pack.user_model.kind, pack.dimension, pack.user_model.heads, pack.user_model.recent_clicks}, weights);
 }
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -14,7 +14,7 @@
 #include "device/model/user_model.h"
 #include "device/pack/tensor.h"
 
-namespace sotto {
+namespace sotto::device {
 
 inline constexpr std::uint16_t kNoCategory = 0xffff;
 
@@ -83,4 +83,4 @@ Result<PackItems> make_items(std::vector<PackItem> items, std::uint32_t dimensio
 // The user model with its weights as floats.
 Result<UserModel> make_user_model(const DevicePack& pack);
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace sotto {
+namespace sotto::device {
 
 namespace {
 
@@ -191,4 +191,4 @@ Status check(const PackTensor& tensor) {
   return {};
 }
 
-}  // namespace sotto
+}  // namespace sotto::device

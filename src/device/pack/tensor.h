@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::device {
 
 enum class NumberForm : std::uint8_t { f32, f16, i8 };
 
@@ -43,4 +43,4 @@ Status check(const PackTensor& tensor);
 std::uint16_t half_from_float(float value);  // to nearest, ties to even; overflow becomes infinite
 float float_from_half(std::uint16_t half);
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -9,23 +9,38 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/pack/device_pack.h"
-#include "device/query/drawn_query.h"
 #include "device/query/query_settings.h"
+#include "privacy/ledger/answer_cache.h"
 #include "privacy/ledger/charge.h"
 #include "privacy/noise/device_random.h"
+#include "privacy/serving/serving_mechanism.h"
 
-namespace sotto {
+namespace sotto::device {
+
+// What was drawn and may now be sent as often as wanted: everything in it is noise-protected or public.
+
+struct DrawnQuery {
+  std::string model;  // version whose basis or prototypes it refers to
+  privacy::ServingQuery answer;
+  bool operator==(const DrawnQuery&) const = default;
+};
+
+// As an answer cache keeps it.
+std::string encode(const DrawnQuery& query);
+Result<DrawnQuery> decode_drawn_query(std::string_view bytes);
 
 // Clicks whose vectors are known, oldest first. CategorisedClick::item is the row in `vectors`.
 struct ReadableHistory {
-  std::vector<CategorisedClick> clicks;
+  std::vector<privacy::CategorisedClick> clicks;
   std::vector<float> vectors;  // rows of the pack's dimension
 };
 
-PublicVectors public_vectors(const DevicePack& pack);
+privacy::PublicVectors public_vectors(const DevicePack& pack);
 
 // The newest `count` rows of the clicks chosen (by row), one behind the other.
 std::vector<float> newest_rows(const ReadableHistory& history, std::span<const std::uint64_t> chosen,
@@ -37,18 +52,18 @@ std::vector<float> user_vector(const UserModel& model, const DevicePack& pack,
 class QueryMechanism {
  public:
   static Result<QueryMechanism> create(const QuerySettings& settings, const DevicePack& pack,
-                                       ServingMechanisms table = serving_mechanisms());
+                                       privacy::ServingMechanisms table = privacy::serving_mechanisms());
 
   // What a draw will cost under a ledger's settings.
-  Release release(const LedgerSettings& ledger) const;
+  privacy::Release release(const privacy::LedgerSettings& ledger) const;
   // What the server learns from one draw: for statements and audits. None: it reads unprotected clicks only.
-  std::optional<PrivacyEvent> event() const;
+  std::optional<privacy::PrivacyEvent> event() const;
 
   // On all clicks, with noise. Refused when the settings ask for unprotected clicks only.
-  Result<DrawnQuery> draw(const ReadableHistory& history, DeviceRandom random) const;
+  Result<DrawnQuery> draw(const ReadableHistory& history, privacy::DeviceRandom random) const;
   // Exactly, on clicks that may leave the device as they are.
   Result<DrawnQuery> draw_unprotected(const ReadableHistory& history,
-                                      const SensitivitySettings& sensitivity) const;
+                                      const privacy::SensitivitySettings& sensitivity) const;
 
  private:
   struct Parts;
@@ -56,4 +71,39 @@ class QueryMechanism {
   std::shared_ptr<const Parts> parts_;
 };
 
-}  // namespace sotto
+// The only way from clicks to a query that leaves the device: settings, charge, draw, memory, and only then
+// bytes to send.
+//
+// One answer is drawn per period of the clock and used again until the period ends, whatever was clicked
+// meanwhile and whichever pack came in. When the budget is spent the last answer goes on being used (drawn
+// and paid once, sending it again tells nothing new); without one there is no answer.
+//
+// Uses the ledger and the generator, which must outlive it. Movable. One call at a time.
+
+struct PaidQuery {
+  DrawnQuery query;
+  privacy::UtcTime drawn, valid_until;
+  bool is_new = false;   // drawn and charged by this call
+  bool expired = false;  // the budget refused a new one
+};
+
+class PrivateQuery {
+ public:
+  // phase: when in the period answers are refreshed; drawn once per device.
+  static Result<PrivateQuery> open(const std::filesystem::path& answers, privacy::Ledger& ledger,
+                                   const QuerySettings& settings, std::chrono::seconds phase,
+                                   privacy::DeviceRandom random);
+
+  // None: the budget is spent and nothing was ever drawn.
+  Result<std::optional<PaidQuery>> ask(const QueryMechanism& mechanism, const ReadableHistory& history,
+                                       const privacy::ClockReading& now);
+
+ private:
+  PrivateQuery(privacy::Ledger& ledger, privacy::AnswerCache cache, privacy::DeviceRandom random)
+      : ledger_(&ledger), cache_(std::move(cache)), random_(random) {}
+  privacy::Ledger* ledger_;
+  privacy::AnswerCache cache_;
+  privacy::DeviceRandom random_;
+};
+
+}  // namespace sotto::device

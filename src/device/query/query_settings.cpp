@@ -2,11 +2,12 @@
 
 #include "base/settings.h"
 
-namespace sotto {
+namespace sotto::device {
 
 void QuerySettings::bind(SettingsTable& table) {
   std::vector<std::string> mechanisms;
-  for (const ServingMechanismEntry& entry : serving_mechanisms()) mechanisms.emplace_back(entry.name);
+  for (const privacy::ServingMechanismEntry& entry : privacy::serving_mechanisms())
+    mechanisms.emplace_back(entry.name);
   table.add_choice("mechanism", mechanism, mechanisms, "What an answer consists of")
       .add_choice("reads", reads, {"everything", "unprotected"},
                   "All clicks, charged; or only those of categories that are not sensitive, for nothing")
@@ -21,14 +22,15 @@ void QuerySettings::bind(SettingsTable& table) {
       .add("wanted", wanted, {1, 100'000}, "Items asked for, to be ranked again on the device");
 }
 
-MechanismSettings QuerySettings::of_mechanism() const {
-  return {.epsilon = reads_everything() ? std::optional(epsilon) : std::nullopt,
-          .delta = delta,
-          .rule = rule == "similarity" ? PrototypeRule::similarity : PrototypeRule::response,
-          .mode = mode == "paper" ? GuaranteeMode::paper : GuaranteeMode::sound,
-          .noise = noise == "gaussian" ? NoiseKind::gaussian : NoiseKind::laplace,
-          .clip = clip,
-          .padding = padding};
+privacy::MechanismSettings QuerySettings::of_mechanism() const {
+  return {
+      .epsilon = reads_everything() ? std::optional(epsilon) : std::nullopt,
+      .delta = delta,
+      .rule = rule == "similarity" ? privacy::PrototypeRule::similarity : privacy::PrototypeRule::response,
+      .mode = mode == "paper" ? privacy::GuaranteeMode::paper : privacy::GuaranteeMode::sound,
+      .noise = noise == "gaussian" ? privacy::NoiseKind::gaussian : privacy::NoiseKind::laplace,
+      .clip = clip,
+      .padding = padding};
 }
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -10,8 +10,10 @@
 #include "privacy/serving/serving_mechanism.h"
 
 namespace sotto {
-
 class SettingsTable;
+}
+
+namespace sotto::device {
 
 struct QuerySettings {
   std::string mechanism = "prototypes";  // a name of serving_mechanisms()
@@ -32,7 +34,7 @@ struct QuerySettings {
 
   void bind(SettingsTable& table);
   bool reads_everything() const { return reads == "everything"; }
-  MechanismSettings of_mechanism() const;
+  privacy::MechanismSettings of_mechanism() const;
 };
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -2,7 +2,7 @@
 
 #include "base/isa.h"
 
-namespace sotto {
+namespace sotto::device {
 
 SOTTO_MULTIVERSION void score_rows(const std::int8_t* numbers, const float* scales, std::size_t rows,
                                    std::size_t columns, const float* user, float* out) {
@@ -14,4 +14,4 @@ SOTTO_MULTIVERSION void score_rows(const std::int8_t* numbers, const float* scal
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sotto {
+namespace sotto::device {
 
 // out[i] = scales[i] * Σ_j numbers[i * columns + j] * user[j]
 void score_rows(const std::int8_t* numbers, const float* scales, std::size_t rows, std::size_t columns,
                 const float* user, float* out);
 
-}  // namespace sotto
+}  // namespace sotto::device

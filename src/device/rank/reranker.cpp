@@ -6,7 +6,7 @@
 
 #include "device/rank/pool_kernels.h"
 
-namespace sotto {
+namespace sotto::device {
 
 namespace {
 
@@ -80,4 +80,4 @@ std::vector<RankedItem> Reranker::rank_pool(std::span<const float> user, const S
   return best;
 }
 
-}  // namespace sotto
+}  // namespace sotto::device

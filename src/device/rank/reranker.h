@@ -14,7 +14,7 @@
 
 #include "device/pack/device_pack.h"
 
-namespace sotto {
+namespace sotto::device {
 
 struct RankedItem {
   std::string item;
@@ -39,4 +39,4 @@ class Reranker {
   std::unordered_map<std::string_view, std::size_t> rows_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -1,18 +1,107 @@
-#include "device/device.h"
+#include "device/sdk/device.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "base/random.h"
+#include "base/settings.h"
+#include "device/device.h"
 #include "device/history/history_store.h"
-#include "device/query/private_query.h"
-#include "device/sdk/device_ledger.h"
+#include "device/query/query_mechanism.h"
 #include "device/wire/pack_codec.h"
 #include "device/wire/query_wire.h"
+#include "privacy/ledger/ledger_record.h"
 #include "privacy/ledger/ledger_statement.h"
 
-namespace sotto {
+namespace sotto::device {
+
+namespace {
+constexpr double kNothing = 1e-9;  // ε for which no release exists
+}  // namespace
+
+Result<privacy::LedgerSettings> ledger_settings(const DeviceSettings& settings,
+                                                std::vector<std::string> known,
+                                                const std::vector<std::string>& pack_categories) {
+  const auto add = [&](std::string_view category) {
+    if (std::find(known.begin(), known.end(), category) == known.end()) known.emplace_back(category);
+  };
+  add(kUncategorised);
+  for (const std::string& category : pack_categories) add(category);
+  // A person may decide about a category before the first pack names it.
+  for (const std::string& category : settings.not_sensitive) add(category);
+  if (std::find(settings.not_sensitive.begin(), settings.not_sensitive.end(), kUncategorised) !=
+      settings.not_sensitive.end()) {
+    return bad_input("items without a category are always sensitive");
+  }
+  SOTTO_TRY(auto sensitivity, privacy::SensitivitySettings::create(std::move(known), settings.not_sensitive));
+  std::vector<privacy::LedgerBudget> budgets;
+  const auto budget = [&](privacy::BudgetWindow window, double epsilon) {
+    if (epsilon > 0) budgets.push_back({window, std::nullopt, epsilon, settings.budget_delta});
+  };
+  budget(privacy::BudgetWindow::day, settings.day_epsilon);
+  budget(privacy::BudgetWindow::month, settings.month_epsilon);
+  budget(privacy::BudgetWindow::lifetime, settings.lifetime_epsilon);
+  // Who tells nothing needs no budget; the ledger wants one all the same.
+  const bool tells = settings.ranking == "private" && settings.query.reads_everything();
+  if (!tells && budgets.empty()) budget(privacy::BudgetWindow::lifetime, kNothing);
+  return privacy::LedgerSettings{privacy::Unit::user, privacy::Adjacency::replace_one,
+                                 privacy::RequestOrder::adaptive, std::move(sensitivity), std::move(budgets)};
+}
+
+Result<privacy::Ledger> open_ledger(const fs::path& path, const DeviceSettings& settings,
+                                    const privacy::ClockReading& now, const privacy::LedgerOptions& options) {
+  std::error_code unreadable;
+  if (fs::exists(path, unreadable) || unreadable) return privacy::Ledger::open(path, now, options);
+  SOTTO_TRY(const auto wanted, ledger_settings(settings, {}, {}));
+  return privacy::Ledger::create(path, wanted, now, options);
+}
+
+Status follow(privacy::Ledger& ledger, const DeviceSettings& settings,
+              const std::vector<std::string>& pack_categories, const privacy::ClockReading& now) {
+  const privacy::LedgerSettings before = ledger.settings();
+  SOTTO_TRY(const auto after, ledger_settings(settings, before.sensitivity.categories(), pack_categories));
+  // The time is the same in both, so equal bytes are equal settings.
+  if (encode(privacy::SettingsRecord{now.wall, before}) == encode(privacy::SettingsRecord{now.wall, after}))
+    return {};
+  return ledger.change_settings(after, now);
+}
+
+std::chrono::seconds phase_of(const privacy::Ledger& ledger, std::chrono::seconds period) {
+  std::uint64_t number = 0;
+  const std::string id = ledger.id();
+  std::from_chars(id.data(), id.data() + std::min<std::size_t>(id.size(), 16), number, 16);
+  return std::chrono::seconds(number % static_cast<std::uint64_t>(period.count()));
+}
+
+void DeviceSettings::bind(SettingsTable& table) {
+  table.add_choice("ranking", ranking, {"private", "popular", "local"},
+                   "Ask privately, ask for the public list, or rank the pack without asking");
+  query.bind(table);
+  table.add("day_epsilon", day_epsilon, {0, 1e6}, "Budget per day; 0 for none")
+      .add("month_epsilon", month_epsilon, {0, 1e6}, "Budget per month; 0 for none")
+      .add("lifetime_epsilon", lifetime_epsilon, {0, 1e6}, "Budget for ever; 0 for none")
+      .add("budget_delta", budget_delta, {1e-12, 1e-3}, "Delta of the budgets")
+      .add("clicks_per_category", clicks_per_category, {1, 10'000},
+           "Clicks kept on the device, newest first");
+}
+
+std::string_view name(Recommendations::Source source) {
+  switch (source) {
+    case Recommendations::Source::fresh_query:
+      return "fresh query";
+    case Recommendations::Source::repeated_query:
+      return "repeated query";
+    case Recommendations::Source::expired_query:
+      return "expired query";
+    case Recommendations::Source::popular:
+      return "popular";
+    case Recommendations::Source::local:
+      return "local";
+  }
+  return "unknown";
+}
 
 namespace {
 
@@ -46,21 +135,24 @@ struct Installed {
 }  // namespace
 
 struct Device::State {
-  State(fs::path where, DeviceSettings wanted, DeviceEnvironment around, Ledger book, HistoryStore clicks)
+  State(fs::path where, DeviceSettings wanted, DeviceEnvironment around, privacy::Ledger book,
+        HistoryStore clicks)
       : folder(std::move(where)),
         settings(std::move(wanted)),
         environment(std::move(around)),
-        random(environment.simulated != nullptr ? DeviceRandom::simulated(*environment.simulated)
-                                                : DeviceRandom(secure)),
+        random(environment.simulated != nullptr ? privacy::DeviceRandom::simulated(*environment.simulated)
+                                                : privacy::DeviceRandom(secure)),
         ledger(std::move(book)),
         history(std::move(clicks)) {}
 
   fs::path pack_path() const { return folder / "pack.sotto"; }
-  ClockReading now() const { return environment.clock ? environment.clock() : read_system_clocks(); }
+  privacy::ClockReading now() const {
+    return environment.clock ? environment.clock() : privacy::read_system_clocks();
+  }
 
   Status adopt(std::string_view bytes, bool store) {
     SOTTO_TRY(auto pack, decode_pack(bytes));
-    SOTTO_TRY(auto version, sotto::pack_version(bytes));
+    SOTTO_TRY(auto version, sotto::device::pack_version(bytes));
     SOTTO_TRY(auto user_model, make_user_model(pack));
     SOTTO_CHECK(follow(ledger, settings, pack.categories, now()));
     SOTTO_CHECK(history.follow_labels(installed ? &installed->pack : nullptr, pack, now().wall));
@@ -92,9 +184,9 @@ struct Device::State {
 
   // What the ledger would say to one more answer.
   Result<std::string> why_no_answer() {
-    const Release release = mechanism->release(ledger.settings());
+    const privacy::Release release = mechanism->release(ledger.settings());
     SOTTO_TRY(const auto refusals, ledger.refusals(release, now()));
-    for (const Refusal& refusal : refusals) {
+    for (const privacy::Refusal& refusal : refusals) {
       if (!refusal.fits_alone)
         return fmt::format(
             "one answer tells more than the whole budget of epsilon {:g} allows: raise the budget, or ask "
@@ -102,10 +194,11 @@ struct Device::State {
             "a smaller epsilon than {:g}",
             refusal.state.budget.epsilon, settings.query.epsilon);
     }
-    const auto closed = std::find_if(refusals.begin(), refusals.end(),
-                                     [](const Refusal& refusal) { return refusal.state.closed.has_value(); });
+    const auto closed = std::find_if(refusals.begin(), refusals.end(), [](const privacy::Refusal& refusal) {
+      return refusal.state.closed.has_value();
+    });
     if (closed != refusals.end()) {
-      return std::string(*closed->state.closed == ClosingReason::clock_mended
+      return std::string(*closed->state.closed == privacy::ClosingReason::clock_mended
                              ? "the budget counts as spent because the ledger's clock was mended"
                              : "the budget counts as spent because nothing tells what was charged before; on "
                                "first use the host states it");
@@ -117,8 +210,8 @@ struct Device::State {
   DeviceSettings settings;
   DeviceEnvironment environment;
   SecureRandom secure;
-  DeviceRandom random;
-  Ledger ledger;
+  privacy::DeviceRandom random;
+  privacy::Ledger ledger;
   HistoryStore history;
   std::optional<PrivateQuery> query;
   std::unique_ptr<const Installed> installed;
@@ -128,8 +221,8 @@ struct Device::State {
 Result<Device> Device::open(const fs::path& folder, const DeviceSettings& settings,
                             DeviceEnvironment environment) {
   SOTTO_CHECK(make_private_folder(folder));
-  const ClockReading now = environment.clock ? environment.clock() : read_system_clocks();
-  SOTTO_TRY(auto ledger, open_ledger(folder / kLedgerFileName, settings, now,
+  const privacy::ClockReading now = environment.clock ? environment.clock() : privacy::read_system_clocks();
+  SOTTO_TRY(auto ledger, open_ledger(folder / privacy::kLedgerFileName, settings, now,
                                      {environment.anchor, environment.first_use}));
   SOTTO_CHECK(follow(ledger, settings, {}, now));
   SOTTO_TRY(auto history, HistoryStore::open(folder / "history.sotto",
@@ -215,7 +308,7 @@ Result<Recommendations> Device::recommend(Transport& transport, std::size_t coun
   if (state.settings.ranking != "local") {
     RecommendRequest popular;
     popular.model = installed.pack.model;
-    popular.query = PopularQuery{};
+    popular.query = privacy::PopularQuery{};
     popular.count = wanted;
     result.source = Recommendations::Source::popular;
     const Status asked = ask_server(popular);
@@ -227,11 +320,11 @@ Result<Recommendations> Device::recommend(Transport& transport, std::size_t coun
   return result;
 }
 
-Result<LedgerStatement> Device::statement() { return state_->ledger.statement(state_->now()); }
+Result<privacy::LedgerStatement> Device::statement() { return state_->ledger.statement(state_->now()); }
 
 Device::Device(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Device::Device(Device&&) noexcept = default;
 Device& Device::operator=(Device&&) noexcept = default;
 Device::~Device() = default;
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -1,10 +1,13 @@
 #include "device/wire/pack_codec.h"
 
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
 #include "base/chain_hash.h"
-#include "device/wire/aligned_bytes.h"
 #include "device/wire/pack_tables.h"
 
-namespace sotto {
+namespace sotto::device {
 
 Result<std::string> encode_pack(const DevicePack& pack) {
   SOTTO_CHECK(check(pack));
@@ -58,4 +61,136 @@ Result<std::string> pack_version(std::string_view bytes) {
   return to_hex(hash);
 }
 
-}  // namespace sotto
+namespace {
+
+bool same_item(const PackItems& a, std::size_t i, const PackItems& b, std::size_t j) {
+  const std::size_t width = a.vectors.columns();
+  const auto row_of = [&](const PackItems& items, std::size_t row) {
+    return std::span(items.vectors.data).subspan(row * width, width);
+  };
+  return a.ids[i] == b.ids[j] && a.published[i] == b.published[j] && a.categories[i] == b.categories[j] &&
+         a.vectors.scales[i] == b.vectors.scales[j] && std::ranges::equal(row_of(a, i), row_of(b, j));
+}
+
+void append_item(PackItems& to, const PackItems& from, std::size_t row) {
+  const std::size_t width = from.vectors.columns();
+  const auto* numbers = from.vectors.data.data() + row * width;
+  to.ids.push_back(from.ids[row]);
+  to.published.push_back(from.published[row]);
+  to.categories.push_back(from.categories[row]);
+  to.vectors.data.insert(to.vectors.data.end(), numbers, numbers + width);
+  to.vectors.scales.push_back(from.vectors.scales[row]);
+  to.vectors.shape[0] += 1;
+}
+
+PackItems no_items(std::uint32_t dimension) {
+  PackItems items;
+  items.vectors = {"items", {0, dimension}, NumberForm::i8, {}, {}};
+  return items;
+}
+
+bool begins_with(const std::vector<std::string>& all, const std::vector<std::string>& first) {
+  return first.size() <= all.size() && std::equal(first.begin(), first.end(), all.begin());
+}
+
+// Everything but items and categories.
+bool same_model(const DevicePack& a, const DevicePack& b) {
+  return a.model == b.model && a.dimension == b.dimension && a.user_model == b.user_model &&
+         a.basis == b.basis && a.prototypes == b.prototypes && a.average_user == b.average_user &&
+         a.anonymous == b.anonymous;
+}
+
+// Both are in the pool's order.
+PackItems merge(const PackItems& old, const std::vector<std::uint32_t>& removed, const PackItems& added,
+                std::uint32_t dimension) {
+  PackItems merged = no_items(dimension);
+  std::size_t next_removed = 0;
+  std::size_t next_added = 0;
+  const auto add_before = [&](std::size_t i) {
+    while (next_added < added.size() &&
+           (i == old.size() || std::tie(added.published[next_added], added.ids[next_added]) <
+                                   std::tie(old.published[i], old.ids[i]))) {
+      append_item(merged, added, next_added++);
+    }
+  };
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    if (next_removed < removed.size() && removed[next_removed] == i) {
+      ++next_removed;
+      continue;
+    }
+    add_before(i);
+    append_item(merged, old, i);
+  }
+  add_before(old.size());
+  return merged;
+}
+
+}  // namespace
+
+Result<std::string> encode_delta(std::string_view old_bytes, std::string_view new_bytes) {
+  SOTTO_TRY(const DevicePack old, decode_pack(old_bytes));
+  SOTTO_TRY(const DevicePack later, decode_pack(new_bytes));
+  if (!same_model(old, later) || !begins_with(later.categories, old.categories)) {
+    return bad_input("the packs differ in more than their items: send the whole pack");
+  }
+  SOTTO_TRY(const std::string from, pack_version(old_bytes));
+  SOTTO_TRY(const std::string to, pack_version(new_bytes));
+  std::unordered_map<std::string_view, std::size_t> before;
+  for (std::size_t i = 0; i < old.items.size(); ++i) before.emplace(old.items.ids[i], i);
+  std::vector<bool> kept(old.items.size(), false);
+  PackItems added = no_items(old.dimension);
+  for (std::size_t j = 0; j < later.items.size(); ++j) {
+    const auto found = before.find(later.items.ids[j]);
+    if (found != before.end() && same_item(old.items, found->second, later.items, j)) {
+      kept[found->second] = true;
+    } else {
+      append_item(added, later.items, j);
+    }
+  }
+  std::vector<std::uint32_t> removed;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (!kept[i]) removed.push_back(static_cast<std::uint32_t>(i));
+  }
+  flatbuffers::FlatBufferBuilder builder(added.vectors.data.size() + (1U << 12U));
+  const auto from_text = builder.CreateString(from);
+  const auto to_text = builder.CreateString(to);
+  const auto removed_rows = builder.CreateVector(removed);
+  const auto added_items = pack_tables::write(builder, added);
+  const auto categories = builder.CreateVectorOfStrings(later.categories);
+  builder.Finish(wire::CreatePackDelta(builder, pack_tables::kFormat, from_text, to_text, removed_rows,
+                                       added_items, categories),
+                 pack_tables::kIdentifier);
+  return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
+}
+
+Result<std::string> apply_delta(std::string_view old_bytes, std::string_view delta) {
+  if (delta.size() > kMaxPackBytes) return bad_input("the delta has more than {} bytes", kMaxPackBytes);
+  const AlignedBytes aligned(delta);
+  flatbuffers::Verifier verifier(aligned.data(), aligned.size());
+  if (!verifier.VerifyBuffer<wire::PackDelta>(pack_tables::kIdentifier)) {
+    return bad_input("these bytes are not a pack delta, or are damaged: fetch the whole pack");
+  }
+  const auto& table = *flatbuffers::GetRoot<wire::PackDelta>(aligned.data());
+  SOTTO_TRY(const std::string version, pack_version(old_bytes));
+  if (table.format() != pack_tables::kFormat || table.from()->str() != version) {
+    return bad_input("the delta is not for the pack that is installed: fetch the whole pack");
+  }
+  SOTTO_TRY(DevicePack pack, decode_pack(old_bytes));
+  const std::vector<std::uint32_t> removed = pack_tables::read(*table.removed());
+  for (std::size_t i = 0; i < removed.size(); ++i) {
+    if (removed[i] >= pack.items.size() || (i > 0 && removed[i - 1] >= removed[i])) {
+      return bad_input("the delta removes items that are not there: fetch the whole pack");
+    }
+  }
+  SOTTO_TRY(const PackItems added, pack_tables::read(*table.added()));
+  pack.categories = pack_tables::read(*table.categories());
+  SOTTO_CHECK(check(added, pack.dimension, pack.categories.size()));
+  pack.items = merge(pack.items, removed, added, pack.dimension);
+  SOTTO_TRY(std::string bytes, encode_pack(pack));
+  SOTTO_TRY(const std::string arrived, pack_version(bytes));
+  if (arrived != table.to()->str())
+    return bad_input("the delta does not lead to the pack it names: fetch the whole pack");
+  return bytes;
+}
+
+}  // namespace sotto::device

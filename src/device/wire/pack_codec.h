@@ -9,7 +9,7 @@
 
 #include "device/pack/device_pack.h"
 
-namespace sotto {
+namespace sotto::device {
 
 constexpr std::size_t kMaxPackBytes = std::size_t{1} << 30;
 
@@ -27,4 +27,4 @@ Result<std::string> encode_delta(std::string_view old_bytes, std::string_view ne
 // says.
 Result<std::string> apply_delta(std::string_view old_bytes, std::string_view delta);
 
-}  // namespace sotto
+}  // namespace sotto::device

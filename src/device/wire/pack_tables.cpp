@@ -1,6 +1,6 @@
 #include "device/wire/pack_tables.h"
 
-namespace sotto::pack_tables {
+namespace sotto::device::pack_tables {
 
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
@@ -71,4 +71,4 @@ std::vector<std::string> read(const flatbuffers::Vector<flatbuffers::Offset<flat
   return copied;
 }
 
-}  // namespace sotto::pack_tables
+}  // namespace sotto::device::pack_tables

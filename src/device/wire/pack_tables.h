@@ -2,13 +2,41 @@
 // Between the parts of a pack and their FlatBuffers tables. Private to wire/.
 
 #include <bit>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <string_view>
 #include <type_traits>
 
 #include "device/pack/device_pack.h"
 #include "proto/serving_generated.h"
 
-namespace sotto::pack_tables {
+namespace sotto::device {
+
+// Bytes from outside where FlatBuffers can read them: its scalars must lie aligned, which a view into some
+// message need not be. Copies only when it has to. The view must outlive it.
+
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(std::string_view bytes)
+      : data_(reinterpret_cast<const std::uint8_t*>(bytes.data())), size_(bytes.size()) {
+    if (reinterpret_cast<std::uintptr_t>(data_) % alignof(std::uint64_t) == 0) return;
+    copy_ = std::make_unique<std::uint64_t[]>(size_ / sizeof(std::uint64_t) + 1);
+    std::memcpy(copy_.get(), bytes.data(), size_);
+    data_ = reinterpret_cast<const std::uint8_t*>(copy_.get());
+  }
+  const std::uint8_t* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  const std::uint8_t* data_;
+  std::size_t size_;
+  std::unique_ptr<std::uint64_t[]> copy_;
+};
+
+}  // namespace sotto::device
+
+namespace sotto::device::pack_tables {
 
 constexpr std::uint32_t kFormat = 1;
 constexpr const char* kIdentifier = "SOSV";  // file_identifier of proto/serving.fbs
@@ -33,4 +61,4 @@ std::vector<T> read(const flatbuffers::Vector<T>& numbers) {
   return copied;
 }
 
-}  // namespace sotto::pack_tables
+}  // namespace sotto::device::pack_tables

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/printable.h"
-#include "device/wire/aligned_bytes.h"
+#include "base/utf8.h"
 #include "device/wire/pack_tables.h"
 
-namespace sotto {
+namespace sotto::device {
 
 namespace {
 
@@ -43,8 +42,8 @@ Status check_query(const std::vector<std::uint32_t>& prototypes) {
   }
   return {};
 }
-Status check_query(const PopularQuery&) { return {}; }
-Status check_query(const MechanismQuery& own) {
+Status check_query(const privacy::PopularQuery&) { return {}; }
+Status check_query(const privacy::MechanismQuery& own) {
   if (own.mechanism.empty()) return bad_input("the query does not name its mechanism");
   SOTTO_CHECK(check_name(own.mechanism, "the mechanism"));
   if (own.bytes.size() > WireLimits::mechanism_bytes)
@@ -81,7 +80,7 @@ std::string encode(const RecommendRequest& request) {
   } else if (const auto* prototypes = std::get_if<std::vector<std::uint32_t>>(&request.query)) {
     kind = wire::Query::prototypes;
     query = wire::CreatePrototypeQuery(builder, builder.CreateVector(*prototypes)).Union();
-  } else if (const auto* own = std::get_if<MechanismQuery>(&request.query)) {
+  } else if (const auto* own = std::get_if<privacy::MechanismQuery>(&request.query)) {
     kind = wire::Query::mechanism;
     const auto name = builder.CreateString(own->mechanism);
     const auto bytes =
@@ -114,11 +113,11 @@ Result<RecommendRequest> decode_recommend_request(std::string_view bytes) {
       request.query = pack_tables::read(*table.query_as_prototypes()->prototypes());
       break;
     case wire::Query::popular:
-      request.query = PopularQuery{};
+      request.query = privacy::PopularQuery{};
       break;
     case wire::Query::mechanism: {
       const auto& own = *table.query_as_mechanism();
-      request.query = MechanismQuery{
+      request.query = privacy::MechanismQuery{
           own.mechanism()->str(), {reinterpret_cast<const char*>(own.bytes()->data()), own.bytes()->size()}};
       break;
     }
@@ -171,4 +170,4 @@ RecommendRequest request_of(const DrawnQuery& query, std::uint32_t count) {
   return request;
 }
 
-}  // namespace sotto
+}  // namespace sotto::device

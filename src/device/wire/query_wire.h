@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "device/query/drawn_query.h"
+#include "device/query/query_mechanism.h"
 
-namespace sotto {
+namespace sotto::device {
 
 struct RecommendRequest {
   std::string model;
-  ServingQuery query;
+  privacy::ServingQuery query;
   std::uint32_t count = 0;
   // What the reader asked for on the page, never derived from the history.
   std::vector<std::string> categories;
@@ -50,4 +50,4 @@ Result<RecommendAnswer> decode_recommend_answer(std::string_view bytes);
 
 RecommendRequest request_of(const DrawnQuery& query, std::uint32_t count);
 
-}  // namespace sotto
+}  // namespace sotto::device

@@ -4,7 +4,7 @@
 #include "eval/experiments/news_settings.h"
 #include "eval/experiments/paper_experiments.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
@@ -118,7 +118,7 @@ struct Printed {
 };
 constexpr Printed table3[] = {{64.21, 10.01, 0.69},  {65.55, 23.74, 2.44},   {65.92, 59.32, 9.03},
                               {67.05, 84.54, 19.55}, {67.44, 221.29, 51.92}, {67.50, 673.28, 117.04}};
-static_assert(std::size(table3) == std::size(bert_sizes));
+static_assert(std::size(table3) == std::size(model::bert_sizes));
 
 // At MIND's shape: a union of 1,320 items of 400 numbers, a client's own 114 titles.
 constexpr std::int64_t union_items = 1320, vector_size = 400, own_titles = 114, timed_titles = 8, pieces = 30;
@@ -139,9 +139,9 @@ Result<GridExtra> cost_table(bool quick) {
   plot.log_y = true;
   plot.series = {{"FedRec", SeriesStyle::line_and_points, {}, {}, {}},
                  {"Efficient-FedRec", SeriesStyle::line_and_points, {}, {}, {}}};
-  const std::size_t timed = quick ? 3 : std::size(bert_sizes);
-  for (std::size_t i = 0; i < std::size(bert_sizes); ++i) {
-    SOTTO_TRY(const auto config, bert_of_size(bert_sizes[i]));
+  const std::size_t timed = quick ? 3 : std::size(model::bert_sizes);
+  for (std::size_t i = 0; i < std::size(model::bert_sizes); ++i) {
+    SOTTO_TRY(const auto config, model::bert_of_size(model::bert_sizes[i]));
     const auto parameters = static_cast<double>(bert_parameters(config) + user_model_parameters());
     const double whole = 2e-6 * parameters,
                  split = 2e-6 * static_cast<double>(union_items * vector_size + user_model_parameters());
@@ -150,12 +150,12 @@ Result<GridExtra> cost_table(bool quick) {
       seconds = TableCell::number(
           bert_pass_seconds(config, timed_titles, pieces) * static_cast<double>(own_titles) / timed_titles,
           2);
-    table.rows.push_back({TableCell::words(std::string(bert_sizes[i])),
+    table.rows.push_back({TableCell::words(std::string(model::bert_sizes[i])),
                           TableCell::number(static_cast<double>(bert_parameters(config)), 0),
                           TableCell::number(whole, 2), TableCell::number(table3[i].floats, 2),
                           TableCell::number(split, 2), TableCell::number(2.18, 2), seconds,
                           TableCell::number(table3[i].client_seconds, 2)});
-    plot.categories.emplace_back(bert_sizes[i]);
+    plot.categories.emplace_back(model::bert_sizes[i]);
     for (PlotSeries& series : plot.series) series.x.push_back(static_cast<double>(i));
     plot.series[0].y.push_back(whole);
     plot.series[1].y.push_back(split);
@@ -181,10 +181,10 @@ Result<Grid> efficient_bert_sizes(const GridContext& context) {
   grid.options = {"checkpoints"};
   const fs::path checkpoints = context.option("checkpoints");
   const Settings rounds = efficient_settings(context, false) + efficient_bert_settings(context);
-  for (std::size_t i = 0; i < std::size(bert_sizes) && !checkpoints.empty(); ++i) {
-    const fs::path folder = checkpoints / bert_sizes[i];
+  for (std::size_t i = 0; i < std::size(model::bert_sizes) && !checkpoints.empty(); ++i) {
+    const fs::path folder = checkpoints / model::bert_sizes[i];
     if (fs::exists(folder / "config.json"))
-      grid.rows.push_back({std::string(bert_sizes[i]),
+      grid.rows.push_back({std::string(model::bert_sizes[i]),
                            "efficient-fedrec",
                            rounds + Settings{"bert=" + folder.string(), "news_learning_rate=0.00005"},
                            "",
@@ -194,7 +194,7 @@ Result<Grid> efficient_bert_sizes(const GridContext& context) {
     return bad_input("{} has no folder tiny, mini, small, medium, base or large with a config.json",
                      checkpoints.string());
   if (grid.rows.empty()) grid.rows.push_back({"tiny, random weights", "efficient-fedrec", rounds});
-  grid.extra = [quick = context.quick](const Dataset&) { return cost_table(quick); };
+  grid.extra = [quick = context.quick](const data::Dataset&) { return cost_table(quick); };
   return grid;
 }
 
@@ -228,9 +228,8 @@ Result<Grid> efficient_group_size(const GridContext& context) {
                          "Efficient-FedRec",
                          static_cast<double>(size)});
   constexpr std::size_t mind_numbers = 1320 * 400 + 560400;
-  grid.extra = [sizes, numbers = context.pick<std::size_t>(mind_numbers, 1 << 16)](const Dataset& dataset) {
-    return group_costs(dataset, sizes, numbers);
-  };
+  grid.extra = [sizes, numbers = context.pick<std::size_t>(mind_numbers, 1 << 16)](
+                   const data::Dataset& dataset) { return group_costs(dataset, sizes, numbers); };
   return grid;
 }
 
@@ -255,4 +254,4 @@ Result<Grid> efficient_users(const GridContext& context) {
   return grid;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -12,9 +12,9 @@
 #include "secagg/shared/parameters.h"
 #endif
 
-namespace sotto {
+namespace sotto::eval {
 
-std::int64_t bert_parameters(const BertConfig& config) {
+std::int64_t bert_parameters(const model::BertConfig& config) {
   const std::int64_t d = config.hidden, norm = 2 * d;
   const std::int64_t attention = 4 * (d * d + d) + norm,
                      feed_forward = 2 * d * config.intermediate + config.intermediate + d + norm;
@@ -28,15 +28,15 @@ std::int64_t user_model_parameters() {
   return attention + query;
 }
 
-double bert_pass_seconds(const BertConfig& config, std::int64_t titles, std::int64_t pieces) {
-  BertModel bert(config);
+double bert_pass_seconds(const model::BertConfig& config, std::int64_t titles, std::int64_t pieces) {
+  model::BertModel bert(config);
   bert.random_start();
   std::vector<std::int64_t> words, offsets = {0};
   for (std::int64_t title = 0; title < titles; ++title) {
     for (std::int64_t i = 0; i < pieces; ++i) words.push_back((title * pieces + i) % config.vocabulary);
     offsets.push_back(static_cast<std::int64_t>(words.size()));
   }
-  const Segments texts(std::move(offsets));
+  const model::Segments texts(std::move(offsets));
   const auto start = std::chrono::steady_clock::now();
   bert.forward(words, texts).sum().backward();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -56,15 +56,15 @@ Result<SumSeconds> secure_sum_seconds([[maybe_unused]] std::int64_t group,
                                       [[maybe_unused]] std::size_t numbers) {
 #ifdef SOTTO_HAVE_PROTOCOL
   constexpr unsigned bits = 16;
-  SOTTO_TRY(const auto parameters, find_parameters({.clients = static_cast<std::uint32_t>(group),
-                                                    .corrupted = 0.1,
-                                                    .dropping = 0.1,
-                                                    .server = ServerModel::semi_honest}));
-  SOTTO_TRY(const auto timing,
-            time_round(parameters, {numbers, bits}, 0, [&](std::uint32_t client) -> Result<RingVector> {
-              const std::vector<std::uint32_t> same(numbers, client);
-              return RingVector::of(std::span(same), bits);
-            }));
+  SOTTO_TRY(const auto parameters, secagg::find_parameters({.clients = static_cast<std::uint32_t>(group),
+                                                            .corrupted = 0.1,
+                                                            .dropping = 0.1,
+                                                            .server = secagg::ServerModel::semi_honest}));
+  SOTTO_TRY(const auto timing, bench::time_round(parameters, {numbers, bits}, 0,
+                                                 [&](std::uint32_t client) -> Result<secagg::RingVector> {
+                                                   const std::vector<std::uint32_t> same(numbers, client);
+                                                   return secagg::RingVector::of(std::span(same), bits);
+                                                 }));
   return SumSeconds{timing.client_seconds, timing.server_seconds};
 #else
   return SumSeconds{};
@@ -73,16 +73,16 @@ Result<SumSeconds> secure_sum_seconds([[maybe_unused]] std::int64_t group,
 
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> training_items(const Dataset& dataset, std::size_t negatives,
+std::vector<std::vector<std::uint32_t>> training_items(const data::Dataset& dataset, std::size_t negatives,
                                                        std::uint64_t seed) {
   std::vector<std::vector<std::uint32_t>> sets;
   for (std::size_t user = 0; user < dataset.user_count(); ++user) {
     std::vector<std::uint32_t> items;
     SeededRandom random(seed, Purpose::negative_sampling, 0, static_cast<std::uint32_t>(user));
-    const auto [first, last] = dataset.impressions_of(static_cast<UserId>(user));
+    const auto [first, last] = dataset.impressions_of(static_cast<data::UserId>(user));
     for (std::size_t i = first; i < last; ++i) {
-      const Impression impression = dataset.impression(i);
-      if (impression.split != Split::train) continue;
+      const data::Impression impression = dataset.impression(i);
+      if (impression.split != data::Split::train) continue;
       const auto recent = impression.history.last(std::min(max_history, impression.history.size()));
       items.insert(items.end(), recent.begin(), recent.end());
       std::vector<std::uint32_t> others;
@@ -103,7 +103,7 @@ std::vector<std::vector<std::uint32_t>> training_items(const Dataset& dataset, s
   return sets;
 }
 
-Result<GridExtra> group_costs(const Dataset& dataset, const std::vector<std::int64_t>& group_sizes,
+Result<GridExtra> group_costs(const data::Dataset& dataset, const std::vector<std::int64_t>& group_sizes,
                               std::size_t numbers) {
   GridExtra extra;
   const auto sets = training_items(dataset, negatives_per_click, grouping_seed);
@@ -124,7 +124,7 @@ Result<GridExtra> group_costs(const Dataset& dataset, const std::vector<std::int
   for (const std::int64_t group : group_sizes) {
     if (static_cast<std::size_t>(group) > sets.size()) continue;
     SOTTO_TRY(const auto statistics,
-              union_statistics(sets, static_cast<std::uint64_t>(group), grouping_seed));
+              secagg::union_statistics(sets, static_cast<std::uint64_t>(group), grouping_seed));
     SOTTO_TRY(const SumSeconds sum, secure_sum_seconds(group, numbers));
     table.rows.push_back(
         {TableCell::number(static_cast<double>(group), 0), TableCell::number(statistics.items_per_user, 1),
@@ -140,4 +140,4 @@ Result<GridExtra> group_costs(const Dataset& dataset, const std::vector<std::int
   return extra;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -9,26 +9,26 @@
 #include "eval/experiments/grid/grid.h"
 #include "model/bert/bert_config.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 // Numbers that BertModel learns.
-std::int64_t bert_parameters(const BertConfig& config);
+std::int64_t bert_parameters(const model::BertConfig& config);
 
 // The user model of NRMS at the papers' size: self-attention of 20 heads of 20 over 400 numbers, pooling 200.
 std::int64_t user_model_parameters();
 
 // Seconds of one pass forward and back over `titles` titles of `pieces` word pieces, random weights, on this
 // machine. Large sizes take as much memory as their weights, their gradients and the activations.
-double bert_pass_seconds(const BertConfig& config, std::int64_t titles, std::int64_t pieces);
+double bert_pass_seconds(const model::BertConfig& config, std::int64_t titles, std::int64_t pieces);
 
 // The items that a user's training touches: clicks before and in training impressions, and the items shown
 // there that were not clicked, as far as samples of `negatives` per click would draw them. By user.
-std::vector<std::vector<std::uint32_t>> training_items(const Dataset& dataset, std::size_t negatives,
+std::vector<std::vector<std::uint32_t>> training_items(const data::Dataset& dataset, std::size_t negatives,
                                                        std::uint64_t seed);
 
 // By group size: size of the union, share of it that one user alone holds, and seconds of a secure sum of
 // `numbers` 16-bit numbers (left out where the build has no secure aggregation).
-Result<GridExtra> group_costs(const Dataset& dataset, const std::vector<std::int64_t>& group_sizes,
+Result<GridExtra> group_costs(const data::Dataset& dataset, const std::vector<std::int64_t>& group_sizes,
                               std::size_t numbers);
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -12,7 +12,7 @@
 #include "base/files.h"
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 struct Grid;
 struct GridContext;
@@ -59,4 +59,4 @@ Result<const ExperimentEntry*> find_experiment(std::string_view name);
 // newsroom below `out`.
 Result<ExperimentResult> run_experiment(const ExperimentEntry& entry, const ExperimentRequest& request);
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -3,7 +3,7 @@
 #include "eval/experiments/news_settings.h"
 #include "eval/experiments/paper_experiments.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
@@ -163,4 +163,4 @@ Result<Grid> fednewsrec_ablation(const GridContext& context) {
   return grid;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-namespace sotto {
+namespace sotto::eval {
 
 using nlohmann::json;
 
@@ -42,4 +42,4 @@ Status FinishedRows::add(const std::string& key, const json& row) {
   return write_file_atomically(path_, text_);
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 // Finished rows in OUT/rows.jsonl, one JSON object per line under the key it was added with. Rows that were
 // made under another fingerprint are thrown away when the file is opened, and so is everything behind a
@@ -28,4 +28,4 @@ class FinishedRows {
   std::map<std::string, std::string, std::less<>> rows_;  // as JSON text
 };
 
-}  // namespace sotto
+}  // namespace sotto::eval

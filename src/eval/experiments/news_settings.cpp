@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sotto {
+namespace sotto::eval {
 
 Settings operator+(Settings first, const Settings& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -89,4 +89,4 @@ std::string epsilon_setting(double epsilon) {
   return std::isfinite(epsilon) ? fmt::format("{:g}", epsilon) : "0";
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

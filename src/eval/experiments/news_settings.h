@@ -7,7 +7,7 @@
 
 #include "eval/experiments/grid/grid.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 using Settings = std::vector<std::string>;
 
@@ -43,4 +43,4 @@ double axis_epsilon(double epsilon);
 std::string epsilon_name(double epsilon);     // "10", "∞"
 std::string epsilon_setting(double epsilon);  // as a setting, where 0 means without noise
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -4,7 +4,7 @@
 #include "eval/experiments/experiment.h"
 #include "eval/experiments/grid/grid.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 // The table and the figures of FedNewsRec (Qi et al. 2020).
 Result<Grid> fednewsrec_table2(const GridContext& context);
@@ -40,4 +40,4 @@ Result<Grid> privrec_no_proximal(const GridContext& context);
 // Tables 3 and 4: arithmetic, no training.
 Result<ExperimentResult> privrec_accountant(const ExperimentRequest& request);
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -6,7 +6,7 @@
 #include "privacy/mechanisms/private_attention.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
@@ -26,16 +26,17 @@ struct Backbone {
 Result<QueryEpsilon> query_epsilon(const PrivateRecPoint& point) {
   if (!std::isfinite(point.serving_epsilon)) return QueryEpsilon{point.serving_epsilon, std::nullopt};
   SOTTO_TRY(const auto attention,
-            PrivateAttention::create({.mode = GuaranteeMode::paper,
-                                      .noise = NoiseKind::laplace,
-                                      .basis_vectors = static_cast<std::uint64_t>(point.basis),
-                                      .clip = 1,
-                                      .epsilon = point.serving_epsilon,
-                                      .delta = 0,
-                                      .padding = point.padding}));
-  PrivacyEvent event = attention.whole_history();
+            privacy::PrivateAttention::create({.mode = privacy::GuaranteeMode::paper,
+                                               .noise = privacy::NoiseKind::laplace,
+                                               .basis_vectors = static_cast<std::uint64_t>(point.basis),
+                                               .clip = 1,
+                                               .epsilon = point.serving_epsilon,
+                                               .delta = 0,
+                                               .padding = point.padding}));
+  privacy::PrivacyEvent event = attention.whole_history();
   event.total_variation = 0;  // of the sampler: below every digit shown
-  SOTTO_TRY(const auto holds, account({&event, 1}, 0, Method::pure_composition, Adversary::server));
+  SOTTO_TRY(const auto holds,
+            privacy::account({&event, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server));
   return QueryEpsilon{point.serving_epsilon, holds.epsilon};
 }
 
@@ -45,16 +46,17 @@ Result<QueryEpsilon> vector_epsilon(const GridContext& context, double epsilon) 
     if (!context.option(size).empty()) return QueryEpsilon{epsilon, std::nullopt};
   if (!std::isfinite(epsilon)) return QueryEpsilon{epsilon, std::nullopt};
   SOTTO_TRY(const auto release,
-            UserEmbeddingRelease::create({.mode = GuaranteeMode::paper,
-                                          .noise = NoiseKind::laplace,
-                                          .dimension = context.pick<std::uint64_t>(400, 32),
-                                          .clip = 0.001,
-                                          .epsilon = epsilon}));
-  const MechanismStatement statement = release.statement();
+            privacy::UserEmbeddingRelease::create({.mode = privacy::GuaranteeMode::paper,
+                                                   .noise = privacy::NoiseKind::laplace,
+                                                   .dimension = context.pick<std::uint64_t>(400, 32),
+                                                   .clip = 0.001,
+                                                   .epsilon = epsilon}));
+  const privacy::MechanismStatement statement = release.statement();
   if (!statement.holds) return QueryEpsilon{epsilon, std::nullopt};
-  PrivacyEvent event = *statement.holds;
+  privacy::PrivacyEvent event = *statement.holds;
   event.total_variation = 0;
-  SOTTO_TRY(const auto holds, account({&event, 1}, 0, Method::pure_composition, Adversary::server));
+  SOTTO_TRY(const auto holds,
+            privacy::account({&event, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server));
   return QueryEpsilon{epsilon, holds.epsilon};
 }
 
@@ -259,7 +261,7 @@ Result<Grid> privaterec_padding(const GridContext& context) {
       }
     }
   }
-  grid.extra = [serving](const Dataset&) -> Result<GridExtra> {
+  grid.extra = [serving](const data::Dataset&) -> Result<GridExtra> {
     GridExtra extra;
     extra.plots.emplace_back("noise", noise_plot(serving));
     extra.note = "The first plot of the figure: 1 / log((exp ε_s − p)/(1 − p)), for one replaced click.";
@@ -390,4 +392,4 @@ Result<Grid> privaterec_noise_helps(const GridContext& context) {
   return grid;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

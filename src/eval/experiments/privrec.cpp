@@ -7,7 +7,7 @@
 #include "eval/experiments/grid/grid.h"
 #include "eval/experiments/paper_experiments.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
@@ -295,4 +295,4 @@ Result<Grid> privrec_no_proximal(const GridContext& context) {
   return grid;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -6,19 +6,19 @@
 
 #include "eval/experiments/grid/grid_report.h"
 #include "eval/experiments/paper_experiments.h"
-#include "privacy/accounting/paper_tables.h"
+#include "privacy/accounting/claims.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
-ReportTable table_of(const std::vector<PaperCell>& cells) {
+ReportTable table_of(const std::vector<privacy::PaperCell>& cells) {
   ReportTable table;
   for (const char* heading : {"table", "users per round", "users", "δ", "ε, paper", "ε, reproduced",
                               "ε, composed once per round", "smallest ε we can prove"})
     table.columns.push_back({heading, Better::neither});
   table.columns.push_back({"by", Better::neither});
-  for (const PaperCell& cell : cells)
+  for (const privacy::PaperCell& cell : cells)
     table.rows.push_back({TableCell::number(cell.table, 0),
                           TableCell::number(static_cast<double>(cell.cohort), 0),
                           TableCell::number(static_cast<double>(cell.population), 0),
@@ -34,7 +34,7 @@ ReportTable table_of(const std::vector<PaperCell>& cells) {
   return table;
 }
 
-Plot plot_of(const std::vector<PaperCell>& cells, int table, double delta) {
+Plot plot_of(const std::vector<privacy::PaperCell>& cells, int table, double delta) {
   Plot plot;
   plot.title = fmt::format("Table {}, δ = {:g}", table, delta);
   plot.x_label = "users per round M";
@@ -42,7 +42,7 @@ Plot plot_of(const std::vector<PaperCell>& cells, int table, double delta) {
   plot.series = {{"as printed", SeriesStyle::line_and_points, {}, {}, {}},
                  {"composed once per round", SeriesStyle::line_and_points, {}, {}, {}},
                  {"smallest we can prove", SeriesStyle::line_and_points, {}, {}, {}}};
-  for (const PaperCell& cell : cells) {
+  for (const privacy::PaperCell& cell : cells) {
     if (cell.table != table || cell.delta != delta) continue;
     const double values[] = {cell.paper, cell.per_round, cell.best};
     for (std::size_t i = 0; i < plot.series.size(); ++i) {
@@ -57,7 +57,7 @@ Plot plot_of(const std::vector<PaperCell>& cells, int table, double delta) {
 
 Result<ExperimentResult> privrec_accountant(const ExperimentRequest& request) {
   if (!request.assignments.empty()) return bad_input("the paper's tables have no settings: leave out --set");
-  SOTTO_TRY(const auto cells, privrec_tables());
+  SOTTO_TRY(const auto cells, privacy::privrec_tables());
   std::error_code error;
   fs::create_directories(request.out, error);
   if (error) return failed("cannot create {}: {}", request.out.string(), error.message());
@@ -79,7 +79,7 @@ Result<ExperimentResult> privrec_accountant(const ExperimentRequest& request) {
     SOTTO_CHECK(write_file_atomically(request.out / file, text));
     result.files.push_back(request.out / file);
   }
-  for (const PaperCell& cell : cells) {
+  for (const privacy::PaperCell& cell : cells) {
     result.text += fmt::format(
         "table {}  M = {:<3} of {:<5} δ = {:<6g} paper {:>8.4f}  reproduced {:>8.4f}  per round {:>8.4f}  "
         "best {:>8.4f}\n",
@@ -98,4 +98,4 @@ Result<ExperimentResult> privrec_accountant(const ExperimentRequest& request) {
   return result;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -6,12 +6,11 @@
 #include <mutex>
 
 #include "base/thread_pool.h"
-#include "privacy/mechanisms/gaussian_calibration.h"
+#include "privacy/accounting/gaussian_exact.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 #include "publish/codebook.h"
-#include "publish/k_means.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
 
 namespace {
 
@@ -42,13 +41,13 @@ class ExactVector final : public ComparedMechanism {
 // VDP, as in the paper.
 class NoisyVector final : public ComparedMechanism {
  public:
-  NoisyVector(const PublicKnowledge& known, UserEmbeddingRelease release, AnswerPrivacy privacy)
+  NoisyVector(const PublicKnowledge& known, privacy::UserEmbeddingRelease release, AnswerPrivacy privacy)
       : known_(known), release_(std::move(release)), privacy_(privacy) {}
   AnswerPrivacy privacy() const override { return privacy_; }
   Result<Rows> serve(const Rows& user_vectors, const Rows&, std::uint64_t seed) const override {
     SOTTO_TRY(const Rows noisy,
               draw_rows(user_vectors.size(), user_vectors.width, seed,
-                        [&](std::size_t i, std::span<float> out, DeviceRandom random) -> Status {
+                        [&](std::size_t i, std::span<float> out, privacy::DeviceRandom random) -> Status {
                           const std::vector<double> vector(user_vectors[i].begin(), user_vectors[i].end());
                           SOTTO_TRY(const auto released, release_.release(vector, random));
                           const std::vector<double> values = released.reals();
@@ -60,7 +59,7 @@ class NoisyVector final : public ComparedMechanism {
 
  private:
   const PublicKnowledge& known_;
-  UserEmbeddingRelease release_;
+  privacy::UserEmbeddingRelease release_;
   AnswerPrivacy privacy_;
 };
 
@@ -72,13 +71,13 @@ class Served final : public ComparedMechanism {
   enum class Space { model, ranking };
 
   static Result<std::unique_ptr<ComparedMechanism>> create(const PublicKnowledge& known, Space space,
-                                                           ServingMechanisms table,
-                                                           const ServingMechanismEntry& entry,
-                                                           const MechanismSettings& settings,
-                                                           PublicVectors vectors, double claimed) {
-    auto shared = std::make_shared<const PublicVectors>(std::move(vectors));
+                                                           privacy::ServingMechanisms table,
+                                                           const privacy::ServingMechanismEntry& entry,
+                                                           const privacy::MechanismSettings& settings,
+                                                           privacy::PublicVectors vectors, double claimed) {
+    auto shared = std::make_shared<const privacy::PublicVectors>(std::move(vectors));
     SOTTO_TRY(auto mechanism, entry.make(settings, shared));
-    std::optional<PrivacyEvent> event;
+    std::optional<privacy::PrivacyEvent> event;
     if (const auto price = mechanism->price()) event = price->history;
     SOTTO_TRY(const auto privacy, privacy_of(event, claimed));
     return std::unique_ptr<ComparedMechanism>(
@@ -89,22 +88,23 @@ class Served final : public ComparedMechanism {
 
   Result<Rows> serve(const Rows& user_vectors, const Rows& readers, std::uint64_t seed) const override {
     const Rows& shown = space_ == Space::model ? user_vectors : readers;
-    SOTTO_TRY(Rows rows, draw_rows(shown.size(), vectors_->dimension, seed,
-                                   [&](std::size_t i, std::span<float> out, DeviceRandom random) -> Status {
-                                     SOTTO_TRY(const auto query, answer_of(*mechanism_, shown[i], random));
-                                     SOTTO_TRY(const auto heard, estimate(table_, query, *vectors_));
-                                     SOTTO_TRY(const auto ranked_by,
-                                               ranking_vector(heard, *vectors_, mechanism_->average_share()));
-                                     std::copy(ranked_by.begin(), ranked_by.end(), out.begin());
-                                     return {};
-                                   }));
+    SOTTO_TRY(Rows rows,
+              draw_rows(shown.size(), vectors_->dimension, seed,
+                        [&](std::size_t i, std::span<float> out, privacy::DeviceRandom random) -> Status {
+                          SOTTO_TRY(const auto query, answer_of(*mechanism_, shown[i], random));
+                          SOTTO_TRY(const auto heard, privacy::estimate(table_, query, *vectors_));
+                          SOTTO_TRY(const auto ranked_by,
+                                    privacy::ranking_vector(heard, *vectors_, mechanism_->average_share()));
+                          std::copy(ranked_by.begin(), ranked_by.end(), out.begin());
+                          return {};
+                        }));
     return space_ == Space::model ? known_.space.readers(rows) : std::move(rows);
   }
 
  private:
-  Served(const PublicKnowledge& known, Space space, ServingMechanisms table,
-         std::shared_ptr<const PublicVectors> vectors, std::unique_ptr<const ServingMechanism> mechanism,
-         AnswerPrivacy privacy)
+  Served(const PublicKnowledge& known, Space space, privacy::ServingMechanisms table,
+         std::shared_ptr<const privacy::PublicVectors> vectors,
+         std::unique_ptr<const privacy::ServingMechanism> mechanism, AnswerPrivacy privacy)
       : known_(known),
         space_(space),
         table_(table),
@@ -114,47 +114,48 @@ class Served final : public ComparedMechanism {
 
   const PublicKnowledge& known_;
   Space space_;
-  ServingMechanisms table_;
-  std::shared_ptr<const PublicVectors> vectors_;
-  std::unique_ptr<const ServingMechanism> mechanism_;
+  privacy::ServingMechanisms table_;
+  std::shared_ptr<const privacy::PublicVectors> vectors_;
+  std::unique_ptr<const privacy::ServingMechanism> mechanism_;
   AnswerPrivacy privacy_;
 };
 
 Result<std::unique_ptr<ComparedMechanism>> make_vdp(const MechanismChoice& choice,
                                                     const PublicKnowledge& known) {
   if (!std::isfinite(choice.epsilon)) return std::make_unique<ExactVector>();
-  SOTTO_TRY(auto release, UserEmbeddingRelease::create({.mode = GuaranteeMode::paper,
-                                                        .noise = NoiseKind::laplace,
-                                                        .dimension = known.held_out_vectors.width,
-                                                        .clip = vdp_clip,
-                                                        .epsilon = choice.epsilon}));
+  SOTTO_TRY(auto release, privacy::UserEmbeddingRelease::create({.mode = privacy::GuaranteeMode::paper,
+                                                                 .noise = privacy::NoiseKind::laplace,
+                                                                 .dimension = known.held_out_vectors.width,
+                                                                 .clip = vdp_clip,
+                                                                 .epsilon = choice.epsilon}));
   SOTTO_TRY(const auto privacy, privacy_of(release.statement().holds, choice.epsilon));
   return std::make_unique<NoisyVector>(known, std::move(release), privacy);
 }
 
 // PrivateRec over B basis vectors of the ranking space.
-Result<std::unique_ptr<ComparedMechanism>> make_coefficients(GuaranteeMode mode, NoiseKind noise,
+Result<std::unique_ptr<ComparedMechanism>> make_coefficients(privacy::GuaranteeMode mode,
+                                                             privacy::NoiseKind noise,
                                                              const MechanismChoice& choice,
                                                              const PublicKnowledge& known,
                                                              std::uint64_t seed) {
   Rows basis = k_means(known.readers, choice.size, ClusterShape::direction, basis_iterations, seed).centres;
   const double length = sharpness * std::sqrt(static_cast<double>(basis.width));
   for (float& value : basis.values) value = static_cast<float>(length * value);
-  MechanismSettings settings = settings_for(choice.epsilon);
+  privacy::MechanismSettings settings = settings_for(choice.epsilon);
   settings.mode = mode;
   settings.noise = noise;
-  settings.delta = noise == NoiseKind::gaussian ? gaussian_delta : 0;
-  SOTTO_TRY(const auto* entry, find_mechanism(serving_mechanisms(), "coefficients"));
-  return Served::create(known, Served::Space::ranking, serving_mechanisms(), *entry, settings,
+  settings.delta = noise == privacy::NoiseKind::gaussian ? gaussian_delta : 0;
+  SOTTO_TRY(const auto* entry, privacy::find_mechanism(privacy::serving_mechanisms(), "coefficients"));
+  return Served::create(known, Served::Space::ranking, privacy::serving_mechanisms(), *entry, settings,
                         {.dimension = basis.width, .basis = std::move(basis.values)}, choice.epsilon);
 }
 
 // As devices and `sotto serve` have it: vectors of the model's own space in the pack. Nothing is tuned for
 // the run.
-ComparedEntry as_served(ServingMechanisms table, const ServingMechanismEntry& entry) {
+ComparedEntry as_served(privacy::ServingMechanisms table, const privacy::ServingMechanismEntry& entry) {
   const auto make = [table, &entry](const MechanismChoice& choice, const PublicKnowledge& known,
                                     std::uint64_t seed) {
-    const bool prototypes = entry.sizes.of == MeasuredSizes::Of::prototypes;
+    const bool prototypes = entry.sizes.of == privacy::MeasuredSizes::Of::prototypes;
     Codebook book = make_codebook(known.space, known.reader_vectors, prototypes ? choice.size : 0,
                                   prototypes ? 0 : choice.size, seed);
     return Served::create(known, Served::Space::model, table, entry, settings_for(choice.epsilon),
@@ -170,20 +171,20 @@ ComparedEntry as_served(ServingMechanisms table, const ServingMechanismEntry& en
 
 }  // namespace
 
-std::vector<ComparedEntry> compared_mechanisms(ServingMechanisms served) {
+std::vector<ComparedEntry> compared_mechanisms(privacy::ServingMechanisms served) {
   using Choice = MechanismChoice;
   using Known = PublicKnowledge;
-  const auto coefficients = [](GuaranteeMode mode, NoiseKind noise) {
+  const auto coefficients = [](privacy::GuaranteeMode mode, privacy::NoiseKind noise) {
     return [mode, noise](const Choice& choice, const Known& known, std::uint64_t seed) {
       return make_coefficients(mode, noise, choice, known, seed);
     };
   };
-  const auto posterior = [](PrototypeRule rule) {
+  const auto posterior = [](privacy::PrototypeRule rule) {
     return [rule](const Choice& choice, const Known& known, std::uint64_t seed) {
       return make_prototype_posterior(rule, choice, known, seed);
     };
   };
-  const auto direction = [](NoiseKind noise) {
+  const auto direction = [](privacy::NoiseKind noise) {
     return [noise](const Choice& choice, const Known& known, std::uint64_t seed) {
       return make_noisy_direction(noise, choice, known, seed);
     };
@@ -206,33 +207,37 @@ std::vector<ComparedEntry> compared_mechanisms(ServingMechanisms served) {
        "PrivateRec as printed",
        {3, 5},
        {5},
-       coefficients(GuaranteeMode::paper, NoiseKind::laplace)},
+       coefficients(privacy::GuaranteeMode::paper, privacy::NoiseKind::laplace)},
       {"coefficients-laplace",
        "PrivateRec, sound Laplace",
        {3, 5},
        {5},
-       coefficients(GuaranteeMode::sound, NoiseKind::laplace)},
+       coefficients(privacy::GuaranteeMode::sound, privacy::NoiseKind::laplace)},
       {"coefficients-gaussian",
        "PrivateRec, sound Gaussian",
        {3, 5},
        {},
-       coefficients(GuaranteeMode::sound, NoiseKind::gaussian)},
+       coefficients(privacy::GuaranteeMode::sound, privacy::NoiseKind::gaussian)},
       {"prototypes-response",
        "prototypes, randomised response",
        {4, 8, 16, 32, 64, 256, 1024},
        {8, 64},
-       posterior(PrototypeRule::response)},
+       posterior(privacy::PrototypeRule::response)},
   };
-  for (const ServingMechanismEntry& entry : served) table.push_back(as_served(served, entry));
+  for (const privacy::ServingMechanismEntry& entry : served) table.push_back(as_served(served, entry));
   table.insert(
       table.end(),
       {{"prototypes-similarity",
         "prototypes, exponential mechanism",
         {8, 16, 64, 256},
         {64},
-        posterior(PrototypeRule::similarity)},
-       {"direction-laplace", "direction, Laplace", {1, 2, 4, 8}, {2}, direction(NoiseKind::laplace)},
-       {"direction-gaussian", "direction, Gaussian", {1, 2, 4, 8}, {}, direction(NoiseKind::gaussian)}});
+        posterior(privacy::PrototypeRule::similarity)},
+       {"direction-laplace", "direction, Laplace", {1, 2, 4, 8}, {2}, direction(privacy::NoiseKind::laplace)},
+       {"direction-gaussian",
+        "direction, Gaussian",
+        {1, 2, 4, 8},
+        {},
+        direction(privacy::NoiseKind::gaussian)}});
   return table;
 }
 
@@ -263,7 +268,7 @@ Result<Rows> draw_rows(std::size_t rows, std::size_t width, std::uint64_t seed, 
   parallel_for(rows, 64, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       SeededRandom random(seed, Purpose::noise, 1, static_cast<std::uint32_t>(i));
-      if (auto status = draw(i, result[i], DeviceRandom::simulated(random)); !status) {
+      if (auto status = draw(i, result[i], privacy::DeviceRandom::simulated(random)); !status) {
         const std::lock_guard lock(mutex);
         first_failure = std::move(status);
         return;
@@ -274,31 +279,31 @@ Result<Rows> draw_rows(std::size_t rows, std::size_t width, std::uint64_t seed, 
   return result;
 }
 
-Result<AnswerPrivacy> privacy_of(const std::optional<PrivacyEvent>& event, double claimed) {
+Result<AnswerPrivacy> privacy_of(const std::optional<privacy::PrivacyEvent>& event, double claimed) {
   AnswerPrivacy privacy{std::nullopt, 0, claimed};
   if (!event) return privacy;
-  if (const auto* pure = std::get_if<PureDp>(&event->mechanism)) {
+  if (const auto* pure = std::get_if<privacy::PureDp>(&event->mechanism)) {
     privacy.epsilon = pure->epsilon;
-  } else if (const auto* response = std::get_if<RandomisedResponse>(&event->mechanism)) {
+  } else if (const auto* response = std::get_if<privacy::RandomisedResponse>(&event->mechanism)) {
     privacy.epsilon = response->epsilon;
-  } else if (const auto* gaussian = std::get_if<GaussianNoise>(&event->mechanism)) {
-    SOTTO_TRY(privacy.epsilon, true_gaussian_epsilon(gaussian->noise_multiplier, gaussian_delta));
+  } else if (const auto* gaussian = std::get_if<privacy::GaussianNoise>(&event->mechanism)) {
+    SOTTO_TRY(privacy.epsilon, privacy::true_gaussian_epsilon(gaussian->noise_multiplier, gaussian_delta));
     privacy.delta = gaussian_delta;
   } else {
-    return failed("no epsilon is known here for {}", describe(event->mechanism));
+    return failed("no epsilon is known here for {}", privacy::describe(event->mechanism));
   }
   return privacy;
 }
 
-MechanismSettings settings_for(double epsilon) {
-  MechanismSettings settings;
+privacy::MechanismSettings settings_for(double epsilon) {
+  privacy::MechanismSettings settings;
   if (std::isfinite(epsilon)) settings.epsilon = epsilon;
   return settings;
 }
 
-Result<ServingQuery> answer_of(const ServingMechanism& mechanism, std::span<const float> user,
-                               DeviceRandom random) {
+Result<privacy::ServingQuery> answer_of(const privacy::ServingMechanism& mechanism,
+                                        std::span<const float> user, privacy::DeviceRandom random) {
   return mechanism.price() ? mechanism.draw(user, random) : mechanism.exact(user);
 }
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::eval::private_serving

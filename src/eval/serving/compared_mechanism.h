@@ -14,10 +14,10 @@
 #include <optional>
 #include <string>
 
-#include "eval/serving/public_knowledge.h"
+#include "eval/serving/serving_scene.h"
 #include "privacy/serving/serving_mechanism.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
 
 struct MechanismChoice {
   std::string mechanism;  // a name of compared_mechanisms()
@@ -56,7 +56,8 @@ struct ComparedEntry {
 };
 
 // In the order of the table. served: the mechanisms that devices and servers share.
-std::vector<ComparedEntry> compared_mechanisms(ServingMechanisms served = serving_mechanisms());
+std::vector<ComparedEntry> compared_mechanisms(
+    privacy::ServingMechanisms served = privacy::serving_mechanisms());
 Result<const ComparedEntry*> find_compared(const std::vector<ComparedEntry>& table, std::string_view name);
 // For people; a name that is not in the table stands for itself.
 std::string description_of(const std::string& mechanism);
@@ -67,28 +68,28 @@ Result<std::unique_ptr<ComparedMechanism>> make_mechanism(const MechanismChoice&
 // ---- for the files that make them
 
 // Row i is filled with randomness of its own, addressed by (seed, i), on all threads.
-using DrawRow = std::function<Status(std::size_t row, std::span<float> out, DeviceRandom random)>;
+using DrawRow = std::function<Status(std::size_t row, std::span<float> out, privacy::DeviceRandom random)>;
 Result<Rows> draw_rows(std::size_t rows, std::size_t width, std::uint64_t seed, const DrawRow& draw);
 
 // What an event says in the numbers of a table; asked for `claimed`. Gaussian noise is given at
 // gaussian_delta.
-Result<AnswerPrivacy> privacy_of(const std::optional<PrivacyEvent>& event, double claimed);
+Result<AnswerPrivacy> privacy_of(const std::optional<privacy::PrivacyEvent>& event, double claimed);
 
 // Settings with this ε; infinity: none, and answers are exact.
-MechanismSettings settings_for(double epsilon);
+privacy::MechanismSettings settings_for(double epsilon);
 // The device's answer to one reader: drawn, or exact where it has no ε.
-Result<ServingQuery> answer_of(const ServingMechanism& mechanism, std::span<const float> user,
-                               DeviceRandom random);
+Result<privacy::ServingQuery> answer_of(const privacy::ServingMechanism& mechanism,
+                                        std::span<const float> user, privacy::DeviceRandom random);
 
 // One of K prototypes of the ranking space, the server by Bayes' rule (prototype_posterior.cpp).
-Result<std::unique_ptr<ComparedMechanism>> make_prototype_posterior(PrototypeRule rule,
+Result<std::unique_ptr<ComparedMechanism>> make_prototype_posterior(privacy::PrototypeRule rule,
                                                                     const MechanismChoice& choice,
                                                                     const PublicKnowledge& known,
                                                                     std::uint64_t seed);
 // A reader's departure from the average user in few dimensions (noisy_direction.cpp).
-Result<std::unique_ptr<ComparedMechanism>> make_noisy_direction(NoiseKind noise,
+Result<std::unique_ptr<ComparedMechanism>> make_noisy_direction(privacy::NoiseKind noise,
                                                                 const MechanismChoice& choice,
                                                                 const PublicKnowledge& known,
                                                                 std::uint64_t seed);
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::eval::private_serving

@@ -9,7 +9,7 @@
 #include "privacy/mechanisms/user_embedding_release.h"
 #include "publish/rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
 
 namespace {
 
@@ -39,7 +39,8 @@ Rows principal_directions(const Rows& centred, std::size_t m) {
 
 class NoisyDirection final : public ComparedMechanism {
  public:
-  static Result<std::unique_ptr<ComparedMechanism>> create(NoiseKind noise, const MechanismChoice& choice,
+  static Result<std::unique_ptr<ComparedMechanism>> create(privacy::NoiseKind noise,
+                                                           const MechanismChoice& choice,
                                                            const PublicKnowledge& known, std::uint64_t seed) {
     auto mechanism = std::make_unique<NoisyDirection>(known);
     const Rows centred = minus(known.readers, known.average);
@@ -51,12 +52,13 @@ class NoisyDirection final : public ComparedMechanism {
     mechanism->privacy_.claimed = choice.epsilon;
     if (std::isfinite(choice.epsilon)) {
       SOTTO_TRY(mechanism->release_,
-                UserEmbeddingRelease::create({.mode = GuaranteeMode::sound,
-                                              .noise = noise,
-                                              .dimension = mechanism->directions_.size(),
-                                              .clip = 1,
-                                              .epsilon = choice.epsilon,
-                                              .delta = noise == NoiseKind::gaussian ? gaussian_delta : 0}));
+                privacy::UserEmbeddingRelease::create(
+                    {.mode = privacy::GuaranteeMode::sound,
+                     .noise = noise,
+                     .dimension = mechanism->directions_.size(),
+                     .clip = 1,
+                     .epsilon = choice.epsilon,
+                     .delta = noise == privacy::NoiseKind::gaussian ? gaussian_delta : 0}));
       SOTTO_TRY(mechanism->privacy_, privacy_of(mechanism->release_->statement().holds, choice.epsilon));
     }
     const auto answer = [&](const Rows&, const Rows& readers, std::uint64_t draw) {
@@ -78,7 +80,7 @@ class NoisyDirection final : public ComparedMechanism {
     Rows coordinates = products(minus(readers, known_.average), directions_);
     normalise_rows(coordinates);
     return draw_rows(readers.size(), readers.width, seed,
-                     [&](std::size_t i, std::span<float> out, DeviceRandom random) -> Status {
+                     [&](std::size_t i, std::span<float> out, privacy::DeviceRandom random) -> Status {
                        std::vector<double> told(coordinates[i].begin(), coordinates[i].end());
                        if (release_) {
                          SOTTO_TRY(const auto released, release_->release(told, random));
@@ -96,18 +98,18 @@ class NoisyDirection final : public ComparedMechanism {
   const PublicKnowledge& known_;
   Rows directions_;
   double typical_length_ = 0;
-  std::optional<UserEmbeddingRelease> release_;  // none without noise
+  std::optional<privacy::UserEmbeddingRelease> release_;  // none without noise
   AnswerPrivacy privacy_;
   double weight_ = 1;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ComparedMechanism>> make_noisy_direction(NoiseKind noise,
+Result<std::unique_ptr<ComparedMechanism>> make_noisy_direction(privacy::NoiseKind noise,
                                                                 const MechanismChoice& choice,
                                                                 const PublicKnowledge& known,
                                                                 std::uint64_t seed) {
   return NoisyDirection::create(noise, choice, known, seed);
 }
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::eval::private_serving

@@ -5,22 +5,22 @@
 #include <cmath>
 
 #include "eval/serving/compared_mechanism.h"
-#include "publish/k_means.h"
+#include "publish/codebook.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
 
 namespace {
 
 constexpr int prototype_iterations = 12;
 
 // P(answer = k | reader) for every simulated reader: [M, K]. Without noise: the most similar one.
-Rows answer_likelihoods(Rows similarities, PrototypeRule rule, double epsilon) {
+Rows answer_likelihoods(Rows similarities, privacy::PrototypeRule rule, double epsilon) {
   const auto k = static_cast<double>(similarities.width);
   for (std::size_t i = 0; i < similarities.size(); ++i) {
     const auto row = similarities[i];
     const auto best = std::max_element(row.begin(), row.end());
     const double largest = *best;
-    if (rule == PrototypeRule::similarity && std::isfinite(epsilon)) {
+    if (rule == privacy::PrototypeRule::similarity && std::isfinite(epsilon)) {
       double sum = 0;
       for (float& value : row)
         sum += value = static_cast<float>(std::exp(epsilon / 4 * (value - largest)));  // sensitivity 2
@@ -56,18 +56,19 @@ Rows posterior_means(const Rows& likelihoods, const Rows& readers) {
 
 class PrototypePosterior final : public ComparedMechanism {
  public:
-  static Result<std::unique_ptr<ComparedMechanism>> create(PrototypeRule rule, const MechanismChoice& choice,
+  static Result<std::unique_ptr<ComparedMechanism>> create(privacy::PrototypeRule rule,
+                                                           const MechanismChoice& choice,
                                                            const PublicKnowledge& known, std::uint64_t seed) {
     auto made = std::make_unique<PrototypePosterior>(known);
     const Rows prototypes =
         k_means(known.readers, choice.size, ClusterShape::direction, prototype_iterations, seed).centres;
-    MechanismSettings settings = settings_for(choice.epsilon);
+    privacy::MechanismSettings settings = settings_for(choice.epsilon);
     settings.rule = rule;
-    SOTTO_TRY(const auto* entry, find_mechanism(serving_mechanisms(), "prototypes"));
+    SOTTO_TRY(const auto* entry, privacy::find_mechanism(privacy::serving_mechanisms(), "prototypes"));
     SOTTO_TRY(made->prototypes_,
-              entry->make(settings, std::make_shared<const PublicVectors>(PublicVectors{
+              entry->make(settings, std::make_shared<const privacy::PublicVectors>(privacy::PublicVectors{
                                         .dimension = prototypes.width, .prototypes = prototypes.values})));
-    std::optional<PrivacyEvent> event;
+    std::optional<privacy::PrivacyEvent> event;
     if (const auto price = made->prototypes_->price()) event = price->history;
     SOTTO_TRY(made->privacy_, privacy_of(event, choice.epsilon));
     made->means_ = posterior_means(
@@ -91,16 +92,16 @@ class PrototypePosterior final : public ComparedMechanism {
  private:
   Result<Rows> answers(const Rows& readers, std::uint64_t seed) const {
     return draw_rows(readers.size(), means_.width, seed,
-                     [&](std::size_t i, std::span<float> out, DeviceRandom random) -> Status {
+                     [&](std::size_t i, std::span<float> out, privacy::DeviceRandom random) -> Status {
                        SOTTO_TRY(const auto query, answer_of(*prototypes_, readers[i], random));
-                       const auto mean = means_[std::get<PrototypeNumbers>(query).front()];
+                       const auto mean = means_[std::get<privacy::PrototypeNumbers>(query).front()];
                        std::copy(mean.begin(), mean.end(), out.begin());
                        return {};
                      });
   }
 
   const PublicKnowledge& known_;
-  std::unique_ptr<const ServingMechanism> prototypes_;
+  std::unique_ptr<const privacy::ServingMechanism> prototypes_;
   AnswerPrivacy privacy_;
   Rows means_;  // by the prototype that was heard
   double weight_ = 1;
@@ -108,11 +109,11 @@ class PrototypePosterior final : public ComparedMechanism {
 
 }  // namespace
 
-Result<std::unique_ptr<ComparedMechanism>> make_prototype_posterior(PrototypeRule rule,
+Result<std::unique_ptr<ComparedMechanism>> make_prototype_posterior(privacy::PrototypeRule rule,
                                                                     const MechanismChoice& choice,
                                                                     const PublicKnowledge& known,
                                                                     std::uint64_t seed) {
   return PrototypePosterior::create(rule, choice, known, seed);
 }
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::eval::private_serving

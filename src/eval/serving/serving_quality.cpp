@@ -10,14 +10,14 @@
 #include "metrics/ranking.h"
 #include "publish/rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
 
 namespace {
 
 constexpr std::size_t shown_first = 10;
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t hits10 = 1;
-static_assert(HeldOutMetrics::cutoffs[hits10] == 10);
+static_assert(metrics::HeldOutMetrics::cutoffs[hits10] == 10);
 
 // Share of the clicked items among the ten first; clicked ones do not compete with each other.
 double hits_in_impression(std::span<const float> scores, std::span<const std::uint8_t> clicked) {
@@ -30,17 +30,17 @@ double hits_in_impression(std::span<const float> scores, std::span<const std::ui
       greater += scores[j] > scores[c] ? 1 : 0;
       equal += scores[j] == scores[c] ? 1 : 0;
     }
-    hits += held_out_metrics(greater, equal).hits[hits10];
+    hits += metrics::held_out_metrics(greater, equal).hits[hits10];
     ++clicks;
   }
   return hits / clicks;
 }
 
 // The best `count` items, best first; ties by number.
-std::vector<ItemId> best_items(const std::vector<float>& scores, std::vector<ItemId> candidates,
-                               std::size_t count) {
+std::vector<data::ItemId> best_items(const std::vector<float>& scores, std::vector<data::ItemId> candidates,
+                                     std::size_t count) {
   count = std::min(count, candidates.size());
-  const auto better = [&](ItemId a, ItemId b) {
+  const auto better = [&](data::ItemId a, data::ItemId b) {
     return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
   };
   const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(count);
@@ -53,26 +53,27 @@ std::vector<ItemId> best_items(const std::vector<float>& scores, std::vector<Ite
 // What one reader sees and should have seen.
 class ReaderView {
  public:
-  ReaderView(const Impression& impression, std::vector<float> true_scores, const std::vector<ItemId>& all)
+  ReaderView(const data::Impression& impression, std::vector<float> true_scores,
+             const std::vector<data::ItemId>& all)
       : seen_(true_scores.size(), 0), true_scores_(std::move(true_scores)) {
-    for (const ItemId item : impression.history) seen_[item] = 1;
+    for (const data::ItemId item : impression.history) seen_[item] = 1;
     for (std::size_t j = 0; j < impression.shown.size(); ++j)
       if (impression.clicked[j] != 0) clicked_.push_back(impression.shown[j]);
     best_ = best_items(true_scores_, unseen(all), shown_first);
   }
-  std::vector<ItemId> unseen(const std::vector<ItemId>& items) const {
-    std::vector<ItemId> left;
+  std::vector<data::ItemId> unseen(const std::vector<data::ItemId>& items) const {
+    std::vector<data::ItemId> left;
     std::copy_if(items.begin(), items.end(), std::back_inserter(left),
-                 [&](ItemId item) { return seen_[item] == 0; });
+                 [&](data::ItemId item) { return seen_[item] == 0; });
     return left;
   }
-  std::vector<ItemId> reranked(const std::vector<ItemId>& returned) const {
+  std::vector<data::ItemId> reranked(const std::vector<data::ItemId>& returned) const {
     return best_items(true_scores_, unseen(returned), shown_first);
   }
-  void judge(std::span<const ItemId> list, std::size_t row, PoolQuality& quality) const {
+  void judge(std::span<const data::ItemId> list, std::size_t row, PoolQuality& quality) const {
     list = list.first(std::min(list.size(), shown_first));
-    const auto share_in_list = [&](const std::vector<ItemId>& wanted) {
-      const auto found = std::count_if(wanted.begin(), wanted.end(), [&](ItemId item) {
+    const auto share_in_list = [&](const std::vector<data::ItemId>& wanted) {
+      const auto found = std::count_if(wanted.begin(), wanted.end(), [&](data::ItemId item) {
         return std::find(list.begin(), list.end(), item) != list.end();
       });
       return wanted.empty() ? nothing : static_cast<double>(found) / static_cast<double>(wanted.size());
@@ -80,14 +81,14 @@ class ReaderView {
     quality.hits10[row] = share_in_list(clicked_);
     quality.found10[row] = share_in_list(best_);
     double sum = 0;
-    for (const ItemId item : list) sum += true_scores_[item];
+    for (const data::ItemId item : list) sum += true_scores_[item];
     quality.score10[row] = list.empty() ? nothing : sum / static_cast<double>(list.size());
   }
 
  private:
   std::vector<std::uint8_t> seen_;
   std::vector<float> true_scores_;
-  std::vector<ItemId> clicked_, best_;
+  std::vector<data::ItemId> clicked_, best_;
 };
 
 PoolQuality blank(std::size_t rows) {
@@ -117,17 +118,17 @@ double clustered_error(std::span<const double> deviations, std::span<const std::
 
 }  // namespace
 
-ImpressionQuality impression_quality(const Dataset& dataset, std::span<const std::uint32_t> impressions,
+ImpressionQuality impression_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
                                      const Rows& items, const Rows& served) {
   const std::vector<double> blank_values(impressions.size(), nothing);
   ImpressionQuality quality{blank_values, blank_values, blank_values};
   parallel_for(impressions.size(), 64, [&](std::size_t begin, std::size_t end) {
     std::vector<float> scores;
     for (std::size_t i = begin; i < end; ++i) {
-      const Impression impression = dataset.impression(impressions[i]);
+      const data::Impression impression = dataset.impression(impressions[i]);
       scores.resize(impression.shown.size());
       dot_rows(served[i].data(), items.values.data(), items.width, impression.shown, scores.data());
-      const auto metrics = impression_metrics(scores, impression.clicked);
+      const auto metrics = metrics::impression_metrics(scores, impression.clicked);
       if (!metrics) continue;
       quality.auc[i] = metrics->auc;
       quality.ndcg10[i] = metrics->ndcg10;
@@ -137,10 +138,10 @@ ImpressionQuality impression_quality(const Dataset& dataset, std::span<const std
   return quality;
 }
 
-PoolAnswers pool_quality(const Dataset& dataset, std::span<const std::uint32_t> impressions,
+PoolAnswers pool_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
                          const Rows& items, const Rows& served, const Rows& truth, std::size_t answer) {
-  std::vector<ItemId> all(items.size());
-  std::iota(all.begin(), all.end(), ItemId{0});
+  std::vector<data::ItemId> all(items.size());
+  std::iota(all.begin(), all.end(), data::ItemId{0});
   PoolAnswers answers{blank(truth.size()), blank(truth.size())};
   parallel_for(truth.size(), 8, [&](std::size_t begin, std::size_t end) {
     std::vector<float> scores(items.size());
@@ -187,4 +188,4 @@ Estimate share_of_gain(std::span<const double> values, std::span<const double> f
   return {share, clustered_error(influence, reader_of)};
 }
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::eval::private_serving

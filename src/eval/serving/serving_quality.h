@@ -5,7 +5,7 @@
 #include "data/dataset.h"
 #include "publish/rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
 
 using publish::Rows;
 
@@ -27,12 +27,12 @@ struct PoolAnswers {
 };
 
 // items and served: in the ranking space; served: one row per impression.
-ImpressionQuality impression_quality(const Dataset& dataset, std::span<const std::uint32_t> impressions,
+ImpressionQuality impression_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
                                      const Rows& items, const Rows& served);
 
 // For the first rows of `served`, as many as `truth` has: the readers' true vectors. The pool is the whole
 // catalogue. What the server did not return ranks last: it is not shown.
-PoolAnswers pool_quality(const Dataset& dataset, std::span<const std::uint32_t> impressions,
+PoolAnswers pool_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
                          const Rows& items, const Rows& served, const Rows& truth, std::size_t answer);
 
 struct Estimate {
@@ -48,4 +48,4 @@ Estimate mean_by_reader(std::span<const double> values, std::span<const std::uin
 Estimate share_of_gain(std::span<const double> values, std::span<const double> floor,
                        std::span<const double> ceiling, std::span<const std::uint32_t> reader_of);
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::eval::private_serving

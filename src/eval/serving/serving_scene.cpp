@@ -1,11 +1,14 @@
 #include "eval/serving/serving_scene.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "eval/training_run.h"
+#include "publish/rows.h"
 #include "publish/two_tower_rows.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
 
 namespace {
 
@@ -19,15 +22,15 @@ std::vector<std::uint32_t> spread(std::span<const std::uint32_t> impressions, st
 
 }  // namespace
 
-Result<ServingScene> scene_of(NewsRecommender& model, const Dataset& dataset,
+Result<ServingScene> scene_of(model::NewsRecommender& model, const data::Dataset& dataset,
                               std::span<const std::uint32_t> test, std::size_t max_history,
                               const SceneSettings& settings, std::uint64_t seed) {
   const torch::NoGradGuard no_grad;
   ServingScene scene;
   scene.items = encode_catalogue(model, dataset.item_count());
   scene.impressions = spread(test, static_cast<std::size_t>(settings.impressions));
-  std::vector<std::span<const ItemId>> histories;
-  std::vector<UserId> users;
+  std::vector<std::span<const data::ItemId>> histories;
+  std::vector<data::UserId> users;
   for (const std::uint32_t index : scene.impressions) {
     histories.push_back(dataset.impression(index).history);
     users.push_back(dataset.impression(index).user);
@@ -39,21 +42,21 @@ Result<ServingScene> scene_of(NewsRecommender& model, const Dataset& dataset,
   return scene;
 }
 
-Result<ServingScene> load_scene(const fs::path& run, const Dataset& dataset, const SceneSettings& settings,
-                                std::uint64_t seed) {
+Result<ServingScene> load_scene(const fs::path& run, const data::Dataset& dataset,
+                                const SceneSettings& settings, std::uint64_t seed) {
   ServingScene scene;
   Status status = bad_input(
       "{} was not trained on impressions: private serving needs vectors of items "
       "and readers, as 'fedrec' or 'central --set model=nrms' learn them",
       run.string());
-  const Evaluate look = [&](RankingModel& model, const Dataset& data,
-                            std::span<const std::uint32_t> impressions, std::size_t max_history) {
-    if (auto* towers = dynamic_cast<NewsRecommender*>(&model)) {
+  const recipes::Evaluate look = [&](model::RankingModel& model, const data::Dataset& data,
+                                     std::span<const std::uint32_t> impressions, std::size_t max_history) {
+    if (auto* towers = dynamic_cast<model::NewsRecommender*>(&model)) {
       auto seen = scene_of(*towers, data, impressions, max_history, settings, seed);
       status = seen ? Status() : tl::unexpected(std::move(seen).error());
       if (status) scene = std::move(*seen);
     }
-    return MeanImpressionMetrics{};
+    return metrics::MeanImpressionMetrics{};
   };
   if (auto seen = evaluate_run(run, dataset, look); !seen) return tl::unexpected(std::move(seen).error());
   SOTTO_CHECK(status);
@@ -61,4 +64,75 @@ Result<ServingScene> load_scene(const fs::path& run, const Dataset& dataset, con
   return scene;
 }
 
-}  // namespace sotto::private_serving
+namespace {
+
+Rows part_of(const Rows& rows, std::size_t first, std::size_t last) {
+  Rows part(last - first, rows.width);
+  std::copy_n(rows.values.begin() + static_cast<std::ptrdiff_t>(first * rows.width), part.values.size(),
+              part.values.begin());
+  return part;
+}
+
+// Of what the true vector would gain. An answer from which less is expected is not believed: AUC hardly
+// moves, and wrong answers take more from the top of a list than true ones bring.
+constexpr double least_share = 0.05;
+
+}  // namespace
+
+Result<PublicKnowledge> PublicKnowledge::of(const ServingScene& scene) {
+  SOTTO_TRY(auto space, RankingSpace::of_items(scene.items));
+  const Rows readers = space.readers(scene.readers);
+  const std::size_t count = readers.size(), held_out = count / 4;
+  if (held_out < 1) return bad_input("{} simulated readers are too few: ask for at least 4", count);
+  Rows building = part_of(readers, held_out, count);
+  std::vector<float> average = mean_row(building);
+  return PublicKnowledge{
+      std::move(space),   std::move(building),           part_of(scene.readers, held_out, count),
+      std::move(average), part_of(readers, 0, held_out), part_of(scene.readers, 0, held_out)};
+}
+
+double expected_auc(double correlation) {
+  // Clicks tilt the density of scores by exp(strength · score): a clicked item's score is N(strength, 1).
+  constexpr double strength = 1.5;
+  return 0.5 * std::erfc(-strength * correlation / 2);  // Φ(strength·ρ/√2)
+}
+
+Rows mixed_with_average(Rows answers, std::span<const float> average, double weight) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto row = answers[i];
+    for (std::size_t j = 0; j < row.size(); ++j)
+      row[j] = static_cast<float>(average[j] + weight * (static_cast<double>(row[j]) - average[j]));
+  }
+  return answers;
+}
+
+Result<double> best_weight(const PublicKnowledge& known,
+                           const std::function<Result<Rows>(const Rows& user_vectors, const Rows& readers,
+                                                            std::uint64_t seed)>& answer,
+                           std::uint64_t seed) {
+  SOTTO_TRY(const Rows answers, answer(known.held_out_vectors, known.held_out, seed));
+  constexpr std::array weights = {0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0};
+  std::vector<double> without_answer;
+  double possible = 0;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    without_answer.push_back(expected_auc(cosine(known.average, known.held_out[i])));
+    possible += (expected_auc(1) - without_answer.back()) / static_cast<double>(answers.size());
+  }
+  double best = 0, best_gain = least_share * possible;
+  for (const double weight : weights) {
+    const Rows mixed = mixed_with_average(answers, known.average, weight);
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < mixed.size(); ++i) {
+      const double gain = expected_auc(cosine(mixed[i], known.held_out[i])) - without_answer[i];
+      sum += gain;
+      squares += gain * gain;
+    }
+    const auto count = static_cast<double>(mixed.size());
+    const double gain = sum / count, error = std::sqrt(std::max(0.0, squares / count - gain * gain) / count);
+    // What could be chance is not believed: there the average user is the safe answer.
+    if (gain > best_gain && gain > 2 * error) best = weight, best_gain = gain;
+  }
+  return best;
+}
+
+}  // namespace sotto::eval::private_serving

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/binary_format.h"
+#include "base/binary_file.h"
 #include "model/bert/bert_config.h"
 
-namespace sotto {
+namespace sotto::model {
 
 namespace {
 
@@ -82,13 +82,13 @@ constexpr std::size_t most_named = 5;  // in a message
 // Checkpoints may fill their table of words up to a round number.
 constexpr std::int64_t most_unused_words = 127;
 
-std::optional<torch::ScalarType> type_of(TensorType type) {
+std::optional<torch::ScalarType> type_of(text::TensorType type) {
   switch (type) {
-    case TensorType::f32:
+    case text::TensorType::f32:
       return torch::kFloat32;
-    case TensorType::f16:
+    case text::TensorType::f16:
       return torch::kFloat16;
-    case TensorType::bf16:
+    case text::TensorType::bf16:
       return torch::kBFloat16;
     default:
       return std::nullopt;
@@ -104,10 +104,10 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 // The tensors of the file that fill the places, in their order.
-Result<std::vector<TensorViews::const_iterator>> match(const std::vector<BertTensorPlace>& places,
-                                                       const TensorViews& tensors) {
+Result<std::vector<text::TensorViews::const_iterator>> match(const std::vector<BertTensorPlace>& places,
+                                                             const text::TensorViews& tensors) {
   const bool prefixed = tensors.contains("bert.embeddings.word_embeddings.weight");
-  std::vector<TensorViews::const_iterator> matched;
+  std::vector<text::TensorViews::const_iterator> matched;
   std::set<std::string_view> used;
   std::vector<std::string> missing, extra;
   for (const auto& [plain, shape] : places) {
@@ -120,10 +120,10 @@ Result<std::vector<TensorViews::const_iterator>> match(const std::vector<BertTen
     }
     if (found->second.shape != shape)
       return bad_input("tensor '{}' is {}; config.json asks for {}", found->first,
-                       shape_text(found->second.shape), shape_text(shape));
+                       text::shape_text(found->second.shape), text::shape_text(shape));
     if (!type_of(found->second.type))
       return bad_input("tensor '{}' is {}; weights are F32, F16 or BF16", found->first,
-                       name_of(found->second.type));
+                       text::name_of(found->second.type));
     used.insert(found->first);
     matched.push_back(found);
   }
@@ -138,7 +138,7 @@ Result<std::vector<TensorViews::const_iterator>> match(const std::vector<BertTen
   return matched;
 }
 
-Status copy_into(const std::string& name, const TensorView& view, Tensor target) {
+Status copy_into(const std::string& name, const text::TensorView& view, Tensor target) {
   const Tensor stored = torch::empty(target.sizes(), *type_of(view.type));
   std::memcpy(stored.data_ptr(), view.bytes.data(), view.bytes.size());
   target.copy_(stored);
@@ -175,7 +175,8 @@ std::vector<std::pair<std::string, Tensor>> bert_tensors(BertModel& model) {
   return named;
 }
 
-Result<std::shared_ptr<BertModel>> bert_from_tensors(const BertConfig& config, const TensorViews& tensors) {
+Result<std::shared_ptr<BertModel>> bert_from_tensors(const BertConfig& config,
+                                                     const text::TensorViews& tensors) {
   SOTTO_TRY(const auto matched, match(bert_tensor_places(config), tensors));
   auto model = std::make_shared<BertModel>(config);
   const auto targets = bert_tensors(*model);
@@ -186,13 +187,13 @@ Result<std::shared_ptr<BertModel>> bert_from_tensors(const BertConfig& config, c
 
 Result<BertCheckpoint> load_bert(const fs::path& folder) {
   SOTTO_TRY(const auto config, load_bert_config(folder / "config.json"));
-  SOTTO_TRY(auto tokenizer, WordPiece::load_folder(folder));
+  SOTTO_TRY(auto tokenizer, text::WordPiece::load_folder(folder));
   const auto pieces = static_cast<std::int64_t>(tokenizer.size());
   if (pieces > config.vocabulary || pieces + most_unused_words < config.vocabulary)
     return bad_input("{} has {} pieces, config.json {}: they do not belong together",
                      (folder / "vocab.txt").string(), pieces, config.vocabulary);
   const fs::path weights = folder / "model.safetensors";
-  SOTTO_TRY(const auto file, SafetensorsFile::open(weights));
+  SOTTO_TRY(const auto file, text::SafetensorsFile::open(weights));
   auto model = bert_from_tensors(config, file.tensors());
   if (!model) return tl::unexpected(std::move(model).error().in(weights.string()));
   return BertCheckpoint{std::move(*model), std::move(tokenizer)};
@@ -208,4 +209,4 @@ Result<std::string> bert_fingerprint(const fs::path& folder) {
   return line;
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -11,11 +11,11 @@
 #include "text/safetensors.h"
 #include "text/wordpiece.h"
 
-namespace sotto {
+namespace sotto::model {
 
 struct BertCheckpoint {
   std::shared_ptr<BertModel> model;
-  WordPiece tokenizer;
+  text::WordPiece tokenizer;
 };
 
 // Refuses a folder whose files do not belong together.
@@ -29,10 +29,11 @@ Result<std::string> bert_fingerprint(const fs::path& folder);
 // another shape or type, not finite, or that has no place in the encoder is an error. Ignored by name are the
 // parts an encoder does not use: the pooler, cls.* and embeddings.position_ids. Nothing is allocated before
 // all names, shapes and types are found right.
-Result<std::shared_ptr<BertModel>> bert_from_tensors(const BertConfig& config, const TensorViews& tensors);
+Result<std::shared_ptr<BertModel>> bert_from_tensors(const BertConfig& config,
+                                                     const text::TensorViews& tensors);
 
 // The names (without "bert.") and views of the model's weights that take those tensors: the other direction,
 // for writing checkpoints. The views share the model's memory.
 std::vector<std::pair<std::string, torch::Tensor>> bert_tensors(BertModel& model);
 
-}  // namespace sotto
+}  // namespace sotto::model

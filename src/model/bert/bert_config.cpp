@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-namespace sotto {
+namespace sotto::model {
 
 namespace {
 
@@ -155,4 +155,4 @@ Result<TrainableParts> parse_trainable_parts(std::string_view text, std::int64_t
   return parts;
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -9,7 +9,7 @@
 #include "base/files.h"
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::model {
 
 enum class Gelu : std::uint8_t {
   exact,  // x Phi(x), "gelu"
@@ -41,4 +41,4 @@ struct TrainableParts {
 // "none", "all" (embeddings too), "last N", or a list of layers such as "10,11" with "embeddings" among them.
 Result<TrainableParts> parse_trainable_parts(std::string_view text, std::int64_t layers);
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "model/cohort/grouped_rows.h"
 #include "model/cohort/weighted_rows.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 using torch::autograd::AutogradContext;
@@ -155,4 +154,4 @@ std::int64_t BertModel::first_trained_layer() const {
   return found - layers.begin();
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -11,7 +11,7 @@
 #include "model/bert/bert_config.h"
 #include "model/layers/ragged.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // x W + b: [W, in] -> [W, out].
 class BertLinear : public torch::nn::Module {
@@ -80,4 +80,4 @@ class BertModel : public torch::nn::Module {
   BertConfig config_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

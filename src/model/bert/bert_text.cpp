@@ -6,7 +6,7 @@
 #include "model/bert/bert_checkpoint.h"
 #include "model/recompute.h"
 
-namespace sotto {
+namespace sotto::model {
 
 void BertSettings::bind(SettingsTable& table) {
   table
@@ -36,7 +36,7 @@ Status choose_trained(BertModel& model, const BertSettings& settings) {
 
 }  // namespace
 
-Result<PretrainedBert> open_pretrained_bert(const BertSettings& settings, const StringColumn& titles) {
+Result<PretrainedBert> open_pretrained_bert(const BertSettings& settings, const data::StringColumn& titles) {
   const fs::path folder = settings.folder;
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
@@ -69,8 +69,9 @@ Result<std::shared_ptr<BertModel>> make_random_bert(const BertSettings& settings
   return model;
 }
 
-ItemText wordpiece_text(const StringColumn& texts, const WordPiece& tokenizer, std::size_t max_pieces) {
-  std::vector<std::vector<PieceId>> rows(texts.size());
+ItemText wordpiece_text(const data::StringColumn& texts, const text::WordPiece& tokenizer,
+                        std::size_t max_pieces) {
+  std::vector<std::vector<text::PieceId>> rows(texts.size());
   parallel_for(texts.size(), 256, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       rows[i] = tokenizer.encode_marked(texts[i], max_pieces);
@@ -168,4 +169,4 @@ Tensor BertTextEncoder::forward(const std::vector<std::int64_t>& pieces, const S
   return torch::cat(vectors);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

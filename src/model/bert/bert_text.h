@@ -9,10 +9,10 @@
 #include "base/settings.h"
 #include "model/bert/bert_model.h"
 #include "model/layers/layers.h"
-#include "model/news/item_features.h"
+#include "model/news/news_shape.h"
 #include "text/wordpiece.h"
 
-namespace sotto {
+namespace sotto::model {
 
 struct BertSettings {
   std::string folder, size = "tiny", trainable_layers = "auto";
@@ -25,9 +25,9 @@ struct BertSettings {
 struct PretrainedBert {
   std::shared_ptr<BertModel> model;
   ItemText titles;
-  WordPiece tokenizer;
+  text::WordPiece tokenizer;
 };
-Result<PretrainedBert> open_pretrained_bert(const BertSettings& settings, const StringColumn& titles);
+Result<PretrainedBert> open_pretrained_bert(const BertSettings& settings, const data::StringColumn& titles);
 
 // Random weights for a vocabulary of `words`, texts of at most `max_words`.
 Result<std::shared_ptr<BertModel>> make_random_bert(const BertSettings& settings, std::int64_t words,
@@ -35,7 +35,8 @@ Result<std::shared_ptr<BertModel>> make_random_bert(const BertSettings& settings
 
 // Texts as pieces between [CLS] and [SEP], at most `max_pieces` in all; a text without any word has no
 // pieces, not even the markers. Runs on the thread pool; the result does not depend on the number of threads.
-ItemText wordpiece_text(const StringColumn& texts, const WordPiece& tokenizer, std::size_t max_pieces);
+ItemText wordpiece_text(const data::StringColumn& texts, const text::WordPiece& tokenizer,
+                        std::size_t max_pieces);
 
 // Texts to vectors: BERT, then additive pooling of its last states. Bounded memory: frozen layers keep
 // nothing for the backward pass, and what the trained ones would keep beyond the bound is computed again,
@@ -69,4 +70,4 @@ std::int64_t activation_bytes(const BertConfig& config, std::int64_t length);
 // Neighbouring segments of about `rows` rows together, at least one each: boundaries as numbers of segments.
 std::vector<std::int64_t> chunks_of(const Segments& segments, std::int64_t rows);
 
-}  // namespace sotto
+}  // namespace sotto::model

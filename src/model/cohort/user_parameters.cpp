@@ -1,6 +1,6 @@
 #include "model/cohort/user_parameters.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 
@@ -42,4 +42,4 @@ Owners owners_of_parts(const Owners& owners, const std::vector<std::int64_t>& pa
   return c10::make_intrusive<RowOwners>(*owners->parameters, std::move(offsets));
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

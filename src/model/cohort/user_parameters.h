@@ -11,7 +11,7 @@
 #include "model/flat_parameters.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // Gradients of U users, and their weights where these differ from the shared ones. Refers to the shared
 // parameters, whose layout it follows. Not thread-safe; different users' views may be written at once.
@@ -64,4 +64,4 @@ struct UserBatch {
   std::vector<std::uint64_t> dropout_seeds;  // [U]: each user's masks are those it would draw alone
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 
@@ -32,10 +32,10 @@ VectorRanking::VectorRanking(const ItemVectors& model, const RankingWeights& wei
   for (double& count : equal_) count = range_of_equals * ((count - top) / range);
 }
 
-std::vector<float> VectorRanking::scores(std::span<const ItemId> history) const {
+std::vector<float> VectorRanking::scores(std::span<const data::ItemId> history) const {
   const torch::NoGradGuard no_grad;
-  std::map<ItemId, double> times;
-  for (const ItemId item : history) times[item] += 1;
+  std::map<data::ItemId, double> times;
+  for (const data::ItemId item : history) times[item] += 1;
   Tensor reader = torch::zeros({vectors_.size(1)}, torch::kFloat64);
   double known = 0;
   for (const auto& [item, often] : times) {
@@ -56,4 +56,4 @@ std::vector<float> VectorRanking::scores(std::span<const ItemId> history) const 
   return {exact.begin(), exact.end()};
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

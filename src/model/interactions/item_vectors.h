@@ -7,7 +7,7 @@
 #include "data/dataset.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // Items without a vector have a row of zeros.
 class ItemVectors final : public torch::nn::Module {
@@ -36,7 +36,7 @@ class VectorRanking {
  public:
   VectorRanking(const ItemVectors& model, const RankingWeights& weights);
   // history: items in any order, repeated ones count. Returns [I].
-  std::vector<float> scores(std::span<const ItemId> history) const;
+  std::vector<float> scores(std::span<const data::ItemId> history) const;
 
  private:
   torch::Tensor vectors_;      // [I, D], double, on the CPU
@@ -46,4 +46,4 @@ class VectorRanking {
   RankingWeights weights_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
-namespace sotto {
+namespace sotto::model {
 
 namespace {
 
@@ -29,9 +29,9 @@ class TouchedRows {
 };
 
 // Distinct items with how often they occur.
-std::unordered_map<ItemId, std::uint32_t> times_of(std::span<const ItemId> history) {
-  std::unordered_map<ItemId, std::uint32_t> times;
-  for (const ItemId item : history) ++times[item];
+std::unordered_map<data::ItemId, std::uint32_t> times_of(std::span<const data::ItemId> history) {
+  std::unordered_map<data::ItemId, std::uint32_t> times;
+  for (const data::ItemId item : history) ++times[item];
   return times;
 }
 
@@ -42,7 +42,7 @@ Tensor tensor_of(const std::vector<T>& values, at::IntArrayRef sizes, torch::Sca
 }
 
 // Where the values of a field come from for one example.
-std::span<const std::uint32_t> values_of(const TabularInputs& inputs, std::size_t field, UserId user,
+std::span<const std::uint32_t> values_of(const TabularInputs& inputs, std::size_t field, data::UserId user,
                                          const TabularExample& example) {
   if (field < inputs.user.size()) return inputs.user[field].of(user);
   field -= inputs.user.size();
@@ -55,7 +55,7 @@ struct ChunkUser {
   ChunkUser(const TabularInputs& inputs, bool whole_tables)
       : spaces(inputs.field_count() + 2, TouchedRows(whole_tables)) {}
   std::vector<TouchedRows> spaces;
-  std::unordered_map<ItemId, std::uint32_t> remembered;
+  std::unordered_map<data::ItemId, std::uint32_t> remembered;
   std::vector<std::int64_t> history;
 };
 
@@ -64,13 +64,13 @@ class ChunkWriter {
   ChunkWriter(const TabularInputs& inputs, bool whole_tables, torch::Device device)
       : inputs_(inputs), whole_tables_(whole_tables), device_(device) {}
 
-  void remember(std::span<const ItemId> history) {
+  void remember(std::span<const data::ItemId> history) {
     ChunkUser user(inputs_, whole_tables_);
     if (reads_history(inputs_.choice)) {
       user.remembered = times_of(history);
       // In the order of the history: the result must not depend on how a hash map is laid out.
-      std::unordered_map<ItemId, bool> written;
-      for (const ItemId item : history)
+      std::unordered_map<data::ItemId, bool> written;
+      for (const data::ItemId item : history)
         if (written.emplace(item, true).second)
           user.history.push_back(user.spaces[inputs_.field_count()].place(item));
     }
@@ -78,13 +78,13 @@ class ChunkWriter {
   }
 
   // examples[u]: of user u of the chunk.
-  TabularBatch batch(std::span<const UserId> users,
+  TabularBatch batch(std::span<const data::UserId> users,
                      const std::vector<std::span<const TabularExample>>& examples);
   void write_history(std::vector<TabularBatch>& steps);
   std::vector<Tensor> touched();
 
  private:
-  TabularBatch::Field field(std::size_t number, std::span<const UserId> users,
+  TabularBatch::Field field(std::size_t number, std::span<const data::UserId> users,
                             const std::vector<std::span<const TabularExample>>& examples, std::size_t rows);
 
   const TabularInputs& inputs_;
@@ -93,7 +93,7 @@ class ChunkWriter {
   std::vector<ChunkUser> users_;
 };
 
-TabularBatch::Field ChunkWriter::field(std::size_t number, std::span<const UserId> users,
+TabularBatch::Field ChunkWriter::field(std::size_t number, std::span<const data::UserId> users,
                                        const std::vector<std::span<const TabularExample>>& examples,
                                        std::size_t rows) {
   std::size_t most = 1;
@@ -118,7 +118,7 @@ TabularBatch::Field ChunkWriter::field(std::size_t number, std::span<const UserI
           tensor_of(weights, sizes, torch::kFloat32, device_)};
 }
 
-TabularBatch ChunkWriter::batch(std::span<const UserId> users,
+TabularBatch ChunkWriter::batch(std::span<const data::UserId> users,
                                 const std::vector<std::span<const TabularExample>>& examples) {
   std::size_t rows = 1;
   for (const auto& own : examples) rows = std::max(rows, own.size());
@@ -200,7 +200,7 @@ std::int64_t tabular_numbers(InputChoice choice) { return choice == InputChoice:
 TabularChunk make_chunk(const TabularInputs& inputs, std::span<const TabularTask> tasks,
                         torch::Device device) {
   ChunkWriter writer(inputs, false, device);
-  std::vector<UserId> users;
+  std::vector<data::UserId> users;
   std::size_t steps = 0;
   for (const auto& task : tasks) {
     writer.remember(task.history);
@@ -221,11 +221,11 @@ TabularChunk make_chunk(const TabularInputs& inputs, std::span<const TabularTask
   return chunk;
 }
 
-TabularBatch catalogue_batch(const TabularInputs& inputs, UserId user, std::uint64_t row,
-                             std::span<const ItemId> history, torch::Device device) {
+TabularBatch catalogue_batch(const TabularInputs& inputs, data::UserId user, std::uint64_t row,
+                             std::span<const data::ItemId> history, torch::Device device) {
   std::vector<TabularExample> examples(static_cast<std::size_t>(inputs.items));
   for (std::size_t item = 0; item < examples.size(); ++item)
-    examples[item] = {row, static_cast<ItemId>(item), 0, 1};
+    examples[item] = {row, static_cast<data::ItemId>(item), 0, 1};
   ChunkWriter writer(inputs, true, device);
   writer.remember(history);
   std::vector<TabularBatch> batches;
@@ -234,4 +234,4 @@ TabularBatch catalogue_batch(const TabularInputs& inputs, UserId user, std::uint
   return std::move(batches.front());
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -11,18 +11,18 @@
 #include "model/interactions/tabular_inputs.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 struct TabularExample {
   std::uint64_t row = 0;  // of the interactions: whose situation it is
-  ItemId item = 0;
+  data::ItemId item = 0;
   float label = 0, weight = 1;
 };
 
 // One user's part of a round: what its device remembers, and the examples of each local step.
 struct TabularTask {
-  UserId user = 0;
-  std::vector<ItemId> history;  // repeats count
+  data::UserId user = 0;
+  std::vector<data::ItemId> history;  // repeats count
   std::vector<std::vector<TabularExample>> steps;
 };
 
@@ -55,7 +55,7 @@ TabularChunk make_chunk(const TabularInputs& inputs, std::span<const TabularTask
 
 // All items of the catalogue for one user in one situation (a row of the interactions), for a copy with whole
 // tables: U = 1, B = items.
-TabularBatch catalogue_batch(const TabularInputs& inputs, UserId user, std::uint64_t row,
-                             std::span<const ItemId> history, torch::Device device);
+TabularBatch catalogue_batch(const TabularInputs& inputs, data::UserId user, std::uint64_t row,
+                             std::span<const data::ItemId> history, torch::Device device);
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -7,7 +7,7 @@
 
 #include "text/word_tokenizer.h"
 
-namespace sotto {
+namespace sotto::model {
 
 namespace {
 
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 2> paper_item_features = {"genres", "pric
 // The paper counts `cost` of the log among the item's features.
 constexpr std::string_view item_side_context = "cost";
 
-TabularField field_of(const CategoricalFeature& feature) {
+TabularField field_of(const data::CategoricalFeature& feature) {
   TabularField field;
   field.name = feature.name;
   field.values = static_cast<std::int64_t>(feature.names.size());
@@ -33,11 +33,11 @@ TabularField field_of(const CategoricalFeature& feature) {
   return field;
 }
 
-bool usable(const CategoricalFeature& feature) {
+bool usable(const data::CategoricalFeature& feature) {
   return feature.names.size() > 1 && feature.names.size() <= most_values;
 }
 
-TabularField category_field(const Catalogue& catalogue) {
+TabularField category_field(const data::Catalogue& catalogue) {
   TabularField field;
   field.name = "category";
   field.values = static_cast<std::int64_t>(catalogue.category_names.size());
@@ -48,7 +48,7 @@ TabularField category_field(const Catalogue& catalogue) {
   return field;
 }
 
-TabularField decade_field(const NumericFeature& year) {
+TabularField decade_field(const data::NumericFeature& year) {
   TabularField field;
   field.name = "decade";
   std::map<int, std::uint32_t> decades;
@@ -64,8 +64,8 @@ TabularField decade_field(const NumericFeature& year) {
   return field;
 }
 
-TabularField word_field(const StringColumn& titles) {
-  const WordTokenizer tokenizer({.keep_punctuation = false});
+TabularField word_field(const data::StringColumn& titles) {
+  const text::WordTokenizer tokenizer({.keep_punctuation = false});
   std::map<std::string, std::size_t> items_of_word;
   std::vector<std::vector<std::string>> words(titles.size());
   for (std::size_t item = 0; item < titles.size(); ++item) {
@@ -88,7 +88,7 @@ TabularField word_field(const StringColumn& titles) {
   return field;
 }
 
-void add_rich_item_fields(const Catalogue& catalogue, std::vector<TabularField>& fields) {
+void add_rich_item_fields(const data::Catalogue& catalogue, std::vector<TabularField>& fields) {
   for (const auto& feature : catalogue.features.categorical)
     if (usable(feature)) fields.push_back(field_of(feature));
   if (catalogue.category_names.size() > 1) fields.push_back(category_field(catalogue));
@@ -96,9 +96,10 @@ void add_rich_item_fields(const Catalogue& catalogue, std::vector<TabularField>&
   if (auto words = word_field(catalogue.titles); words.values > 0) fields.push_back(std::move(words));
 }
 
-std::vector<std::unordered_map<ItemId, float>> counts_of(const Interactions& log,
-                                                         const NumericFeature& counts, std::size_t users) {
-  std::vector<std::unordered_map<ItemId, float>> by_user(users);
+std::vector<std::unordered_map<data::ItemId, float>> counts_of(const data::Interactions& log,
+                                                               const data::NumericFeature& counts,
+                                                               std::size_t users) {
+  std::vector<std::unordered_map<data::ItemId, float>> by_user(users);
   for (std::size_t user = 0; user < users; ++user)
     for (std::uint64_t row = log.user_offsets[user]; row < log.user_offsets[user + 1]; ++row)
       if (std::isfinite(counts.values[row]))
@@ -120,17 +121,17 @@ std::int64_t TabularInputs::values_of(std::size_t field) const {
   return field < context.size() ? context[field].values : item[field - context.size()].values;
 }
 
-std::vector<TabularField> item_fields(const Catalogue& catalogue, std::int64_t most_values) {
+std::vector<TabularField> item_fields(const data::Catalogue& catalogue, std::int64_t most_values) {
   std::vector<TabularField> fields;
   add_rich_item_fields(catalogue, fields);
   std::erase_if(fields, [&](const TabularField& field) { return field.values > most_values; });
   return fields;
 }
 
-Result<TabularInputs> build_tabular_inputs(const Dataset& dataset, InputChoice choice) {
+Result<TabularInputs> build_tabular_inputs(const data::Dataset& dataset, InputChoice choice) {
   TabularInputs inputs;
   inputs.choice = choice;
-  const Catalogue& catalogue = dataset.catalogue();
+  const data::Catalogue& catalogue = dataset.catalogue();
   inputs.items = static_cast<std::int64_t>(catalogue.size());
   if (choice == InputChoice::ids) return inputs;
   for (const auto& feature : dataset.user_features().categorical)
@@ -139,7 +140,7 @@ Result<TabularInputs> build_tabular_inputs(const Dataset& dataset, InputChoice c
     add_rich_item_fields(catalogue, inputs.item);
     return inputs;
   }
-  const Features& context = dataset.interactions().context;
+  const data::Features& context = dataset.interactions().context;
   for (const auto& feature : context.categorical)
     if (usable(feature) && feature.name != item_side_context) inputs.context.push_back(field_of(feature));
   for (const auto& feature : catalogue.features.categorical)
@@ -161,4 +162,4 @@ Result<TabularInputs> build_tabular_inputs(const Dataset& dataset, InputChoice c
   return inputs;
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

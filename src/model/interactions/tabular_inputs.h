@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "data/dataset.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // One categorical feature of n rows; a row may have several values, or none.
 struct TabularField {
@@ -45,16 +45,16 @@ struct TabularInputs {
   std::vector<TabularField> context;  // by row of the interactions
   std::vector<TabularField> item;     // by item
   // leaking: log(1 + cnt) of the items a user has used, by user
-  std::vector<std::unordered_map<ItemId, float>> counts;
+  std::vector<std::unordered_map<data::ItemId, float>> counts;
 
   std::size_t field_count() const { return user.size() + context.size() + item.size(); }
   std::int64_t values_of(std::size_t field) const;  // fields in the order above
 };
 
 // All that the catalogue says of its items by features of at most so many values.
-std::vector<TabularField> item_fields(const Catalogue& catalogue, std::int64_t most_values);
+std::vector<TabularField> item_fields(const data::Catalogue& catalogue, std::int64_t most_values);
 
 // Refuses choices for which the data has nothing.
-Result<TabularInputs> build_tabular_inputs(const Dataset& dataset, InputChoice choice);
+Result<TabularInputs> build_tabular_inputs(const data::Dataset& dataset, InputChoice choice);
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -2,7 +2,7 @@
 
 #include "model/layers/layers.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 
@@ -176,4 +176,4 @@ Tensor TabularModel::losses(const TabularParts& copies, const TabularBatch& batc
   return (entropy * batch.weights).sum(1);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -18,7 +18,7 @@
 #include "model/interactions/tabular_batch.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 struct TabularShape {
   std::int64_t embedding = 64, hidden = 32, layers = 4;
@@ -65,4 +65,4 @@ class TabularModel final : public torch::nn::Module {
   std::vector<int> key_spaces_;  // by part
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -12,7 +12,27 @@
 #include "model/layers/row_functions.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
+
+// Ragged rows as a padded tensor and back, without a loop over segments: what plain tensor operations need on
+// CUDA, and in the tests' references.
+//
+// Letters: W rows, N segments, L rows of the longest, D columns.
+
+struct Padding {
+  std::int64_t segments, longest;
+  torch::Tensor rows;    // [N L] the row at each place; any row where there is none
+  torch::Tensor blank;   // [N, L] true where there is none
+  torch::Tensor places;  // [W] the place of each row
+};
+
+// Segments that have a row.
+Padding padding_of(const Segments& segments, torch::Device device);
+
+// [W, D] -> [N, L, D]. Blank places hold anything, and the gradient that arrives there is dropped: mask them.
+torch::Tensor pad(const torch::Tensor& rows, const Padding& padding);
+// [N, L, D] -> [W, D].
+torch::Tensor unpad(const torch::Tensor& padded, const Padding& padding);
 
 // uniform(+-sqrt(6 / (rows + columns)))
 torch::Tensor glorot_uniform(std::int64_t rows, std::int64_t columns);
@@ -87,4 +107,4 @@ torch::Tensor segment_max(const torch::Tensor& rows, const Segments& segments);
 torch::Tensor rows_or_zero(const torch::Tensor& table, std::span<const std::int32_t> rows,
                            const Owners& owners = {});
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "model/layers/padding.h"
+#include "model/layers/layers.h"
 #include "model/layers/ragged_kernels.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 using torch::autograd::AutogradContext;
@@ -160,4 +160,4 @@ Tensor padded_pool(const Tensor& scores, const Tensor& values, const Segments& s
   return weights.unsqueeze(1).matmul(pad(values, padding)).squeeze(1);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -11,7 +11,7 @@
 #include "model/cohort/user_parameters.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // Segment boundaries. offsets() is int64 [N+1] on the CPU (the kernels' and padding's view of it).
 class Segments {
@@ -44,4 +44,4 @@ torch::Tensor ragged_pool(const torch::Tensor& scores, const torch::Tensor& valu
 torch::Tensor padded_attention(const torch::Tensor& qkv, const Segments& segments, std::int64_t heads);
 torch::Tensor padded_pool(const torch::Tensor& scores, const torch::Tensor& values, const Segments& segments);
 
-}  // namespace sotto
+}  // namespace sotto::model

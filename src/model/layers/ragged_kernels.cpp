@@ -12,7 +12,7 @@
 // vectors of a head are rows, padded to a multiple of `lane`. Only the right side of a product over head
 // dimensions (queries forward, gradients backward) has to be turned for that.
 
-namespace sotto::ragged {
+namespace sotto::model::ragged {
 namespace {
 
 constexpr std::int64_t lane = 16;
@@ -290,4 +290,4 @@ template struct PoolForward<double>;
 template struct PoolBackward<float>;
 template struct PoolBackward<double>;
 
-}  // namespace sotto::ragged
+}  // namespace sotto::model::ragged

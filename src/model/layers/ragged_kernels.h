@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace sotto::ragged {
+namespace sotto::model::ragged {
 
 // Self-attention inside each segment [begin, end). qkv is W x 3D (queries | keys | values), out is W x D.
 // weights keeps the softmax for the backward pass: segment n, head h at weight_offsets[n] + h*L*L, an L x L
@@ -58,4 +58,4 @@ struct PoolBackward {
   void operator()(std::int64_t begin, std::int64_t end) const;
 };
 
-}  // namespace sotto::ragged
+}  // namespace sotto::model::ragged

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "model/cohort/weighted_rows.h"
-#include "model/precision.h"
+#include "model/recompute.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 using torch::autograd::AutogradContext;
@@ -247,4 +247,4 @@ Tensor Lstm::forward(const Tensor& rows, const Segments& segments) {
   return gather_rows(torch::cat(states), inverse(schedule.steps));
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

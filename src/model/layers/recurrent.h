@@ -13,7 +13,7 @@
 #include "model/layers/layers.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // Rows are read step by step; in step t the first running[t] segments (the longest come first) read one row
 // each.
@@ -56,4 +56,4 @@ class Lstm : public torch::nn::Module {
   torch::Tensor input_, state_, bias_;  // [in, 4 size], [size, 4 size], [4 size]: input, forget, output, cell
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -8,7 +8,7 @@
 #include "model/layers/row_kernels.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 using torch::autograd::AutogradContext;
@@ -212,4 +212,4 @@ Tensor dropout(const Tensor& x, double rate, Pass& pass, const Owners& owners) {
                                 std::vector<std::int64_t>{static_cast<std::int64_t>(seed)}, rate);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

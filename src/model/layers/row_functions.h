@@ -8,7 +8,7 @@
 #include "model/layers/ragged.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // One forward pass: whether dropout is active, and the stream its masks come from. Every dropout layer takes
 // the next seed, so a pass is a pure function of (parameters, inputs, seed).
@@ -38,4 +38,4 @@ torch::Tensor shifted_word_windows(const torch::Tensor& rows, const Segments& se
 // that the user would draw alone.
 torch::Tensor dropout(const torch::Tensor& x, double rate, Pass& pass, const Owners& owners = {});
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -4,7 +4,7 @@
 
 #include "base/isa.h"
 
-namespace sotto::ragged {
+namespace sotto::model::ragged {
 
 template <class T>
 void window_forward(const T* x, const std::int64_t* offsets, std::int64_t columns, std::int64_t begin,
@@ -103,4 +103,4 @@ template void scatter_add(const double*, const std::int64_t*, std::int64_t, std:
 template void dropout(const float*, std::uint64_t, double, std::int64_t, std::int64_t, float*);
 template void dropout(const double*, std::uint64_t, double, std::int64_t, std::int64_t, double*);
 
-}  // namespace sotto::ragged
+}  // namespace sotto::model::ragged

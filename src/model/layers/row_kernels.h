@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace sotto::ragged {
+namespace sotto::model::ragged {
 
 // out[i] = x[i-1] | x[i] | x[i+1], with zeros beyond the ends of the segment. x: W x D, out: W x 3D.
 template <class T>
@@ -24,4 +24,4 @@ void scatter_add(const T* grad, const std::int64_t* rows, std::int64_t count, st
 template <class T>
 void dropout(const T* x, std::uint64_t seed, double rate, std::int64_t begin, std::int64_t end, T* out);
 
-}  // namespace sotto::ragged
+}  // namespace sotto::model::ragged

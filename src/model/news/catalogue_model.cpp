@@ -13,7 +13,7 @@
 #include "model/news/word_space.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -43,7 +43,7 @@ class CatalogueModel final : public NewsRecommender {
         query_(register_parameter("query", torch::zeros({vector_size()}))),
         doubt_(register_parameter("doubt", torch::full({1, 1}, std::log(first_doubt)))) {}
 
-  Tensor encode_items(std::span<const ItemId> items, Pass&) override {
+  Tensor encode_items(std::span<const data::ItemId> items, Pass&) override {
     // Whoever hands a trained model articles of its own puts them in the place of the items.
     if (const std::uint64_t now = fingerprint(*items_); now != read_) {
       vectors_.set_data(words_.vectors_of(*items_).to(vectors_.options()));
@@ -90,4 +90,4 @@ std::shared_ptr<RankingModel> make_catalogue_model(const ModelInputs& inputs) {
   return std::make_shared<CatalogueModel>(inputs);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -6,7 +6,7 @@
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -60,4 +60,4 @@ std::shared_ptr<RankingModel> make_dan(const ModelInputs& inputs) {
   return std::make_shared<DanModel>(inputs);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -5,7 +5,7 @@
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -94,4 +94,4 @@ std::shared_ptr<RankingModel> make_dfm(const ModelInputs& inputs) {
   return std::make_shared<DfmModel>(inputs);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

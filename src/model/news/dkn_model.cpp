@@ -6,7 +6,7 @@
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -35,11 +35,11 @@ class DknModel final : public RankingModel {
   }
 
  private:
-  Tensor encode_items(std::span<const ItemId> items, Pass& pass) {
+  Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) {
     std::vector<std::int32_t> words, entities;
     std::vector<std::int64_t> offsets = {0};
     const LinkedText& text = items_->linked_titles;
-    for (const ItemId item : items) {
+    for (const data::ItemId item : items) {
       words.insert(words.end(), text.words.begin() + text.offsets[item],
                    text.words.begin() + text.offsets[item + 1]);
       entities.insert(entities.end(), text.entities.begin() + text.offsets[item],
@@ -82,4 +82,4 @@ std::shared_ptr<RankingModel> make_dkn(const ModelInputs& inputs) {
   return std::make_shared<DknModel>(inputs);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

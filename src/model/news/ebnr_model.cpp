@@ -10,7 +10,7 @@
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -27,7 +27,7 @@ class EbnrModel final : public NewsRecommender {
             "recent_clicks", std::make_shared<RecentGru>(shape_.filters, shape_.filters, shape_.recent_clicks,
                                                          shape_.weights()))) {}
 
-  Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+  Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override {
     const auto [words, texts] = text_rows(words_, joined_texts(items), all_rows(items.size()), pass);
     const Tensor kept =
         dropout(torch::ones({words.size(0), 1}, words.options()), shape_.word_mask, pass, texts.row_owners());
@@ -45,19 +45,19 @@ class EbnrModel final : public NewsRecommender {
   std::string_view first_user_parameter() const override { return "recent_clicks.input"; }
 
  private:
-  ItemText joined_texts(std::span<const ItemId> items) const {
+  ItemText joined_texts(std::span<const data::ItemId> items) const {
     ItemText joined;
     joined.offsets.push_back(0);
-    for (const ItemId item : items) {
+    for (const data::ItemId item : items) {
       for (const ItemText* text : {&items_->titles, &items_->abstracts})
         joined.tokens.insert(joined.tokens.end(), text->of(item).begin(), text->of(item).end());
       joined.offsets.push_back(static_cast<std::int64_t>(joined.tokens.size()));
     }
     return joined;
   }
-  static std::vector<ItemId> all_rows(std::size_t count) {
-    std::vector<ItemId> rows(count);
-    for (std::size_t i = 0; i < count; ++i) rows[i] = static_cast<ItemId>(i);
+  static std::vector<data::ItemId> all_rows(std::size_t count) {
+    std::vector<data::ItemId> rows(count);
+    for (std::size_t i = 0; i < count; ++i) rows[i] = static_cast<data::ItemId>(i);
     return rows;
   }
 
@@ -73,4 +73,4 @@ std::shared_ptr<RankingModel> make_ebnr(const ModelInputs& inputs) {
   return std::make_shared<EbnrModel>(inputs);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

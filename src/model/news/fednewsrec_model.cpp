@@ -1,6 +1,6 @@
 #include "model/news/fednewsrec_model.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 
@@ -29,7 +29,7 @@ FedNewsRecModel::FedNewsRecModel(const ModelInputs& inputs)
         register_module("merge_pooling", std::make_shared<AdditivePooling>(size, shape.pooling_size));
 }
 
-Tensor FedNewsRecModel::encode_items(std::span<const ItemId> items, Pass& pass) {
+Tensor FedNewsRecModel::encode_items(std::span<const data::ItemId> items, Pass& pass) {
   const auto [words, titles] = text_rows(words_, items_->titles, items, pass);
   const Owners& owners = titles.row_owners();
   Tensor x = convolution_->forward(dropout(words, shape_.dropout, pass, owners), titles);
@@ -53,4 +53,4 @@ Tensor FedNewsRecModel::encode_users(const Tensor& item_vectors, const Histories
   return merge_pooling_->forward(both, Segments(std::move(pairs), pass.history_owners()));
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

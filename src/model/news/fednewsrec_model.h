@@ -12,13 +12,13 @@
 #include "model/news/news_parts.h"
 #include "model/news/news_recommender.h"
 
-namespace sotto {
+namespace sotto::model {
 
 class FedNewsRecModel final : public NewsRecommender {
  public:
   explicit FedNewsRecModel(const ModelInputs& inputs);
 
-  torch::Tensor encode_items(std::span<const ItemId> items, Pass& pass) override;
+  torch::Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override;
   torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
                              Pass& pass) override;
   std::int64_t vector_size() const override { return shape_.attention_size(); }
@@ -39,4 +39,4 @@ class FedNewsRecModel final : public NewsRecommender {
   std::shared_ptr<RecentGru> recent_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -10,7 +10,7 @@
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -27,7 +27,7 @@ class FmModel final : public NewsRecommender {
         clicked_codes_(register_module("clicked_codes", std::make_shared<CategoryVectors>(items_, factors_))),
         own_(register_module("own", std::make_shared<UserVectors>(inputs, factors_))) {}
 
-  Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+  Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override {
     const auto [words, titles] = text_rows(words_, items_->titles, items, pass);
     const Tensor weights = text_rows(word_weights_, items_->titles, items, pass).rows;
     // The last column of a code's vector is its weight w.
@@ -75,4 +75,4 @@ class FmModel final : public NewsRecommender {
 
 std::shared_ptr<RankingModel> make_fm(const ModelInputs& inputs) { return std::make_shared<FmModel>(inputs); }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -7,7 +7,7 @@
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -28,7 +28,7 @@ class LsturModel final : public NewsRecommender {
         own_(register_module(
             "own", std::make_shared<UserVectors>(inputs, beside_ ? size_ - recent_size() : size_))) {}
 
-  Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+  Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override {
     return torch::cat({title_->forward(text_rows(words_, items_->titles, items, pass), pass),
                        codes_->categories(items, pass), codes_->subcategories(items, pass)},
                       1);
@@ -62,4 +62,4 @@ std::shared_ptr<RankingModel> make_lstur(const ModelInputs& inputs) {
   return std::make_shared<LsturModel>(inputs);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -9,7 +9,7 @@
 #include "model/news/fednewsrec_model.h"
 #include "model/news/news_models.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 constexpr FeatureUse title{};
@@ -83,4 +83,4 @@ Result<const ModelEntry*> find_model(std::string_view name) {
   return bad_input("unknown model '{}': there are {}", name, all);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

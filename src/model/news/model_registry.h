@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "model/news/news_models.h"
 
-namespace sotto {
+namespace sotto::model {
 
 struct ModelEntry {
   std::string_view name, summary;
@@ -29,4 +29,4 @@ std::span<const ModelEntry> models();
 // An unknown name suggests the nearest one and lists all.
 Result<const ModelEntry*> find_model(std::string_view name);
 
-}  // namespace sotto
+}  // namespace sotto::model

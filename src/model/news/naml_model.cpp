@@ -5,7 +5,7 @@
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -27,7 +27,7 @@ class NamlModel final : public NewsRecommender {
         clicks_(register_module("clicks",
                                 std::make_shared<AdditivePooling>(shape_.filters, shape_.pooling_size))) {}
 
-  Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+  Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override {
     // All views of all items as one table: view v of item i is row v * M + i.
     const Tensor table =
         torch::cat({title_->forward(text_rows(words_, items_->titles, items, pass), pass),
@@ -36,7 +36,7 @@ class NamlModel final : public NewsRecommender {
                     subcategory_->forward(codes_->subcategories(items, pass), pass.item_owners()).relu()});
     std::vector<std::int64_t> rows, offsets = {0};
     for (std::size_t i = 0; i < items.size(); ++i) {
-      const ItemId item = items[i];
+      const data::ItemId item = items[i];
       const bool present[] = {!items_->titles.of(item).empty(), !items_->abstracts.of(item).empty(),
                               items_->categories[item] != 0, items_->subcategories[item] != 0};
       for (std::size_t view = 0; view < std::size(present); ++view)
@@ -71,4 +71,4 @@ std::shared_ptr<RankingModel> make_naml(const ModelInputs& inputs) {
   return std::make_shared<NamlModel>(inputs);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

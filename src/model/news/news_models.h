@@ -7,7 +7,7 @@
 #include "model/news/news_recommender.h"
 #include "model/news/news_shape.h"
 
-namespace sotto {
+namespace sotto::model {
 
 std::shared_ptr<RankingModel> make_nrms(const ModelInputs& inputs);
 std::shared_ptr<RankingModel> make_naml(const ModelInputs& inputs);
@@ -24,4 +24,4 @@ std::shared_ptr<RankingModel> make_fm(const ModelInputs& inputs);
 // a WordSpace.
 std::shared_ptr<RankingModel> make_catalogue_model(const ModelInputs& inputs);
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -4,7 +4,7 @@
 
 #include "model/cohort/weighted_rows.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 
@@ -14,10 +14,10 @@ Tensor register_words(torch::nn::Module& module, const ModelInputs& inputs) {
   return module.register_parameter("words", inputs.words, inputs.shape.train_words);
 }
 
-RaggedRows text_rows(const Tensor& vectors, const ItemText& text, std::span<const ItemId> items,
+RaggedRows text_rows(const Tensor& vectors, const ItemText& text, std::span<const data::ItemId> items,
                      const Pass& pass) {
   std::vector<std::int64_t> tokens, offsets = {0};
-  for (const ItemId item : items) {
+  for (const data::ItemId item : items) {
     const auto own = text.of(item);
     tokens.insert(tokens.end(), own.begin(), own.end());
     offsets.push_back(static_cast<std::int64_t>(tokens.size()));
@@ -56,10 +56,10 @@ namespace {
 
 // Row of a code's vector; code 0 has none.
 Tensor code_vectors(const Tensor& table, const std::vector<std::int32_t>& codes,
-                    std::span<const ItemId> items, const Pass& pass) {
+                    std::span<const data::ItemId> items, const Pass& pass) {
   std::vector<std::int32_t> rows;
   rows.reserve(items.size());
-  for (const ItemId item : items) rows.push_back(codes.at(item) - 1);
+  for (const data::ItemId item : items) rows.push_back(codes.at(item) - 1);
   return rows_or_zero(table, rows, pass.item_owners());
 }
 
@@ -74,11 +74,11 @@ CategoryVectors::CategoryVectors(std::shared_ptr<const ItemFeatures> items, std:
       register_parameter("subcategories", embedding_uniform(rows(items_->subcategory_count), size));
 }
 
-Tensor CategoryVectors::categories(std::span<const ItemId> items, const Pass& pass) {
+Tensor CategoryVectors::categories(std::span<const data::ItemId> items, const Pass& pass) {
   return code_vectors(categories_, items_->categories, items, pass);
 }
 
-Tensor CategoryVectors::subcategories(std::span<const ItemId> items, const Pass& pass) {
+Tensor CategoryVectors::subcategories(std::span<const data::ItemId> items, const Pass& pass) {
   return code_vectors(subcategories_, items_->subcategories, items, pass);
 }
 
@@ -98,7 +98,7 @@ UserVectors::UserVectors(const ModelInputs& inputs, std::int64_t size)
 Tensor UserVectors::forward(const Histories& histories, Pass& pass) {
   std::vector<std::int64_t> rows;
   rows.reserve(histories.size());
-  for (const UserId user : histories.users) rows.push_back(known_.row(user));
+  for (const data::UserId user : histories.users) rows.push_back(known_.row(user));
   const Tensor own = gather_rows(table_, std::move(rows));
   if (!pass.training || mask_ == 0) return own;
   const Tensor kept = dropout(torch::ones({own.size(0), 1}, own.options()), mask_, pass).gt(0);
@@ -131,4 +131,4 @@ Tensor CandidateAttention::forward(const RaggedRows& clicks, const Tensor& candi
                      Segments(std::move(pair_offsets)));
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

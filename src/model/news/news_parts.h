@@ -11,13 +11,13 @@
 #include "model/news/news_shape.h"
 #include "model/news/ranking_model.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // The word vectors a model is given, trained or not as its shape says.
 torch::Tensor register_words(torch::nn::Module& module, const ModelInputs& inputs);
 
 // The vectors of the words (or entities) of items.
-RaggedRows text_rows(const torch::Tensor& vectors, const ItemText& text, std::span<const ItemId> items,
+RaggedRows text_rows(const torch::Tensor& vectors, const ItemText& text, std::span<const data::ItemId> items,
                      const Pass& pass);
 
 // dropout -> convolution of window 3 -> dropout -> additive pooling: [W, word size] -> [M, filters].
@@ -49,8 +49,8 @@ class AttentionEncoder : public torch::nn::Module {
 class CategoryVectors : public torch::nn::Module {
  public:
   CategoryVectors(std::shared_ptr<const ItemFeatures> items, std::int64_t size);
-  torch::Tensor categories(std::span<const ItemId> items, const Pass& pass);     // [M, size]
-  torch::Tensor subcategories(std::span<const ItemId> items, const Pass& pass);  // [M, size]
+  torch::Tensor categories(std::span<const data::ItemId> items, const Pass& pass);     // [M, size]
+  torch::Tensor subcategories(std::span<const data::ItemId> items, const Pass& pass);  // [M, size]
 
  private:
   std::shared_ptr<const ItemFeatures> items_;
@@ -87,4 +87,4 @@ class CandidateAttention : public torch::nn::Module {
   torch::Tensor query_;  // [hidden]
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -4,7 +4,7 @@
 
 #include "model/recompute.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 
@@ -59,14 +59,14 @@ std::vector<Tensor> NewsRecommender::trained() const {
   return trained;
 }
 
-Tensor NewsRecommender::encode_items_in_parts(std::span<const ItemId> items, Pass& pass,
+Tensor NewsRecommender::encode_items_in_parts(std::span<const data::ItemId> items, Pass& pass,
                                               const KeptGraph& graph) {
   const std::size_t kept = std::min(graph.kept, items.size());
   std::vector<Tensor> parts = {encode_items(items.first(kept), pass)};
   for (std::size_t first = kept; first < items.size(); first += graph.part) {
     const auto chunk = items.subspan(first, std::min(graph.part, items.size() - first));
-    const auto part = [this, own = std::vector<ItemId>(chunk.begin(), chunk.end()), seed = pass.next_seed(),
-                       training = pass.training](const Tensor&) {
+    const auto part = [this, own = std::vector<data::ItemId>(chunk.begin(), chunk.end()),
+                       seed = pass.next_seed(), training = pass.training](const Tensor&) {
       Pass again{training, seed};
       return encode_items(own, again);
     };
@@ -110,4 +110,4 @@ Tensor NewsRecommender::scores(const ScoreRequest& request, Pass& pass) {
   return dot_pairs(items, request.pair_item, users, request.pair_history);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

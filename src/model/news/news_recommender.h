@@ -6,7 +6,7 @@
 
 #include "model/news/ranking_model.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // How much of a pass keeps its graph: the first `kept` of what it is about (items, clicks). The rest is
 // computed once more in the backward pass, about `part` at a time.
@@ -17,7 +17,7 @@ struct KeptGraph {
 class NewsRecommender : public RankingModel {
  public:
   // Vectors of the given items, in their order: [M, D]. An item without any feature gets the zero vector.
-  virtual torch::Tensor encode_items(std::span<const ItemId> items, Pass& pass) = 0;
+  virtual torch::Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) = 0;
   // User vectors [U, D]. An empty history reads as one blank item: clicks_of().
   virtual torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
                                      Pass& pass) = 0;
@@ -32,7 +32,8 @@ class NewsRecommender : public RankingModel {
   virtual bool bounds_its_memory() const { return false; }
   // encode_items() and encode_users() that keep part of their graph only; `clicks` counts clicks and cuts
   // between histories. The same gradients, but other dropout masks.
-  torch::Tensor encode_items_in_parts(std::span<const ItemId> items, Pass& pass, const KeptGraph& graph);
+  torch::Tensor encode_items_in_parts(std::span<const data::ItemId> items, Pass& pass,
+                                      const KeptGraph& graph);
   torch::Tensor encode_users_in_parts(const torch::Tensor& item_vectors, const Histories& histories,
                                       Pass& pass, const KeptGraph& clicks);
 
@@ -45,4 +46,4 @@ class NewsRecommender : public RankingModel {
 torch::Tensor dot_pairs(const torch::Tensor& a, std::span<const std::int64_t> rows_a, const torch::Tensor& b,
                         std::span<const std::int64_t> rows_b);
 
-}  // namespace sotto
+}  // namespace sotto::model

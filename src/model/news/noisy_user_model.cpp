@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 
-NoisyUserModel::NoisyUserModel(std::shared_ptr<NewsRecommender> backbone, UserEmbeddingRelease serving,
-                               std::uint64_t seed)
+NoisyUserModel::NoisyUserModel(std::shared_ptr<NewsRecommender> backbone,
+                               privacy::UserEmbeddingRelease serving, std::uint64_t seed)
     : backbone_(register_module("backbone", std::move(backbone))),
       serving_(std::move(serving)),
       seed_(seed),
@@ -22,8 +22,8 @@ Tensor NoisyUserModel::encode_users(const Tensor& item_vectors, const Histories&
   const auto columns = static_cast<std::size_t>(plain.size(1));
   for (std::size_t u = 0; u < histories.size(); ++u) {
     SeededRandom random(seed_, Purpose::noise, 0, histories.users[u]);
-    const auto noisy =
-        serving_.release({plain.data_ptr<double>() + u * columns, columns}, DeviceRandom::simulated(random));
+    const auto noisy = serving_.release({plain.data_ptr<double>() + u * columns, columns},
+                                        privacy::DeviceRandom::simulated(random));
     TORCH_CHECK(noisy.has_value(), "a user vector could not be released");
     const std::vector<double> values = noisy->reals();
     std::copy(values.begin(), values.end(), released.data_ptr<double>() + u * columns);
@@ -31,4 +31,4 @@ Tensor NoisyUserModel::encode_users(const Tensor& item_vectors, const Histories&
   return released.to(users.options());
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -10,14 +10,15 @@
 #include "model/news/news_recommender.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 
-namespace sotto {
+namespace sotto::model {
 
 class NoisyUserModel final : public NewsRecommender {
  public:
   // One query per user; draws are addressed by (seed, user).
-  NoisyUserModel(std::shared_ptr<NewsRecommender> backbone, UserEmbeddingRelease serving, std::uint64_t seed);
+  NoisyUserModel(std::shared_ptr<NewsRecommender> backbone, privacy::UserEmbeddingRelease serving,
+                 std::uint64_t seed);
 
-  torch::Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+  torch::Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override {
     return backbone_->encode_items(items, pass);
   }
   torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
@@ -27,9 +28,9 @@ class NoisyUserModel final : public NewsRecommender {
 
  private:
   std::shared_ptr<NewsRecommender> backbone_;
-  UserEmbeddingRelease serving_;
+  privacy::UserEmbeddingRelease serving_;
   std::uint64_t seed_;
   std::string first_user_parameter_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -5,7 +5,7 @@
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -108,4 +108,4 @@ std::shared_ptr<RankingModel> make_npa(const ModelInputs& inputs) {
   return std::make_shared<NpaModel>(inputs);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -4,7 +4,7 @@
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -19,7 +19,7 @@ class NrmsModel final : public NewsRecommender {
                               std::make_shared<AttentionEncoder>(inputs.shape, inputs.shape.word_size))),
         user_(register_module("user", std::make_shared<AttentionEncoder>(inputs.shape, size_))) {}
 
-  Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+  Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override {
     const auto [words, titles] = text_rows(words_, items_->titles, items, pass);
     return news_->forward(words, titles, pass);
   }
@@ -45,4 +45,4 @@ std::shared_ptr<RankingModel> make_nrms(const ModelInputs& inputs) {
   return std::make_shared<NrmsModel>(inputs);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

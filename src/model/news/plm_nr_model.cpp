@@ -8,7 +8,7 @@
 #include "model/news/news_models.h"
 #include "model/news/news_parts.h"
 
-namespace sotto {
+namespace sotto::model {
 namespace {
 
 using torch::Tensor;
@@ -24,10 +24,10 @@ class PlmNrModel final : public NewsRecommender {
     user_ = register_module("user", std::make_shared<AttentionEncoder>(inputs.shape, size_));
   }
 
-  Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+  Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override {
     std::vector<std::int64_t> pieces, offsets = {0};
     std::vector<float> worded;  // 0 for an item without words: its vector is zero, whatever the bias
-    for (const ItemId item : items) {
+    for (const data::ItemId item : items) {
       const auto own = items_->titles.of(item);
       pieces.insert(pieces.end(), own.begin(), own.end());
       worded.push_back(own.empty() ? 0.0F : 1.0F);
@@ -65,4 +65,4 @@ std::shared_ptr<RankingModel> make_plm_nr(const ModelInputs& inputs) {
   return std::make_shared<PlmNrModel>(inputs);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -6,21 +6,21 @@
 #include "model/cohort/weighted_rows.h"
 #include "model/layers/layers.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 
 namespace {
 
 // Clicks that are padded name the blank row behind the items.
-Histories padded(const Histories& histories, const PrivateAttention& mechanism, std::int64_t blank,
+Histories padded(const Histories& histories, const privacy::PrivateAttention& mechanism, std::int64_t blank,
                  const std::vector<std::uint64_t>& draws) {
   Histories copy = histories;
   for (std::size_t u = 0; u < histories.size(); ++u) {
     const auto first = static_cast<std::size_t>(histories.offsets[u]);
     const auto count = static_cast<std::size_t>(histories.offsets[u + 1]) - first;
     SeededRandom random(draws[u], Purpose::padding);
-    const auto replaced = mechanism.pad(count, DeviceRandom::simulated(random));
+    const auto replaced = mechanism.pad(count, privacy::DeviceRandom::simulated(random));
     TORCH_CHECK(replaced.has_value(), "padding failed");
     for (std::size_t i = 0; i < count; ++i)
       if ((*replaced)[i]) copy.rows[first + i] = blank;
@@ -29,7 +29,7 @@ Histories padded(const Histories& histories, const PrivateAttention& mechanism, 
 }
 
 // What the mechanism adds to each row of weights [U, B].
-Tensor noise_on(const Tensor& weights, const PrivateAttention& mechanism,
+Tensor noise_on(const Tensor& weights, const privacy::PrivateAttention& mechanism,
                 const std::vector<std::uint64_t>& draws) {
   const Tensor plain = weights.detach().to(torch::kCPU, torch::kFloat64).contiguous();
   Tensor released = torch::empty_like(plain);
@@ -37,7 +37,7 @@ Tensor noise_on(const Tensor& weights, const PrivateAttention& mechanism,
   for (std::size_t u = 0; u < draws.size(); ++u) {
     const std::span<const double> row(plain.data_ptr<double>() + u * columns, columns);
     SeededRandom random(draws[u], Purpose::noise);
-    const auto noisy = mechanism.release(row, DeviceRandom::simulated(random));
+    const auto noisy = mechanism.release(row, privacy::DeviceRandom::simulated(random));
     TORCH_CHECK(noisy.has_value(), "noise could not be drawn");
     const std::vector<double> values = noisy->reals();
     std::copy(values.begin(), values.end(), released.data_ptr<double>() + u * columns);
@@ -103,4 +103,4 @@ Tensor PrivateRecModel::encode_users(const Tensor& item_vectors, const Histories
   return product(normalised(weights), basis_, owners);
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -14,19 +14,19 @@
 #include "model/news/news_recommender.h"
 #include "privacy/mechanisms/private_attention.h"
 
-namespace sotto {
+namespace sotto::model {
 
 class PrivateRecModel final : public NewsRecommender {
  public:
   struct Settings {
     std::int64_t basis_vectors = 3;
     double clip = 1;  // L2 norm of the weights
-    std::optional<PrivateAttention> training, serving;
+    std::optional<privacy::PrivateAttention> training, serving;
     std::uint64_t serving_seed = 1;
   };
   PrivateRecModel(std::shared_ptr<NewsRecommender> backbone, Settings settings);
 
-  torch::Tensor encode_items(std::span<const ItemId> items, Pass& pass) override {
+  torch::Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override {
     return backbone_->encode_items(items, pass);
   }
   torch::Tensor encode_users(const torch::Tensor& item_vectors, const Histories& histories,
@@ -46,4 +46,4 @@ class PrivateRecModel final : public NewsRecommender {
   std::string first_user_parameter_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

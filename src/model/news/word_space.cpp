@@ -7,19 +7,19 @@
 #include "base/distributions.h"
 #include "base/thread_pool.h"
 
-namespace sotto {
+namespace sotto::model {
 
 using torch::Tensor;
 
 namespace {
 
 // The known words of an item, sorted, title and abstract together.
-std::vector<std::int32_t> known_words_of(const ItemFeatures& items, ItemId item) {
+std::vector<std::int32_t> known_words_of(const ItemFeatures& items, data::ItemId item) {
   std::vector<std::int32_t> words;
   const auto append = [&](const ItemText& text) {
     if (item >= text.size()) return;
     for (const std::int32_t word : text.of(item))
-      if (word >= Vocabulary::first_word) words.push_back(word);
+      if (word >= text::Vocabulary::first_word) words.push_back(word);
   };
   append(items.titles);
   append(items.abstracts);
@@ -31,7 +31,7 @@ std::vector<std::int32_t> known_words_of(const ItemFeatures& items, ItemId item)
 
 std::vector<float> word_weights(const ItemFeatures& items, std::size_t vocabulary, std::int64_t least_items) {
   std::vector<std::int64_t> having(vocabulary, 0);
-  for (ItemId item = 0; item < items.titles.size(); ++item) {
+  for (data::ItemId item = 0; item < items.titles.size(); ++item) {
     auto words = known_words_of(items, item);
     words.erase(std::unique(words.begin(), words.end()), words.end());
     for (const std::int32_t word : words) ++having[static_cast<std::size_t>(word)];
@@ -47,7 +47,7 @@ std::vector<float> word_weights(const ItemFeatures& items, std::size_t vocabular
 TermMatrix::TermMatrix(const ItemFeatures& items, const std::vector<float>& weights) {
   by_item_.starts.push_back(0);
   std::vector<std::int64_t> counts(weights.size() + 1, 0);
-  for (ItemId item = 0; item < items.titles.size(); ++item) {
+  for (data::ItemId item = 0; item < items.titles.size(); ++item) {
     const auto words = known_words_of(items, item);
     const std::size_t first = by_item_.values.size();
     double squares = 0;
@@ -184,4 +184,4 @@ Result<WordSpace> WordSpace::load(const fs::path& path, std::size_t vocabulary) 
   return WordSpace(std::move(copy));
 }
 
-}  // namespace sotto
+}  // namespace sotto::model

@@ -14,10 +14,10 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "model/news/item_features.h"
+#include "model/news/news_shape.h"
 #include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::model {
 
 // Texts as sparse rows of weighted words: (1 + ln count) · ln(items / items with the word), made length 1.
 // Words that fewer than `least_items` items have say nothing about others and are left out, as are padding
@@ -73,4 +73,4 @@ class WordSpace {
   torch::Tensor table_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::model

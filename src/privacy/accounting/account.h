@@ -2,12 +2,14 @@
 // The front door: from events to a Guarantee that names its assumptions. Pure functions, safe from several
 // threads.
 
+#include <functional>
 #include <span>
 
+#include "base/result.h"
 #include "privacy/accounting/event.h"
 #include "privacy/accounting/pld_accountant.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // ε of all events together at δ, by the method asked for. Against Adversary::server events must be unsampled:
 // it knows who takes part. Method::pure_composition ignores delta and answers with δ = 0.
@@ -17,4 +19,14 @@ Result<Guarantee> account(std::span<const PrivacyEvent> events, double delta, Me
 // The smallest ε among the methods that apply (closed form, PLD, RDP).
 Result<Guarantee> account_best(std::span<const PrivacyEvent> events, double delta, Adversary adversary);
 
-}  // namespace sotto
+// The smallest noise that meets a budget: the library's one search. It keeps an upper end whose ε was
+// computed and found within the budget, and that end is the answer: never less noise than needed, at most
+// 0.01 % more.
+
+// The ε that holds with so much noise; it falls as the noise grows. A refusal counts as too little noise, and
+// is told when no noise is enough.
+using EpsilonOfNoise = std::function<Result<double>(double noise)>;
+
+Result<double> smallest_noise(double epsilon, const EpsilonOfNoise& epsilon_of);
+
+}  // namespace sotto::privacy

@@ -4,7 +4,7 @@
 
 #include "privacy/accounting/rdp_curves.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 Status validate_composition(std::span<const PrivacyEvent> events) {
   if (events.empty()) return bad_input("there is nothing to account for: give at least one event");
@@ -71,4 +71,4 @@ Result<double> epsilon_with_sampler_slack(double delta, double total_variation,
       total_variation, delta);
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -7,7 +7,7 @@
 
 #include "privacy/accounting/event.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // At least one event, each valid, all with the same adjacency and unit.
 Status validate_composition(std::span<const PrivacyEvent> events);
@@ -33,4 +33,4 @@ double delta_of_their_samplers(std::span<const PrivacyEvent> events);
 Result<double> epsilon_with_sampler_slack(double delta, double total_variation,
                                           const std::function<Result<double>(double)>& epsilon_for);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 template <class... Ts>
@@ -190,4 +190,4 @@ std::string_view name(Method method) {
   return "unknown";
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

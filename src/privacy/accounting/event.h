@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // Which pairs of data sets must look alike.
 enum class Adjacency {
@@ -142,4 +142,4 @@ std::string_view name(Unit unit);
 std::string_view name(Adversary adversary);
 std::string_view name(Method method);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace sotto {
+namespace sotto::privacy {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 // Relative error of one rounded operation.
@@ -52,4 +52,4 @@ inline double log_normal_below(double z) {
   return log_erfc(-z * std::numbers::sqrt2 / 2) - std::numbers::ln2;
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

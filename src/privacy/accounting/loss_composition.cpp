@@ -9,7 +9,7 @@
 #include "privacy/accounting/log_math.h"
 #include "privacy/accounting/loss_cumulants.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 // Relative error of one radix stage: twiddle factors within 1.4e-15 and a complex butterfly. A term of the
@@ -259,4 +259,4 @@ Result<double> composed_delta(std::span<const LossPower> losses, double epsilon,
   return rounding == Rounding::pessimistic ? 1.0 : 0.0;
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

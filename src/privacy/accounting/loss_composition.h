@@ -18,7 +18,7 @@
 
 #include "privacy/accounting/loss_lattice.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // `count` independent copies of one law. The lattice must outlive the call.
 struct LossPower {
@@ -37,4 +37,4 @@ Result<double> composed_epsilon(std::span<const LossPower> losses, double delta,
 Result<double> composed_delta(std::span<const LossPower> losses, double epsilon, double tilt,
                               Rounding rounding);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

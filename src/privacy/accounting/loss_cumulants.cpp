@@ -5,7 +5,7 @@
 
 #include "privacy/accounting/log_math.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 // Largest tilt at which untilting keeps ten digits, and which does not magnify the noise between neighbouring
@@ -101,4 +101,4 @@ double tilt_for_epsilon(std::span<const LossPower> losses, double epsilon) {
   });
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -5,7 +5,7 @@
 
 #include "privacy/accounting/loss_composition.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // K(λ) = log Σ mass · e^{λ·loss} with its first two derivatives: mean and variance of the tilted law.
 struct Cumulants {
@@ -17,4 +17,4 @@ struct Cumulants {
 Cumulants cumulants(const LossLattice& loss, double tilt);
 Cumulants cumulants(std::span<const LossPower> losses, double tilt);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -5,7 +5,7 @@
 
 #include "privacy/accounting/log_math.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 constexpr std::int64_t max_points = std::int64_t{1} << 23;
@@ -260,4 +260,4 @@ double atom_span(const LossPair& pair) {
   return range.high > range.low ? range.high - range.low : 0;
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -16,7 +16,7 @@
 
 #include "privacy/accounting/loss_pair.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 enum class Rounding { pessimistic, optimistic };
 
@@ -46,4 +46,4 @@ Result<LossLattice> to_lattice(const LossPair& pair, const LossRange& range, dou
 // Distance between the lowest and the highest finite atom; 0 with fewer than two.
 double atom_span(const LossPair& pair);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -6,7 +6,7 @@
 #include "privacy/accounting/log_math.h"
 #include "privacy/accounting/rdp_curves.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 // N(1/z, 1) against N(0, 1): the loss is N(±1/(2z²), 1/z²) under P and Q.
@@ -157,4 +157,4 @@ Result<LossPairs> dominating_pairs(const PrivacyEvent& event) {
   return pairs;
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

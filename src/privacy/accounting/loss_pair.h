@@ -8,7 +8,7 @@
 
 #include "privacy/accounting/event.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // A set of outcomes of one loss log(p/q); q = 0 means infinite loss.
 struct LossAtom {
@@ -38,4 +38,4 @@ struct LossPairs {
 // One use of the event. Errors where no dominating pair is proved (the message names the accountant to use).
 Result<LossPairs> dominating_pairs(const PrivacyEvent& event);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

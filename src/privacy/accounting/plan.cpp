@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "privacy/accounting/account.h"
+#include "privacy/accounting/datasheet.h"
 #include "privacy/accounting/rdp_curves.h"
-#include "privacy/accounting/training_exposure.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 constexpr double largest_value = 1e12;
@@ -210,4 +210,4 @@ Status save_plan(PrivacyPlan plan, const fs::path& file) {
   return write_file_atomically(file, text);
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -10,7 +10,7 @@
 #include "base/settings.h"
 #include "privacy/accounting/event.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // Plain settings; 0 means "not given" where the range starts at 0.
 struct PrivacyPlan {
@@ -58,4 +58,4 @@ PrivacyPlan stated(const PrivacyEvent& event, double delta);
 // Writes a plan into a run's folder. Refuses to replace another one: rounds that are over had its noise.
 Status save_plan(PrivacyPlan plan, const fs::path& file);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -9,7 +9,7 @@
 #include "privacy/accounting/log_math.h"
 #include "privacy/accounting/loss_composition.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 // One neighbouring direction of the whole composition.
@@ -177,4 +177,4 @@ Result<PldAnswer> pld_delta(std::span<const PrivacyEvent> events, double epsilon
       });
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -11,7 +11,7 @@
 
 #include "privacy/accounting/event.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 struct PldTarget {
   // Wanted: upper − lower ≤ max(relative · upper, absolute).
@@ -36,4 +36,4 @@ Result<PldAnswer> pld_epsilon(std::span<const PrivacyEvent> events, double delta
 Result<PldAnswer> pld_delta(std::span<const PrivacyEvent> events, double epsilon,
                             const PldTarget& target = {});
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -6,7 +6,7 @@
 
 #include "privacy/accounting/log_math.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -238,4 +238,4 @@ bool covers_fractional_orders(const PrivacyEvent& event) {
          std::holds_alternative<PoissonSampling>(event.sampling);
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -6,7 +6,7 @@
 
 #include "privacy/accounting/event.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // Any α > 1. The mechanism must have passed validate(). The δ of ApproximateDp is charged by the accountant.
 double rdp_unsampled(const Mechanism& mechanism, double alpha);
@@ -47,4 +47,4 @@ double participation_rate(const Sampling& sampling);
 double rdp_of_one_use(const PrivacyEvent& event, double alpha);
 bool covers_fractional_orders(const PrivacyEvent& event);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/settings.h"
-#include "privacy/audit/mechanism_registry.h"
+#include "privacy/audit/mechanism_subjects.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -83,4 +83,4 @@ Result<AuditReport> run_audit(const AuditEntry& entry, const AuditSettings& sett
   return AuditReport(std::move(finding));
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -7,11 +7,11 @@
 #include <variant>
 #include <vector>
 
-#include "privacy/audit/attack.h"
-#include "privacy/audit/mechanism_audit.h"
+#include "privacy/audit/audited_mechanism.h"
+#include "privacy/audit/history_recovery.h"
 #include "privacy/audit/one_run_audit.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 enum class AuditKind { mechanism, one_run, attack };
 
@@ -42,4 +42,4 @@ using AuditReport = std::variant<AuditFinding, OneRunFinding, AttackFinding>;
 // Runs one of `together` audits, which share the chance of error evenly.
 Result<AuditReport> run_audit(const AuditEntry& entry, const AuditSettings& settings, std::size_t together);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -2,17 +2,52 @@
 // A mechanism under audit: the pair of neighbours that is worst for it, how to run it on either, and the
 // numbers in which a release is looked at. Plain values; `release` may be called from one thread at a time.
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "privacy/accounting/event.h"
-#include "privacy/audit/audit_finding.h"
-#include "privacy/mechanisms/guarantee_mode.h"
+#include "privacy/mechanisms/parameter_checks.h"
 #include "privacy/noise/device_random.h"
 
-namespace sotto {
+namespace sotto::privacy {
+
+// What is claimed, and what an audit proved about it. Plain values.
+
+struct AuditClaim {
+  double epsilon = 0;
+  double delta = 0;
+  // The loss is near a Gaussian one, so that the parametric bound says something.
+  bool gaussian = false;
+  std::optional<double> mu;  // the claim is μ-GDP itself: exactly Gaussian noise
+  // What really holds; nothing: no ε at all. Equal to `epsilon` unless the claim is known to be wrong.
+  std::optional<double> holds;
+};
+
+struct AuditFinding {
+  AuditClaim claim;
+  double epsilon = 0;        // proved lower bound at the claim's δ, whatever the law of the noise
+  std::optional<double> mu;  // proved lower bound of μ-GDP, for Gaussian-like claims
+  std::optional<double>
+      delta;  // proved lower bound of δ at the claimed ε, where the mechanism has a δ of its own
+  // Lower bound of ε at δ if the loss is Gaussian (and, in a one-run audit, canaries do not disturb each
+  // other).
+  std::optional<double> parametric;
+
+  double best() const { return std::max(epsilon, parametric.value_or(0)); }
+  bool refuted() const {
+    return best() > claim.epsilon || (mu && claim.mu && *mu > *claim.mu) || (delta && *delta > claim.delta);
+  }
+  // How much of what holds the audit can see: the power it has against a fault.
+  double share() const {
+    const double of_epsilon = claim.holds && *claim.holds > 0 ? best() / *claim.holds : 0;
+    return delta && claim.delta > 0 ? std::max(of_epsilon, *delta / claim.delta) : of_epsilon;
+  }
+};
 
 enum class Neighbour : std::uint32_t { first = 0, second = 1 };
 
@@ -42,4 +77,18 @@ AuditedMechanism::Statistic laplace_ratio(std::vector<double> first, std::vector
 AuditedMechanism::Statistic projection(std::vector<double> first, std::vector<double> second,
                                        std::vector<double> sigmas = {});
 
-}  // namespace sotto
+// Runs one mechanism many times on each of two neighbours and proves a lower bound of its ε.
+
+struct SamplingPlan {
+  std::uint64_t samples = 100'000;  // releases on each neighbour; half choose the event, half judge it
+  std::uint64_t seed = 1;
+  std::uint32_t stream = 0;  // audits with different streams draw independently
+  double failure = 1e-6;     // chance that any bound of this audit is wrong
+};
+
+// 1000 to 10 million samples, 0 < failure < 1.
+Status validate(const SamplingPlan& plan);
+
+Result<AuditFinding> audit_mechanism(const AuditedMechanism& mechanism, const SamplingPlan& plan);
+
+}  // namespace sotto::privacy

@@ -2,13 +2,11 @@
 #include <memory>
 
 #include "privacy/audit/mechanism_subjects.h"
-#include "privacy/mechanisms/exponential_mechanism.h"
-#include "privacy/mechanisms/kary_response.h"
+#include "privacy/mechanisms/choice_release.h"
 #include "privacy/mechanisms/label_release.h"
 #include "privacy/mechanisms/partition_selection.h"
-#include "privacy/mechanisms/prototype_selection.h"
 
-namespace sotto::subject {
+namespace sotto::privacy::subject {
 
 namespace {
 
@@ -134,4 +132,4 @@ Result<AuditedMechanism> unknown_items_count() { return unknown_items(1e-3, 12, 
 // just above a value that a whole threshold can have.
 Result<AuditedMechanism> unknown_items_newcomer() { return unknown_items(0.0135, 1, 0); }
 
-}  // namespace sotto::subject
+}  // namespace sotto::privacy::subject

@@ -7,7 +7,7 @@
 #include "privacy/accounting/gaussian_exact.h"
 #include "privacy/accounting/log_math.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 double normal_quantile(double p) {
   if (!(p > 0)) return -infinity;
@@ -36,4 +36,4 @@ Result<double> epsilon_of_mu(double mu, double delta) {
   return gaussian_epsilon(1 / mu, delta);
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // z with P(N(0, 1) < z) = p; -∞ at 0, ∞ at 1.
 double normal_quantile(double p);
@@ -18,4 +18,4 @@ double mu_of_rates(double likely, double unlikely);
 // The ε of μ-GDP at δ; 0 for μ <= 0.
 Result<double> epsilon_of_mu(double mu, double delta);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

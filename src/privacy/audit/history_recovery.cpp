@@ -1,6 +1,7 @@
 #include "privacy/audit/history_recovery.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -9,7 +10,29 @@
 #include "privacy/mechanisms/private_attention.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 
-namespace sotto {
+namespace sotto::privacy {
+
+std::span<const AttackEntry> attacks() {
+  static constexpr std::array kEntries = {
+      AttackEntry{"history-from-embeddings",
+                  "averaging repeated noisy user embeddings; the defence is a privacy budget per device",
+                  "clicked items found",
+                  []() -> std::unique_ptr<Attack> { return std::make_unique<HistoryFromEmbeddings>(); }},
+      AttackEntry{"history-from-attention",
+                  "averaging repeated private attention weights; the defence is a privacy budget per device",
+                  "histories told apart from 999 others",
+                  []() -> std::unique_ptr<Attack> { return std::make_unique<HistoryFromAttention>(); }}};
+  return kEntries;
+}
+
+Result<AttackFinding> run_attack(const AttackEntry& entry, std::uint64_t seed) {
+  const auto attack = entry.make();
+  AttackFinding finding{.chance = attack->chance()};
+  SOTTO_TRY(finding.setting, attack->setting());
+  SOTTO_TRY(finding.undefended, attack->success(Defence::off, seed));
+  SOTTO_TRY(finding.defended, attack->success(Defence::on, seed));
+  return finding;
+}
 
 namespace {
 
@@ -219,4 +242,4 @@ Result<double> HistoryFromAttention::success(Defence defence, std::uint64_t seed
   return static_cast<double>(identified) / kTrials;
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -2,10 +2,14 @@
 // Every mechanism as the audit sees it: settings, worst pair of neighbours, statistics. Each function builds
 // one; mechanism_registry.h names them.
 
+#include <functional>
+#include <span>
+#include <string>
+
 #include "privacy/audit/audited_mechanism.h"
 #include "privacy/serving/serving_mechanism.h"
 
-namespace sotto::subject {
+namespace sotto::privacy::subject {
 
 // Where a claim of a Gaussian-like mechanism is read.
 inline constexpr double kDelta = 1e-5;
@@ -45,4 +49,19 @@ Result<AuditedMechanism> skellam_shares();
 Result<AuditedMechanism> discrete_gaussian_shares();
 Result<AuditedMechanism> public_catalogue();
 
-}  // namespace sotto::subject
+}  // namespace sotto::privacy::subject
+
+namespace sotto::privacy {
+
+// All mechanism audits in one table: the parts, and every mechanism that devices serve by.
+
+struct MechanismEntry {
+  std::string name, summary;
+  // A paper's claim that is wrong: the audit is expected to refute it.
+  bool papers_claim;
+  std::function<Result<AuditedMechanism>()> make;
+};
+
+std::span<const MechanismEntry> audited_mechanisms();
+
+}  // namespace sotto::privacy

@@ -1,6 +1,6 @@
 #include "privacy/audit/mechanism_subjects.h"
 
-namespace sotto::subject {
+namespace sotto::privacy::subject {
 
 namespace {
 
@@ -45,4 +45,4 @@ Result<AuditedMechanism> served(const ServingMechanismEntry& entry) {
   return subject;
 }
 
-}  // namespace sotto::subject
+}  // namespace sotto::privacy::subject

@@ -3,11 +3,11 @@
 
 #include "privacy/audit/mechanism_subjects.h"
 #include "privacy/mechanisms/adaptive_clip.h"
-#include "privacy/mechanisms/clipped_mean.h"
+#include "privacy/mechanisms/clipping.h"
 #include "privacy/mechanisms/noise_share.h"
 #include "privacy/mechanisms/partition_selection.h"
 
-namespace sotto::subject {
+namespace sotto::privacy::subject {
 
 namespace {
 
@@ -113,4 +113,4 @@ Result<AuditedMechanism> public_catalogue() {
   return subject;
 }
 
-}  // namespace sotto::subject
+}  // namespace sotto::privacy::subject

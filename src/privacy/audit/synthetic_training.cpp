@@ -1,11 +1,107 @@
 #include "privacy/audit/synthetic_training.h"
 
 #include <cmath>
+#include <optional>
 
 #include "base/distributions.h"
 #include "privacy/audit/audited_mechanism.h"
+#include "privacy/mechanisms/clipping.h"
+#include "privacy/mechanisms/noise_share.h"
+#include "privacy/mechanisms/vector_release.h"
 
-namespace sotto {
+namespace sotto::privacy {
+
+namespace {
+
+class GridSum final : public PrivateSum {
+ public:
+  // Without shares the mean's own noise is added.
+  GridSum(ClippedMean mean, std::optional<NoiseShare> share, std::uint64_t devices)
+      : mean_(std::move(mean)), share_(std::move(share)), devices_(devices), sum_(mean_.empty_sum()) {}
+
+  Status add(std::span<const double> update) override {
+    SOTTO_TRY(const GridVector contribution, mean_.contribution(update));
+    return mean_.accumulate(sum_, contribution);
+  }
+
+  std::vector<double> exact() const override { return sum_.reals(); }
+
+  Result<std::vector<double>> release(DeviceRandom random) override {
+    GridVector sum = std::exchange(sum_, mean_.empty_sum());
+    if (!share_) {
+      SOTTO_TRY(const GridVector released, mean_.release(sum, random));
+      return released.reals();
+    }
+    for (std::uint64_t i = 0; i < devices_; ++i) share_->add_to(sum.steps, random);
+    return sum.reals();
+  }
+
+  PrivacyEvent round_event() const override { return share_ ? share_->event() : mean_.event(); }
+
+ private:
+  ClippedMean mean_;
+  std::optional<NoiseShare> share_;
+  std::uint64_t devices_;
+  GridVector sum_;
+};
+
+class LaplaceSum final : public PrivateSum {
+ public:
+  LaplaceSum(LaplaceMechanism mechanism, double clip, std::uint64_t dimension)
+      : mechanism_(std::move(mechanism)), clip_(clip), sum_(dimension) {}
+
+  Status add(std::span<const double> update) override {
+    if (update.size() != sum_.size())
+      return bad_input("an update of {} numbers, not {}", update.size(), sum_.size());
+    std::vector<double> clipped(update.begin(), update.end());
+    SOTTO_CHECK(clip_l1(clipped, clip_));
+    for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += clipped[i];
+    return {};
+  }
+
+  std::vector<double> exact() const override { return sum_; }
+
+  Result<std::vector<double>> release(DeviceRandom random) override {
+    const std::vector<double> sum = std::exchange(sum_, std::vector<double>(sum_.size()));
+    SOTTO_TRY(const GridVector released, mechanism_.release(sum, random));
+    return released.reals();
+  }
+
+  PrivacyEvent round_event() const override { return mechanism_.event(); }
+
+ private:
+  LaplaceMechanism mechanism_;
+  double clip_;
+  std::vector<double> sum_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PrivateSum>> PrivateSum::create(const Settings& settings) {
+  if (settings.noise == SumNoise::laplace_at_server) {
+    SOTTO_TRY(auto mechanism, LaplaceMechanism::create({.epsilon = 1 / settings.noise_multiplier,
+                                                        .l1_sensitivity = settings.clip,
+                                                        .dimension = settings.dimension,
+                                                        .adjacency = Adjacency::add_remove}));
+    return std::make_unique<LaplaceSum>(std::move(mechanism), settings.clip, settings.dimension);
+  }
+  SOTTO_TRY(auto mean, ClippedMean::create({.clip = settings.clip,
+                                            .noise_multiplier = settings.noise_multiplier,
+                                            .dimension = settings.dimension,
+                                            .denominator = 1}));
+  std::optional<NoiseShare> share;
+  if (settings.noise == SumNoise::skellam_on_devices) {
+    // In grid steps one contribution adds at most its clipped norm and its rounding.
+    const double sensitivity =
+        settings.clip / mean.empty_sum().step + snapping_l2_charge(1, settings.dimension) / 2;
+    SOTTO_TRY(share, NoiseShare::create({.kind = ShareKind::skellam,
+                                         .central_sigma = settings.noise_multiplier * sensitivity,
+                                         .l2_sensitivity = sensitivity,
+                                         .dimension = settings.dimension,
+                                         .devices = settings.devices}));
+  }
+  return std::make_unique<GridSum>(std::move(mean), std::move(share), settings.devices);
+}
 
 namespace {
 
@@ -79,4 +175,4 @@ Result<std::vector<double>> SyntheticTraining::scores() const {
   return seen_;  // canary i pushes along axis i
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

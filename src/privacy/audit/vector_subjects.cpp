@@ -1,15 +1,13 @@
 #include <cmath>
 #include <memory>
 
+#include "privacy/accounting/gaussian_exact.h"
 #include "privacy/audit/mechanism_subjects.h"
-#include "privacy/mechanisms/elementwise_laplace.h"
-#include "privacy/mechanisms/gaussian_calibration.h"
-#include "privacy/mechanisms/gaussian_mechanism.h"
-#include "privacy/mechanisms/laplace_mechanism.h"
 #include "privacy/mechanisms/private_attention.h"
 #include "privacy/mechanisms/user_embedding_release.h"
+#include "privacy/mechanisms/vector_release.h"
 
-namespace sotto::subject {
+namespace sotto::privacy::subject {
 
 namespace {
 
@@ -171,4 +169,4 @@ Result<AuditedMechanism> embedding_gaussian_paper() {
                     .padding_in_formula = 0.5});
 }
 
-}  // namespace sotto::subject
+}  // namespace sotto::privacy::subject

@@ -7,10 +7,10 @@
 
 #include "base/byte_codec.h"
 #include "base/files.h"
-#include "base/printable.h"
 #include "base/temporary_sibling.h"
+#include "base/utf8.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -220,4 +220,4 @@ Result<CachedAnswer> AnswerCache::get(std::string_view kind, const Release& rele
   return state_->draw_and_store(kind, receipt, draw, std::move(file));
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

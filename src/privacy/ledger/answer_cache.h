@@ -23,7 +23,7 @@
 
 #include "privacy/ledger/ledger.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // Periods begin at phase, phase + period, ... after 1970. The phase may be drawn once per device so that not
 // all ask at the same instant; it must not come from the history.
@@ -81,4 +81,4 @@ using StoredAnswers = std::map<std::string, StoredAnswer, std::less<>>;  // by k
 std::string encode(const StoredAnswers& answers);
 Result<StoredAnswers> decode_answers(std::string_view bytes);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

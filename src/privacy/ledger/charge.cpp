@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/printable.h"
-#include "privacy/accounting/conversion.h"
+#include "base/utf8.h"
+#include "privacy/accounting/rdp_accountant.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 Result<std::vector<CategoryId>> sensitive_categories(const Release& release,
@@ -76,4 +76,4 @@ std::string_view name(ReleasePurpose purpose) {
   return "unknown";
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -10,7 +10,7 @@
 
 #include "privacy/ledger/ledger_settings.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 enum class ReleasePurpose : std::uint8_t { training, labels, serving };
 constexpr std::size_t kReleasePurposes = 3;
@@ -46,4 +46,4 @@ Result<PrivacyEvent> restate(const PrivacyEvent& event, Unit unit, Adjacency adj
 
 std::string_view name(ReleasePurpose purpose);  // "training", "labels", "serving"
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "privacy/ledger/ledger_statement.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace fs = std::filesystem;
 
@@ -258,4 +258,4 @@ Result<LedgerStatement> Ledger::statement(const ClockReading& now) const {
   return make_statement(state_->books, state_->id, state_->hashes.back(), now);
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

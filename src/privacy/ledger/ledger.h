@@ -22,7 +22,7 @@
 #include "privacy/ledger/ledger_anchor.h"
 #include "privacy/ledger/ledger_books.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 struct LedgerStatement;
 
@@ -105,4 +105,4 @@ class Ledger {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::privacy

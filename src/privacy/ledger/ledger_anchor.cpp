@@ -7,7 +7,7 @@
 #include "base/byte_codec.h"
 #include "base/files.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 constexpr std::string_view anchor_magic = "SOTTOANC";
@@ -79,4 +79,4 @@ Status check_anchor(const LedgerAnchor& anchor, const LedgerId& id, std::span<co
   return {};
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -13,7 +13,7 @@
 #include "base/chain_hash.h"
 #include "privacy/ledger/ledger_record.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // Where a host keeps the anchor of its ledger: a key store, an account, a partition of its own. Called by one
 // thread at a time.
@@ -41,4 +41,4 @@ Result<LedgerAnchor> decode_anchor(std::string_view bytes);
 // Does the ledger continue what the anchor saw? hashes: one per record of the ledger.
 Status check_anchor(const LedgerAnchor& anchor, const LedgerId& id, std::span<const ChainHash> hashes);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -4,7 +4,7 @@
 
 #include "privacy/accounting/log_math.h"
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 constexpr std::array kWindows = {BudgetWindow::day, BudgetWindow::month, BudgetWindow::lifetime};
@@ -211,4 +211,4 @@ std::vector<BudgetState> LedgerBooks::budget_states(UtcTime at) const {
   return states;
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

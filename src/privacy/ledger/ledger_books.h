@@ -14,7 +14,7 @@
 #include "privacy/ledger/ledger_record.h"
 #include "privacy/ledger/spending.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // One budget, and how it stands.
 struct BudgetState {
@@ -104,4 +104,4 @@ class LedgerBooks {
   Moment latest_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::privacy

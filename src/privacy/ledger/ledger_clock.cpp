@@ -10,7 +10,7 @@
 #include <time.h>
 #endif
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace chr = std::chrono;
 
@@ -104,4 +104,4 @@ std::string_view name(BudgetWindow window) {
   return "unknown";
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -16,7 +16,7 @@
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 using UtcTime = std::chrono::sys_seconds;
 
@@ -76,4 +76,4 @@ WindowSpan window_around(BudgetWindow window, UtcTime time);
 
 std::string_view name(BudgetWindow window);  // "day", "month", "lifetime"
 
-}  // namespace sotto
+}  // namespace sotto::privacy

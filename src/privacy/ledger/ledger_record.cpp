@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "base/byte_codec.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 const LogFormat kLedgerFormat{
     .what = "ledger",
@@ -290,4 +290,4 @@ Result<LedgerRecord> decode_record(std::string_view bytes) {
   return record;
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

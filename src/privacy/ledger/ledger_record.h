@@ -11,7 +11,7 @@
 #include "base/append_log.h"
 #include "privacy/ledger/charge.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 struct SettingsRecord {
   Moment when;
@@ -47,4 +47,4 @@ extern const LogFormat kLedgerFormat;
 // An unsampled event; also serves as the name of a kind of event.
 std::string encode(const PrivacyEvent& event);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

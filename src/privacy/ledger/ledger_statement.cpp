@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace sotto {
+namespace sotto::privacy {
 namespace {
 
 double delta_of_lines(const std::vector<LedgerBudget>& budgets) {
@@ -255,4 +255,4 @@ std::string to_json(const LedgerStatement& statement) {
   return object.dump();
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -8,7 +8,7 @@
 #include "privacy/ledger/ledger_anchor.h"
 #include "privacy/ledger/ledger_books.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // ε of everything in one line, found by the accountants afterwards (as if the releases had been planned).
 struct SpendingLine {
@@ -46,4 +46,4 @@ Result<LedgerStatement> read_statement(const std::filesystem::path& path, const 
 std::string to_text(const LedgerStatement& statement);
 std::string to_json(const LedgerStatement& statement);  // one object, one line
 
-}  // namespace sotto
+}  // namespace sotto::privacy

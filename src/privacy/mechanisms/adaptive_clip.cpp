@@ -6,7 +6,7 @@
 #include "privacy/mechanisms/clipping.h"
 #include "privacy/mechanisms/parameter_checks.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -92,4 +92,4 @@ Result<std::vector<double>> JointClipBit::extend(std::span<const double> update)
 
 double JointClipBit::joint_bound() const { return std::hypot(bound_, bit_weight_ / 2); }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

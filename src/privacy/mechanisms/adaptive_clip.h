@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "privacy/mechanisms/gaussian_mechanism.h"
-#include "privacy/mechanisms/guarantee_mode.h"
+#include "privacy/mechanisms/parameter_checks.h"
+#include "privacy/mechanisms/vector_release.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 class AdaptiveClip {
  public:
@@ -83,4 +83,4 @@ class JointClipBit {
   double bit_weight_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::privacy

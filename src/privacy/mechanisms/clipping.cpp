@@ -5,7 +5,7 @@
 
 #include "privacy/mechanisms/parameter_checks.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -62,4 +62,75 @@ Result<double> clip_coordinates(std::span<double> values, double bound) {
   return largest;
 }
 
-}  // namespace sotto
+Result<ClippedMean> ClippedMean::create(const Settings& settings) {
+  SOTTO_CHECK(require_positive(settings.clip, "clipping bound"));
+  SOTTO_CHECK(require_positive(settings.noise_multiplier, "noise multiplier"));
+  SOTTO_CHECK(require_positive(settings.denominator, "denominator"));
+  SOTTO_CHECK(require_at_least(settings.dimension, 1, "dimension"));
+  const double neighbours = settings.adjacency == Adjacency::replace_one ? 2 : 1;
+  const double step = grid_step_for(settings.noise_multiplier * neighbours * settings.clip);
+  SOTTO_CHECK(require_positive(step, "grid step"));
+  const double charge = snapping_l2_charge(step, settings.dimension) / 2;
+  if (charge > settings.clip) {
+    return bad_input(
+        "rounding {} coordinates would add more to a contribution ({}) than its clipping bound {}: lower the "
+        "noise multiplier",
+        settings.dimension, charge, settings.clip);
+  }
+  SOTTO_TRY(auto noise, RoundedGaussian::create(settings.noise_multiplier * neighbours *
+                                                (settings.clip + charge) / step));
+  return ClippedMean(settings, step, std::move(noise));
+}
+
+Result<GridVector> ClippedMean::contribution(std::span<const double> update) const {
+  SOTTO_CHECK(require_length(update.size(), settings_.dimension, "the update"));
+  std::vector<double> clipped(update.begin(), update.end());
+  SOTTO_CHECK(clip_l2(clipped, settings_.clip));
+  return snap(clipped, step_);
+}
+
+GridVector ClippedMean::empty_sum() const { return {step_, std::vector<std::int64_t>(settings_.dimension)}; }
+
+Status ClippedMean::check_grid(const GridVector& vector) const {
+  SOTTO_CHECK(require_length(vector.steps.size(), settings_.dimension, "the grid vector"));
+  if (vector.step == step_) return {};
+  return bad_input("the vector lies on a grid of step {}, this mean uses {}", vector.step, step_);
+}
+
+Status ClippedMean::accumulate(GridVector& sum, const GridVector& contribution) const {
+  SOTTO_CHECK(check_grid(sum));
+  SOTTO_CHECK(check_grid(contribution));
+  double squares = 0;
+  for (const std::int64_t value : contribution.steps) {
+    squares += static_cast<double>(value) * static_cast<double>(value);
+  }
+  const double allowed = settings_.clip + snapping_l2_charge(step_, settings_.dimension) / 2;
+  if (!(std::sqrt(squares) * step_ <= allowed * (1 + 1e-9))) {
+    return bad_input("a contribution has norm {}, above the clipping bound {}", std::sqrt(squares) * step_,
+                     settings_.clip);
+  }
+  for (std::size_t i = 0; i < sum.steps.size(); ++i) sum.steps[i] += contribution.steps[i];
+  return {};
+}
+
+Result<GridVector> ClippedMean::release(const GridVector& sum, DeviceRandom random) const {
+  SOTTO_CHECK(check_grid(sum));
+  GridVector released = sum;
+  add_noise(released, noise_, random.source());
+  return released;
+}
+
+std::vector<double> ClippedMean::mean(const GridVector& released) const {
+  std::vector<double> values = released.reals();
+  for (double& value : values) value /= settings_.denominator;
+  return values;
+}
+
+PrivacyEvent ClippedMean::event() const {
+  return {.mechanism = GaussianNoise{settings_.noise_multiplier},
+          .adjacency = settings_.adjacency,
+          .unit = Unit::user,
+          .total_variation = GridNoise::total_variation * static_cast<double>(settings_.dimension)};
+}
+
+}  // namespace sotto::privacy

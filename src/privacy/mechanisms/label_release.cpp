@@ -6,7 +6,7 @@
 #include "base/distributions.h"
 #include "privacy/mechanisms/parameter_checks.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -87,4 +87,4 @@ Result<MechanismStatement> SoundLabelRelease::statement(std::uint32_t shown) con
   return MechanismStatement{.claimed_epsilon = epsilon_, .holds = response.event()};
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

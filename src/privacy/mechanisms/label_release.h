@@ -14,10 +14,10 @@
 #include <span>
 #include <vector>
 
-#include "privacy/mechanisms/guarantee_mode.h"
-#include "privacy/mechanisms/kary_response.h"
+#include "privacy/mechanisms/choice_release.h"
+#include "privacy/mechanisms/parameter_checks.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 struct LabelledSample {
   std::uint32_t positive = 0;  // positions within the impression
@@ -53,4 +53,4 @@ class SoundLabelRelease {
   std::uint32_t negatives_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::privacy

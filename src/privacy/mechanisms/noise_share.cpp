@@ -8,7 +8,7 @@
 
 #include "privacy/mechanisms/parameter_checks.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 Result<NoiseShare> NoiseShare::create(const Settings& settings) {
   SOTTO_CHECK(require_positive(settings.central_sigma, "noise of the sum"));
@@ -78,4 +78,4 @@ PrivacyEvent NoiseShare::event() const {
   return event;
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

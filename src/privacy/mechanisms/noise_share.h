@@ -19,7 +19,7 @@
 #include "privacy/noise/device_random.h"
 #include "privacy/noise/grid_noise.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 enum class ShareKind { skellam, discrete_gaussian };
 
@@ -53,4 +53,4 @@ class NoiseShare {
   Noise noise_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::privacy

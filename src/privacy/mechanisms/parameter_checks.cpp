@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace sotto {
+namespace sotto::privacy {
 
 Status require_epsilon(double epsilon) {
   if (std::isfinite(epsilon) && epsilon > 0) return {};
@@ -37,4 +37,4 @@ Status require_length(std::size_t length, std::uint64_t dimension, const char* w
   return bad_input("{} has {} entries, the mechanism was made for {}", what, length, dimension);
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

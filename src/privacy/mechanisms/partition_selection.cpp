@@ -6,7 +6,7 @@
 #include "base/distributions.h"
 #include "privacy/mechanisms/parameter_checks.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -101,4 +101,4 @@ PrivacyEvent PublicCatalogue::event() const {
           .total_variation = GridNoise::total_variation * static_cast<double>(items_)};
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

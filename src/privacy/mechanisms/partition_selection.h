@@ -25,7 +25,7 @@
 #include "privacy/noise/device_random.h"
 #include "privacy/noise/grid_noise.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // A uniformly random subset of at most `cap` of the user's items, duplicates removed first.
 std::vector<std::uint32_t> cap_items(std::span<const std::uint32_t> items, std::uint32_t cap,
@@ -73,4 +73,4 @@ class PublicCatalogue {
   DiscreteGaussian noise_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -11,16 +11,38 @@
 // Immutable after creation, safe to share between threads. pad() and release() of one query must use fresh
 // randomness, and nothing else computed from the padded history may leave the device.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "privacy/mechanisms/guarantee_mode.h"
-#include "privacy/mechanisms/noise_kind.h"
-#include "privacy/mechanisms/padding_amplification.h"
+#include "base/result.h"
+#include "privacy/mechanisms/parameter_checks.h"
 #include "privacy/mechanisms/vector_release.h"
+#include "privacy/noise/device_random.h"
 
-namespace sotto {
+namespace sotto::privacy {
+
+// Padding: every clicked item is replaced by a public one with probability p before anything is computed from
+// it.
+//
+// If the mechanism after padding is (ε₀, δ₀)-DP for one replaced click, the whole is (log(1 + (1−p)(e^ε₀ −
+// 1)), (1−p)δ₀)-DP: couple the padding of both neighbours; with probability p the click that differs is
+// padded away and the outputs agree. Holds for one click (not the whole history), and only while nothing
+// reveals which items were padded.
+
+struct EpsilonDelta {
+  double epsilon = 0;
+  double delta = 0;
+};
+
+// What holds after padding for a mechanism that has `before` without it.
+EpsilonDelta amplified_by_padding(EpsilonDelta before, double padding);
+// What the mechanism may spend so that `after` holds with padding.
+EpsilonDelta budget_before_padding(EpsilonDelta after, double padding);
+
+// One entry per clicked item: 1 where the item is replaced. Probability exactly ceil(p·2^64)/2^64.
+Result<std::vector<unsigned char>> draw_padding(std::size_t items, double padding, DeviceRandom random);
 
 enum class AttentionActivation {
   softplus,  // serving
@@ -58,4 +80,4 @@ class PrivateAttention {
 // Positive weights that sum to 1; uniform when every coefficient is switched off.
 std::vector<double> normalise_attention(const GridVector& noisy, AttentionActivation activation);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sotto {
+namespace sotto::privacy {
 
 std::vector<double> softmax(std::vector<double> scores) {
   if (scores.empty()) return scores;
@@ -28,4 +28,4 @@ std::vector<double> attention_over(std::span<const float> basis, std::span<const
   return softmax(std::move(scores));
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <vector>
 
+#include "privacy/accounting/gaussian_exact.h"
 #include "privacy/mechanisms/clipping.h"
-#include "privacy/mechanisms/gaussian_calibration.h"
 #include "privacy/mechanisms/parameter_checks.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -56,7 +56,7 @@ Result<GridVector> UserEmbeddingRelease::release(std::span<const double> embeddi
   SOTTO_CHECK(require_length(embedding.size(), settings_.dimension, "the user embedding"));
   std::vector<double> clipped(embedding.begin(), embedding.end());
   SOTTO_CHECK(clip_l2(clipped, settings_.clip));
-  return sotto::release(mechanism_, clipped, random);
+  return sotto::privacy::release(mechanism_, clipped, random);
 }
 
 MechanismStatement UserEmbeddingRelease::statement() const {
@@ -69,4 +69,4 @@ MechanismStatement UserEmbeddingRelease::statement() const {
   return statement;
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

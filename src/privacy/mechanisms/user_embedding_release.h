@@ -12,11 +12,10 @@
 #include <cstdint>
 #include <span>
 
-#include "privacy/mechanisms/guarantee_mode.h"
-#include "privacy/mechanisms/noise_kind.h"
+#include "privacy/mechanisms/parameter_checks.h"
 #include "privacy/mechanisms/vector_release.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 class UserEmbeddingRelease {
  public:
@@ -41,4 +40,4 @@ class UserEmbeddingRelease {
   VectorRelease mechanism_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -12,7 +12,7 @@
 #endif
 #endif
 
-namespace sotto {
+namespace sotto::privacy {
 
 bool supported(SamplerKernel kernel) {
 #ifdef SOTTO_X86_KERNELS
@@ -139,4 +139,4 @@ std::size_t avx512(const Table& table, const std::uint64_t* words, std::size_t c
 #endif
 
 }  // namespace binned
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sotto::binned {
+namespace sotto::privacy::binned {
 
 struct Table {
   const std::uint64_t* slots;  // 2^11 entries, see BinnedSampler
@@ -32,4 +32,4 @@ std::size_t avx2(const Table& table, const std::uint64_t* words, std::size_t cou
 std::size_t avx512(const Table& table, const std::uint64_t* words, std::size_t count, std::int32_t* out,
                    std::uint16_t* undecided);
 
-}  // namespace sotto::binned
+}  // namespace sotto::privacy::binned

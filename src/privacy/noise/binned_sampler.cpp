@@ -8,7 +8,7 @@
 
 #include "privacy/noise/binned_kernels.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -194,4 +194,4 @@ void BinnedSampler::fill(std::span<std::int64_t> out, RandomSource& random) cons
   explicit_bzero(narrow.data(), sizeof narrow);
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -36,7 +36,7 @@
 #include "base/random.h"
 #include "privacy/noise/lattice_law.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 enum class SamplerKernel { scalar, avx2, avx512 };
 bool supported(SamplerKernel kernel);
@@ -82,4 +82,4 @@ class BinnedSampler {
   std::array<std::uint64_t, slots> slots_{};
 };
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 class DeviceRandom {
  public:
@@ -22,4 +22,4 @@ class DeviceRandom {
   RandomSource* source_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -120,4 +120,4 @@ void add_noise(GridVector& vector, const GridNoise& noise, RandomSource& random)
   explicit_bzero(buffer.data(), sizeof buffer);  // who knows the noise knows the value
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "privacy/noise/binned_sampler.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 class GridNoise {
  public:
@@ -104,4 +104,4 @@ double snapping_l2_charge(double step, std::uint64_t dimension);
 
 void add_noise(GridVector& vector, const GridNoise& noise, RandomSource& random);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sotto {
+namespace sotto::privacy {
 
 Result<double> round_parameter_up(double value, double smallest, double largest, const char* what) {
   if (!std::isfinite(value) || value < smallest || value > largest) {
@@ -173,4 +173,4 @@ DoubleDouble SkellamLaw::precise_weight(std::int64_t x) const {
   return at < table_.size() ? table_[at] : DoubleDouble(0.0);
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

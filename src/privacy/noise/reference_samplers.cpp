@@ -2,7 +2,7 @@
 
 #include "base/distributions.h"
 
-namespace sotto::reference {
+namespace sotto::privacy::reference {
 
 namespace {
 
@@ -111,4 +111,4 @@ std::int64_t skellam(Rational variance, RandomSource& random) {
   return plus - static_cast<std::int64_t>(poisson(mean, random));
 }
 
-}  // namespace sotto::reference
+}  // namespace sotto::privacy::reference

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace sotto::reference {
+namespace sotto::privacy::reference {
 
 struct Rational {
   std::uint64_t numerator = 0;
@@ -28,4 +28,4 @@ std::uint64_t small_poisson(Rational mean, RandomSource& random);
 // Difference of two Poisson(variance/2); time grows with the variance.
 std::int64_t skellam(Rational variance, RandomSource& random);
 
-}  // namespace sotto::reference
+}  // namespace sotto::privacy::reference

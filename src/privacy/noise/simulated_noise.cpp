@@ -6,7 +6,7 @@
 #include "base/distributions.h"
 #include "privacy/noise/grid_noise.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -73,4 +73,4 @@ double SimulatedNoise::gamma(double shape) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

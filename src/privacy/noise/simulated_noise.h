@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 class SimulatedNoise {
  public:
@@ -30,4 +30,4 @@ class SimulatedNoise {
   SeededRandom& random_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -6,7 +6,7 @@
 #include "privacy/mechanisms/softmax.h"
 #include "privacy/serving/serving_mechanism.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -81,4 +81,4 @@ ServingMechanismEntry coefficients_mechanism() {
           .sizes = {MeasuredSizes::Of::basis, {}, {}}};
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

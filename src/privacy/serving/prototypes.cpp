@@ -1,11 +1,11 @@
 // One of K public prototypes of interest, told by k-ary randomised response or by the exponential mechanism
-// over cosine similarities (privacy/mechanisms/prototype_selection.h).
+// over cosine similarities (privacy/mechanisms/choice_release.h).
 
 #include <algorithm>
 
 #include "privacy/serving/serving_mechanism.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 namespace {
 
@@ -80,4 +80,4 @@ ServingMechanismEntry prototypes_mechanism() {
           .sizes = {MeasuredSizes::Of::prototypes, {8, 16, 64, 256}, {8, 64}}};
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

@@ -3,7 +3,7 @@
 #include "base/settings.h"
 #include "privacy/serving/serving_mechanism.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // One file each.
 ServingMechanismEntry coefficients_mechanism();
@@ -65,4 +65,4 @@ Result<std::vector<float>> ranking_vector(const ServerEstimate& estimate, const 
   return vector;
 }
 
-}  // namespace sotto
+}  // namespace sotto::privacy

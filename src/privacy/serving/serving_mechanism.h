@@ -20,12 +20,12 @@
 
 #include "base/result.h"
 #include "privacy/accounting/event.h"
-#include "privacy/mechanisms/guarantee_mode.h"
-#include "privacy/mechanisms/noise_kind.h"
-#include "privacy/mechanisms/prototype_selection.h"
+#include "privacy/mechanisms/choice_release.h"
+#include "privacy/mechanisms/parameter_checks.h"
+#include "privacy/mechanisms/vector_release.h"
 #include "privacy/noise/device_random.h"
 
-namespace sotto {
+namespace sotto::privacy {
 
 // What everybody knows of a model: made from its items, or charged where it was made.
 struct PublicVectors {
@@ -126,4 +126,4 @@ Result<ServerEstimate> estimate(ServingMechanisms table, const ServingQuery& que
 Result<std::vector<float>> ranking_vector(const ServerEstimate& estimate, const PublicVectors& vectors,
                                           double average_share);
 
-}  // namespace sotto
+}  // namespace sotto::privacy

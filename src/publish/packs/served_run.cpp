@@ -6,6 +6,7 @@
 #include "model/news/private_rec_model.h"
 #include "publish/article_encoder.h"
 #include "publish/codebook.h"
+#include "publish/rows.h"
 #include "publish/two_tower_rows.h"
 #include "recipes/stored_run.h"
 
@@ -19,7 +20,7 @@ constexpr std::uint64_t codebook_seed = 1;
 Result<std::string> user_model_kind(const std::string& model) {
   if (model == "nrms" || model == "plm-nr") return std::string("nrms");
   if (model == "naml" || model == "fednewsrec" || model == "catalogue") return model;
-  SOTTO_TRY(const auto* entry, find_model(model));
+  SOTTO_TRY(const auto* entry, model::find_model(model));
   const char* why = entry->user_ids()
                         ? "it keeps a vector of every reader's own, which a server must not ask for"
                     : !entry->two_towers ? "it reads a reader anew for every item, so items have no vectors"
@@ -28,29 +29,31 @@ Result<std::string> user_model_kind(const std::string& model) {
                    model, why);
 }
 
-Result<PackTensor> tensor_of(std::string name, const torch::Tensor& tensor) {
+Result<device::PackTensor> tensor_of(std::string name, const torch::Tensor& tensor) {
   const torch::Tensor values = tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous();
   std::vector<std::uint32_t> shape;
   for (const std::int64_t size : values.sizes()) shape.push_back(static_cast<std::uint32_t>(size));
-  return PackTensor::from_floats(std::move(name), std::move(shape),
-                                 {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())},
-                                 NumberForm::f32);
+  return device::PackTensor::from_floats(std::move(name), std::move(shape),
+                                         {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())},
+                                         device::NumberForm::f32);
 }
 
-Result<PackTensor> tensor_of(std::string name, const Rows& rows, std::uint32_t width) {
-  return PackTensor::from_floats(std::move(name), {static_cast<std::uint32_t>(rows.size()), width},
-                                 rows.values, NumberForm::f32);
+Result<device::PackTensor> tensor_of(std::string name, const Rows& rows, std::uint32_t width) {
+  return device::PackTensor::from_floats(std::move(name), {static_cast<std::uint32_t>(rows.size()), width},
+                                         rows.values, device::NumberForm::f32);
 }
 
 // The model that all readers share, without what a recipe puts around it. Null: not made of two towers.
-NewsRecommender* shared_towers(RankingModel& model) {
-  if (const auto* mixtures = dynamic_cast<const PrivateRecModel*>(&model)) return &mixtures->backbone();
-  if (auto* personal = dynamic_cast<PersonalModel*>(&model)) return &personal->shared();
-  return dynamic_cast<NewsRecommender*>(&model);
+model::NewsRecommender* shared_towers(model::RankingModel& model) {
+  if (const auto* mixtures = dynamic_cast<const model::PrivateRecModel*>(&model))
+    return &mixtures->backbone();
+  if (auto* personal = dynamic_cast<fl::PersonalModel*>(&model)) return &personal->shared();
+  return dynamic_cast<model::NewsRecommender*>(&model);
 }
 
-Result<PackUserModel> user_model_of(const TrainedNews& news, const NewsRecommender& towers) {
-  PackUserModel made;
+Result<device::PackUserModel> user_model_of(const recipes::TrainedNews& news,
+                                            const model::NewsRecommender& towers) {
+  device::PackUserModel made;
   SOTTO_TRY(made.kind, user_model_kind(news.model_name));
   const bool attends = made.kind == "nrms" || made.kind == "fednewsrec";
   if (attends) made.heads = static_cast<std::uint32_t>(news.shape.heads);
@@ -66,8 +69,9 @@ Result<PackUserModel> user_model_of(const TrainedNews& news, const NewsRecommend
   return made;
 }
 
-Result<Codebook> codebook_of(const TrainedNews& news, NewsRecommender& towers, const Dataset& dataset,
-                             const ServedRunSettings& settings, std::size_t basis) {
+Result<Codebook> codebook_of(const recipes::TrainedNews& news, model::NewsRecommender& towers,
+                             const data::Dataset& dataset, const ServedRunSettings& settings,
+                             std::size_t basis) {
   torch::NoGradGuard no_grad;
   const Rows items = encode_catalogue(towers, dataset.item_count());
   ReaderSettings readers;
@@ -80,16 +84,16 @@ Result<Codebook> codebook_of(const TrainedNews& news, NewsRecommender& towers, c
 
 }  // namespace
 
-Result<ServedRun> open_served_run(const fs::path& run, const Dataset& dataset,
+Result<ServedRun> open_served_run(const fs::path& run, const data::Dataset& dataset,
                                   const ServedRunSettings& settings) {
-  SOTTO_TRY(auto news, open_news_run(run, dataset));
+  SOTTO_TRY(auto news, recipes::open_news_run(run, dataset));
   SOTTO_CHECK(user_model_kind(news.model_name));
-  const auto* mixtures = dynamic_cast<const PrivateRecModel*>(news.model.get());
-  NewsRecommender* towers = shared_towers(*news.model);
+  const auto* mixtures = dynamic_cast<const model::PrivateRecModel*>(news.model.get());
+  model::NewsRecommender* towers = shared_towers(*news.model);
   if (towers == nullptr) return failed("{} is not made of two towers", news.model_name);
 
   ServedRun served;
-  DevicePack& pack = served.pack;
+  device::DevicePack& pack = served.pack;
   pack.dimension = static_cast<std::uint32_t>(towers->vector_size());
   SOTTO_TRY(pack.user_model, user_model_of(news, *towers));
   SOTTO_TRY(auto book,
@@ -104,8 +108,8 @@ Result<ServedRun> open_served_run(const fs::path& run, const Dataset& dataset,
   pack.average_user = std::move(book.average_user);
   pack.anonymous.resize(pack.dimension);  // an item without words
   pack.categories = {"all"};              // the live items bring theirs
-  SOTTO_TRY(pack.items, make_items({}, pack.dimension));
-  SOTTO_TRY(pack.model, model_name(pack));
+  SOTTO_TRY(pack.items, device::make_items({}, pack.dimension));
+  SOTTO_TRY(pack.model, device::model_name(pack));
 
   SOTTO_TRY(served.encoder, ArticleEncoder::create(std::move(news)));
   return served;

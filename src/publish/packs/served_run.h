@@ -10,7 +10,7 @@
 
 #include "device/pack/device_pack.h"
 #include "recipes/recipe.h"
-#include "serving/pool/item_encoder.h"
+#include "serving/pool/serving_model.h"
 #include "serving/served_run_settings.h"
 
 namespace sotto::publish {
@@ -18,12 +18,12 @@ namespace sotto::publish {
 using serving::ServedRunSettings;
 
 struct ServedRun {
-  DevicePack pack;  // without items; its version names its contents
+  device::DevicePack pack;  // without items; its version names its contents
   std::shared_ptr<const serving::ItemEncoder> encoder;
 };
 
 // dataset: what the run was trained on, or another with the same categories.
-Result<ServedRun> open_served_run(const fs::path& run, const Dataset& dataset,
+Result<ServedRun> open_served_run(const fs::path& run, const data::Dataset& dataset,
                                   const ServedRunSettings& settings);
 
 }  // namespace sotto::publish

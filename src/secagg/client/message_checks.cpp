@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "secagg/client/secagg_client.h"
-#include "secagg/shared/identity.h"
+#include "secagg/shared/key_exchange.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -116,4 +116,4 @@ Status SecAggClient::check_signatures(const std::vector<ClientSignature>& signat
   return {};
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

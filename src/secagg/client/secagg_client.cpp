@@ -3,11 +3,39 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <new>
 
 #include "secagg/shared/neighbour_graph.h"
 #include "secagg/shared/shamir.h"
 
-namespace sotto {
+namespace sotto::secagg {
+
+RoundSecrets::RoundSecrets(Seed seed, KeyPair channel_pair, KeyPair mask_pair, privacy::DeviceRandom random,
+                           std::pmr::memory_resource* memory)
+    : mask_seed(std::move(seed)),
+      self_seed(Seed::random(random)),
+      channel(std::move(channel_pair)),
+      mask(std::move(mask_pair)),
+      neighbours(memory) {}
+
+Result<RoundSecrets::Pointer> RoundSecrets::create(const Digest& context, privacy::DeviceRandom random,
+                                                   std::pmr::memory_resource* memory) {
+  Seed mask_seed = Seed::random(random);
+  const Seed channel_seed = Seed::random(random);
+  SOTTO_TRY(auto channel, KeyPair::from_seed(channel_seed, KeyUse::channel, context));
+  SOTTO_TRY(auto mask, KeyPair::from_seed(mask_seed, KeyUse::mask, context));
+  void* const place = memory->allocate(sizeof(RoundSecrets), alignof(RoundSecrets));
+  return Pointer(new (place)
+                     RoundSecrets(std::move(mask_seed), std::move(channel), std::move(mask), random, memory),
+                 Deleter{memory});
+}
+
+void RoundSecrets::Deleter::operator()(RoundSecrets* secrets) const {
+  secrets->~RoundSecrets();
+  // What is left are public keys and the bookkeeping of a vector; the memory goes back all zero.
+  sodium_memzero(static_cast<void*>(secrets), sizeof(RoundSecrets));
+  memory->deallocate(secrets, sizeof(RoundSecrets), alignof(RoundSecrets));
+}
 
 namespace {
 
@@ -67,7 +95,7 @@ std::string_view name_of(ClientStage stage) {
 }
 
 SecAggClient::SecAggClient(const Round& round, const Digest& context, std::uint32_t index,
-                           const Identity& identity, GroupIdentities group, DeviceRandom random)
+                           const Identity& identity, GroupIdentities group, privacy::DeviceRandom random)
     : round_(round),
       context_(context),
       index_(index),
@@ -76,8 +104,8 @@ SecAggClient::SecAggClient(const Round& round, const Digest& context, std::uint3
       random_(random) {}
 
 Result<SecAggClient> SecAggClient::join(ByteView invitation_bytes, const ClientPolicy& policy,
-                                        const Identity& identity, GroupIdentities group, DeviceRandom random,
-                                        std::pmr::memory_resource* memory) {
+                                        const Identity& identity, GroupIdentities group,
+                                        privacy::DeviceRandom random, std::pmr::memory_resource* memory) {
   if (sodium_init() < 0) return failed("libsodium did not start");
   SOTTO_TRY(const Invitation invitation, decode_invitation(invitation_bytes));
   const Round& round = invitation.round;
@@ -281,4 +309,4 @@ Result<Bytes> SecAggClient::do_reveal(const UnmaskRequest& request) {
   return encode(revealed);
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

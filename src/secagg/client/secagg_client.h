@@ -2,6 +2,7 @@
 // One device in one round of secure aggregation.
 
 #include <cstdint>
+#include <memory>
 #include <memory_resource>
 #include <optional>
 #include <string_view>
@@ -9,15 +10,52 @@
 
 #include "base/result.h"
 #include "privacy/noise/device_random.h"
-#include "secagg/client/round_secrets.h"
 #include "secagg/shared/bytes.h"
-#include "secagg/shared/identity.h"
+#include "secagg/shared/key_exchange.h"
 #include "secagg/shared/member_set.h"
 #include "secagg/shared/messages.h"
 #include "secagg/shared/ring_vector.h"
 #include "secagg/shared/round.h"
+#include "secagg/shared/sealed_shares.h"
 
-namespace sotto {
+namespace sotto::secagg {
+
+// Everything a client must forget when a round ends, in one place.
+
+// What a client keeps about one neighbour.
+struct NeighbourSecrets {
+  Key opening_key;                  // for the shares this neighbour seals for us
+  std::optional<SharePair> shares;  // what it gave us, if that is what it committed to
+};
+
+// The secrets of one client in one round. Lives in memory from the given resource and nowhere else, all of it
+// wiped before it is given back: a test's resource can look.
+class RoundSecrets {
+ public:
+  struct Deleter {
+    std::pmr::memory_resource* memory;
+    void operator()(RoundSecrets* secrets) const;
+  };
+  using Pointer = std::unique_ptr<RoundSecrets, Deleter>;
+
+  // Fresh seeds and the key pairs that follow from them.
+  static Result<Pointer> create(const Digest& context, privacy::DeviceRandom random,
+                                std::pmr::memory_resource* memory);
+
+  RoundSecrets(const RoundSecrets&) = delete;
+  RoundSecrets& operator=(const RoundSecrets&) = delete;
+  ~RoundSecrets() = default;
+
+  Seed mask_seed;  // shared out: opens the mask key pair when this client drops out
+  Seed self_seed;  // shared out: opens its own mask when its vector arrived
+  KeyPair channel;
+  KeyPair mask;
+  std::pmr::vector<NeighbourSecrets> neighbours;
+
+ private:
+  RoundSecrets(Seed mask_seed, KeyPair channel, KeyPair mask, privacy::DeviceRandom random,
+               std::pmr::memory_resource* memory);
+};
 
 // What a device demands of a round before it takes part: the server proposes, the device decides. Nothing
 // about the adversary has a default.
@@ -56,7 +94,7 @@ class SecAggClient {
   // Reads the invitation and checks it against the policy and the registered identities of the group, of
   // which ours must be one. Secrets are kept in memory from `memory`.
   static Result<SecAggClient> join(ByteView invitation, const ClientPolicy& policy, const Identity& identity,
-                                   GroupIdentities group, DeviceRandom random,
+                                   GroupIdentities group, privacy::DeviceRandom random,
                                    std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   Result<Bytes> advertise();
@@ -73,7 +111,7 @@ class SecAggClient {
 
  private:
   SecAggClient(const Round& round, const Digest& context, std::uint32_t index, const Identity& identity,
-               GroupIdentities group, DeviceRandom random);
+               GroupIdentities group, privacy::DeviceRandom random);
 
   template <class Step>
   Result<Bytes> take(ClientStage from, ClientStage to, Step step);
@@ -98,7 +136,7 @@ class SecAggClient {
   std::uint32_t index_ = 0;
   const Identity* identity_;
   GroupIdentities group_;
-  DeviceRandom random_;
+  privacy::DeviceRandom random_;
   ClientStage stage_ = ClientStage::invited;
   RoundSecrets::Pointer secrets_{nullptr, {nullptr}};
 
@@ -111,4 +149,4 @@ class SecAggClient {
   MemberSet confirmed_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -5,7 +5,7 @@
 #include "secagg/item_union/item_set.h"
 #include "secagg/vectors/bit_packing.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 Result<DenseUnion> DenseUnion::create(std::uint64_t catalogue, unsigned bits) {
   SOTTO_CHECK(require_catalogue(catalogue));
@@ -14,7 +14,7 @@ Result<DenseUnion> DenseUnion::create(std::uint64_t catalogue, unsigned bits) {
 }
 
 Result<std::vector<std::uint64_t>> DenseUnion::encode(std::span<const std::uint32_t> items,
-                                                      DeviceRandom random) const {
+                                                      privacy::DeviceRandom random) const {
   SOTTO_TRY(const auto distinct, distinct_items(items, catalogue_));
   std::vector<std::uint64_t> entries(catalogue_);
   for (const std::uint32_t item : distinct) entries[item] = random_nonzero(modulus_.mask(), random.source());
@@ -42,4 +42,4 @@ double false_zero_probability(std::uint64_t holders, unsigned bits) {
   return (holders % 2 == 0 ? 1 + power : 1 - power) / m;
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -16,7 +16,7 @@
 #include "privacy/noise/device_random.h"
 #include "secagg/vectors/modulus.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 class DenseUnion {
  public:
@@ -24,7 +24,8 @@ class DenseUnion {
   static Result<DenseUnion> create(std::uint64_t catalogue, unsigned bits = 64);
 
   // One entry per item. Fresh randomness for every round.
-  Result<std::vector<std::uint64_t>> encode(std::span<const std::uint32_t> items, DeviceRandom random) const;
+  Result<std::vector<std::uint64_t>> encode(std::span<const std::uint32_t> items,
+                                            privacy::DeviceRandom random) const;
   // Ascending.
   Result<std::vector<std::uint32_t>> decode(std::span<const std::uint64_t> sum) const;
 
@@ -42,4 +43,4 @@ class DenseUnion {
 // for one holder, largest for two: 1/(m−1).
 double false_zero_probability(std::uint64_t holders, unsigned bits);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

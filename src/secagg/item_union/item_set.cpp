@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sotto {
+namespace sotto::secagg {
 
 Status require_catalogue(std::uint64_t catalogue) {
   if (catalogue >= 1 && catalogue <= std::uint64_t{1} << 32) return {};
@@ -26,4 +26,4 @@ std::uint64_t random_nonzero(std::uint64_t mask, RandomSource& random) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

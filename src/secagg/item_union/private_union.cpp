@@ -10,20 +10,50 @@
 #include "privacy/mechanisms/partition_selection.h"
 #include "secagg/item_union/item_set.h"
 #include "secagg/vectors/bit_packing.h"
-#include "secagg/vectors/noisy_entries.h"
+#include "secagg/vectors/update_encoding.h"
 
-namespace sotto {
+namespace sotto::secagg {
+
+Result<CounterLayout> CounterLayout::one_per_item(std::uint64_t catalogue) {
+  SOTTO_CHECK(require_catalogue(catalogue));
+  return CounterLayout(catalogue, std::nullopt);
+}
+
+Result<CounterLayout> CounterLayout::hashed(std::uint64_t catalogue, const Hashed& hashed) {
+  SOTTO_CHECK(require_catalogue(catalogue));
+  SOTTO_CHECK(privacy::require_at_least(hashed.rows, 1, "rows of counters"));
+  SOTTO_CHECK(privacy::require_at_least(hashed.counters, 1, "counters in a row"));
+  if (hashed.rows > 16) return bad_input("{} rows of counters: more than 16 only add noise", hashed.rows);
+  return CounterLayout(catalogue, hashed);
+}
+
+std::uint64_t CounterLayout::counter_of(std::uint32_t item, std::uint32_t row) const {
+  if (!hashed_) return item;
+  const auto words = hash_item(hashed_->seed, HashUse::buckets, item, row / 4);
+  return std::uint64_t{row} * hashed_->counters + scale_below(words[row % 4], hashed_->counters);
+}
+
+std::vector<std::uint64_t> CounterLayout::counters_of(std::span<const std::uint32_t> items) const {
+  std::vector<std::uint64_t> counters;
+  counters.reserve(items.size() * rows());
+  for (const std::uint32_t item : items) {
+    for (std::uint32_t row = 0; row < rows(); ++row) counters.push_back(counter_of(item, row));
+  }
+  std::sort(counters.begin(), counters.end());
+  counters.erase(std::unique(counters.begin(), counters.end()), counters.end());
+  return counters;
+}
 
 namespace {
 
 double sensitivity_of(const PrivateUnion::Settings& settings, std::uint32_t rows) {
   const double touched = static_cast<double>(settings.cap) * rows;
-  return std::sqrt(settings.adjacency == Adjacency::replace_one ? 2 * touched : touched);
+  return std::sqrt(settings.adjacency == privacy::Adjacency::replace_one ? 2 * touched : touched);
 }
 
 }  // namespace
 
-PrivateUnion::PrivateUnion(const CounterLayout& layout, const Settings& settings, NoiseShare share,
+PrivateUnion::PrivateUnion(const CounterLayout& layout, const Settings& settings, privacy::NoiseShare share,
                            Modulus modulus)
     : layout_(layout),
       settings_(settings),
@@ -38,19 +68,20 @@ PrivateUnion::PrivateUnion(const CounterLayout& layout, const Settings& settings
 }
 
 Result<PrivateUnion> PrivateUnion::create(const CounterLayout& layout, const Settings& settings) {
-  SOTTO_CHECK(require_at_least(settings.cap, 1, "cap on items per user"));
-  SOTTO_CHECK(require_at_least(settings.devices, 1, "number of devices"));
-  SOTTO_CHECK(require_positive(settings.noise_multiplier, "noise multiplier"));
-  SOTTO_CHECK(require_positive(settings.expected_false_positives, "expected number of false positives"));
+  SOTTO_CHECK(privacy::require_at_least(settings.cap, 1, "cap on items per user"));
+  SOTTO_CHECK(privacy::require_at_least(settings.devices, 1, "number of devices"));
+  SOTTO_CHECK(privacy::require_positive(settings.noise_multiplier, "noise multiplier"));
+  SOTTO_CHECK(
+      privacy::require_positive(settings.expected_false_positives, "expected number of false positives"));
   const double sensitivity = sensitivity_of(settings, layout.rows());
-  SOTTO_TRY(auto share, NoiseShare::create({.kind = settings.noise,
-                                            .central_sigma = settings.noise_multiplier * sensitivity,
-                                            .l2_sensitivity = sensitivity,
-                                            .dimension = layout.counters(),
-                                            .devices = settings.devices,
-                                            .dropped = settings.dropped,
-                                            .corrupted = settings.corrupted,
-                                            .adjacency = settings.adjacency}));
+  SOTTO_TRY(auto share, privacy::NoiseShare::create({.kind = settings.noise,
+                                                     .central_sigma = settings.noise_multiplier * sensitivity,
+                                                     .l2_sensitivity = sensitivity,
+                                                     .dimension = layout.counters(),
+                                                     .devices = settings.devices,
+                                                     .dropped = settings.dropped,
+                                                     .corrupted = settings.corrupted,
+                                                     .adjacency = settings.adjacency}));
   SOTTO_TRY(const Modulus modulus, choose_modulus({.devices = settings.devices,
                                                    .entry_bound = 1,
                                                    .dimension = layout.counters(),
@@ -60,10 +91,11 @@ Result<PrivateUnion> PrivateUnion::create(const CounterLayout& layout, const Set
 }
 
 Result<std::vector<std::uint32_t>> PrivateUnion::encode(std::span<const std::uint32_t> items,
-                                                        DeviceRandom random) const {
+                                                        privacy::DeviceRandom random) const {
   SOTTO_TRY(const auto distinct, distinct_items(items, layout_.catalogue()));
   std::vector<std::int32_t> counts(layout_.counters());
-  for (const std::uint64_t counter : layout_.counters_of(cap_items(distinct, settings_.cap, random))) {
+  for (const std::uint64_t counter :
+       layout_.counters_of(privacy::cap_items(distinct, settings_.cap, random))) {
     counts[counter] = 1;
   }
   std::vector<std::uint32_t> entries = noisy_entries(counts, &share_, modulus_, random);
@@ -72,7 +104,7 @@ Result<std::vector<std::uint32_t>> PrivateUnion::encode(std::span<const std::uin
 }
 
 Result<std::vector<std::uint32_t>> PrivateUnion::decode(std::span<const std::uint32_t> sum) const {
-  SOTTO_CHECK(require_length(sum.size(), layout_.counters(), "the sum of the counts"));
+  SOTTO_CHECK(privacy::require_length(sum.size(), layout_.counters(), "the sum of the counts"));
   std::vector<std::uint32_t> named;
   for (std::uint64_t item = 0; item < layout_.catalogue(); ++item) {
     std::int64_t total = 0;
@@ -88,9 +120,9 @@ Result<std::vector<std::uint32_t>> PrivateUnion::decode(std::span<const std::uin
   return named;
 }
 
-Result<Guarantee> PrivateUnion::guarantee(double delta) const {
-  const PrivacyEvent released = event();
-  return account_best(std::span(&released, 1), delta, Adversary::server);
+Result<privacy::Guarantee> PrivateUnion::guarantee(double delta) const {
+  const privacy::PrivacyEvent released = event();
+  return privacy::account_best(std::span(&released, 1), delta, privacy::Adversary::server);
 }
 
 double PrivateUnion::threshold() const { return static_cast<double>(sum_threshold_) / layout_.rows(); }
@@ -112,4 +144,4 @@ std::size_t PrivateUnion::bytes_per_device() const {
   return packed_bytes(layout_.counters(), modulus_.bits());
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -6,10 +6,9 @@
 #include <optional>
 
 #include "privacy/mechanisms/parameter_checks.h"
-#include "secagg/item_union/item_hash.h"
 #include "secagg/item_union/item_set.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -95,7 +94,7 @@ class SparseUnionPeeling {
 
 Result<SparseUnion> SparseUnion::create(const Settings& settings) {
   SOTTO_CHECK(require_catalogue(settings.catalogue));
-  SOTTO_CHECK(require_at_least(settings.capacity, 1, "capacity for the union"));
+  SOTTO_CHECK(privacy::require_at_least(settings.capacity, 1, "capacity for the union"));
   if (settings.capacity > kLargestCapacity) {
     return bad_input("a capacity of {} items: at most 2^26, beyond that one entry per item costs less",
                      settings.capacity);
@@ -119,7 +118,7 @@ std::uint64_t SparseUnion::check_of(std::uint32_t item) const {
 }
 
 Result<std::vector<std::uint64_t>> SparseUnion::encode(std::span<const std::uint32_t> items,
-                                                       DeviceRandom random) const {
+                                                       privacy::DeviceRandom random) const {
   SOTTO_TRY(const auto distinct, distinct_items(items, settings_.catalogue));
   std::vector<std::uint64_t> table(entries());
   for (const std::uint32_t item : distinct) {
@@ -146,4 +145,4 @@ Result<std::vector<std::uint32_t>> SparseUnion::decode(std::span<const std::uint
 // cell is looked at once, and four again after each of at most `cells` items.
 double SparseUnion::silent_error_bound() const { return 5 * static_cast<double>(cells()) * 0x1.0p-58; }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -29,7 +29,7 @@
 #include "base/result.h"
 #include "privacy/noise/device_random.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 class SparseUnion {
  public:
@@ -41,7 +41,8 @@ class SparseUnion {
   static Result<SparseUnion> create(const Settings& settings);
 
   // entries() words modulo 2^64. Fresh randomness for every attempt.
-  Result<std::vector<std::uint64_t>> encode(std::span<const std::uint32_t> items, DeviceRandom random) const;
+  Result<std::vector<std::uint64_t>> encode(std::span<const std::uint32_t> items,
+                                            privacy::DeviceRandom random) const;
   // Ascending. ErrorKind::failed: not decodable, try again with more room.
   Result<std::vector<std::uint32_t>> decode(std::span<const std::uint64_t> sum) const;
 
@@ -60,4 +61,4 @@ class SparseUnion {
   std::uint32_t quarter_;  // cells in a quarter
 };
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -6,7 +6,7 @@
 #include "base/distributions.h"
 #include "privacy/mechanisms/parameter_checks.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -39,8 +39,8 @@ Group measure(std::span<const std::vector<std::uint32_t>> item_sets, std::span<c
 
 Result<UnionStatistics> union_statistics(std::span<const std::vector<std::uint32_t>> item_sets,
                                          std::uint64_t group_size, std::uint64_t seed) {
-  SOTTO_CHECK(require_at_least(group_size, 1, "group size"));
-  SOTTO_CHECK(require_at_least(item_sets.size(), group_size, "number of users"));
+  SOTTO_CHECK(privacy::require_at_least(group_size, 1, "group size"));
+  SOTTO_CHECK(privacy::require_at_least(item_sets.size(), group_size, "number of users"));
   std::vector<std::size_t> order(item_sets.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   SeededRandom random(seed, Purpose::cohort_sampling);
@@ -64,4 +64,4 @@ Result<UnionStatistics> union_statistics(std::span<const std::vector<std::uint32
   return statistics;
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

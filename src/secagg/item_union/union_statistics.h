@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 struct UnionStatistics {
   std::uint64_t group_size = 0;
@@ -24,4 +24,4 @@ struct UnionStatistics {
 Result<UnionStatistics> union_statistics(std::span<const std::vector<std::uint32_t>> item_sets,
                                          std::uint64_t group_size, std::uint64_t seed);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "secagg/server/secagg_server.h"
-#include "secagg/shared/identity.h"
 #include "secagg/shared/key_exchange.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 Status SecAggServer::accept_advertisement(std::uint32_t client, ByteView bytes) {
   SOTTO_TRY(const Advertisement message, decode_advertisement(bytes));
@@ -109,4 +108,4 @@ Status SecAggServer::accept_revealed(std::uint32_t client, ByteView bytes) {
   return {};
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -259,4 +259,4 @@ Status SecAggServer::advance() {
   return bad_input("the round is over");
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

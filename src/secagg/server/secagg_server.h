@@ -18,7 +18,7 @@
 #include "secagg/shared/ring_vector.h"
 #include "secagg/shared/round.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 enum class ServerPhase : std::uint8_t {
   advertising,  // keys come in
@@ -129,4 +129,4 @@ class SecAggServer {
   RingVector sum_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::secagg

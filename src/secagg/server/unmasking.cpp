@@ -8,7 +8,7 @@
 #include "secagg/server/secagg_server.h"
 #include "secagg/shared/key_exchange.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -119,4 +119,4 @@ Status SecAggServer::unmask() {
   return sum_.apply_in_parallel(masks);
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

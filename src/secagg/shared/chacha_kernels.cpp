@@ -6,7 +6,7 @@
 #include "base/isa.h"
 #include "secagg/shared/masks.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -85,4 +85,4 @@ std::size_t read_stream_by_sixteen(const Key&, std::uint32_t, std::span<std::uin
 
 #endif
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -48,4 +48,4 @@ Digest commitment_to(ByteView secret, const Digest& binding) {
   return digest;
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

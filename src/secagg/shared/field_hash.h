@@ -9,7 +9,7 @@
 
 #include "secagg/shared/bytes.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 // One use: append fields, then finish(). Not for secrets: its state is not wiped.
 class FieldHash {
@@ -27,4 +27,4 @@ class FieldHash {
 // hash of what the secret is and whose.
 Digest commitment_to(ByteView secret, const Digest& binding);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

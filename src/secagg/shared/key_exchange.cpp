@@ -7,7 +7,25 @@
 
 #include "secagg/shared/field_hash.h"
 
-namespace sotto {
+namespace sotto::secagg {
+
+Identity Identity::create(privacy::DeviceRandom random) {
+  Identity identity;
+  const Key seed = Key::random(random);
+  crypto_sign_seed_keypair(identity.public_key_.data(), identity.secret_.data(), seed.data());
+  return identity;
+}
+
+Signature Identity::sign(const Digest& statement) const {
+  Signature signature;
+  crypto_sign_detached(signature.data(), nullptr, statement.data(), statement.size(), secret_.data());
+  return signature;
+}
+
+bool verify(const Signature& signature, const Digest& statement, const IdentityKey& signer) {
+  return crypto_sign_verify_detached(signature.data(), statement.data(), statement.size(), signer.data()) ==
+         0;
+}
 
 namespace {
 
@@ -17,8 +35,12 @@ std::string_view purpose_of(KeyUse use) {
 
 Key hmac_sha256(ByteView key, std::initializer_list<ByteView> message) {
   crypto_auth_hmacsha256_state state;
-  crypto_auth_hmacsha256_init(&state, key.data(), key.size());
-  for (const ByteView part : message) crypto_auth_hmacsha256_update(&state, part.data(), part.size());
+  // libsodium's arguments may not be null, and an empty view is.
+  static constexpr std::uint8_t nothing = 0;
+  crypto_auth_hmacsha256_init(&state, key.empty() ? &nothing : key.data(), key.size());
+  for (const ByteView part : message) {
+    if (!part.empty()) crypto_auth_hmacsha256_update(&state, part.data(), part.size());
+  }
   Key tag;
   crypto_auth_hmacsha256_final(&state, tag.data());
   sodium_memzero(&state, sizeof state);
@@ -114,4 +136,4 @@ Key self_mask_key(const Seed& seed, std::uint32_t client, const Digest& transcri
                     FieldHash("self mask").bytes(transcript).number(client).finish());
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -6,9 +6,27 @@
 
 #include "base/result.h"
 #include "secagg/shared/bytes.h"
-#include "secagg/shared/secret_bytes.h"
 
-namespace sotto {
+namespace sotto::secagg {
+
+// Ed25519 identities. Assumption of the whole protocol: a device learns the identity keys of its group from a
+// registry that the aggregation server cannot write to.
+
+// The long-lived signing key of one device. Owned by the device, outlives many rounds; wiped with the object.
+class Identity {
+ public:
+  static Identity create(privacy::DeviceRandom random);
+
+  const IdentityKey& public_key() const { return public_key_; }
+  Signature sign(const Digest& statement) const;
+
+ private:
+  Identity() = default;
+  SecretBytes<64> secret_;
+  IdentityKey public_key_{};
+};
+
+bool verify(const Signature& signature, const Digest& statement, const IdentityKey& signer);
 
 // HKDF-SHA256 (RFC 5869) out of libsodium's HMAC. Fills all of `out`, at most 255 · 32 bytes. Thread-safe.
 void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, std::span<std::uint8_t> out);
@@ -57,4 +75,4 @@ Result<ShareKeys> share_keys_between(const KeyPair& own, std::uint32_t own_clien
 // The key of the mask a client puts on its own vector.
 Key self_mask_key(const Seed& seed, std::uint32_t client, const Digest& transcript);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

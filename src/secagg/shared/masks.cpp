@@ -8,7 +8,7 @@
 
 #include "secagg/vectors/modular_kernels.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 static_assert(std::endian::native == std::endian::little, "key streams are read as words in memory order");
 
@@ -86,4 +86,4 @@ Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::
   return apply(masks, first_entry, entries);
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -7,9 +7,9 @@
 #include <span>
 
 #include "base/result.h"
-#include "secagg/shared/secret_bytes.h"
+#include "secagg/shared/bytes.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 // The stream of a key (RFC 8439, nonce zero: each key serves for one mask) from a 64-byte block on.
 inline constexpr std::size_t kStreamBlockBytes = 64;
@@ -33,4 +33,4 @@ Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::
 Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::span<std::uint32_t> entries);
 Status apply_masks(std::span<const Mask> masks, std::uint64_t first_entry, std::span<std::uint64_t> entries);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "secagg/shared/bytes.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 class MemberSet {
  public:
@@ -52,4 +52,4 @@ class MemberSet {
   Bytes bits_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::secagg

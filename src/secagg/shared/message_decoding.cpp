@@ -6,7 +6,7 @@
 #include "secagg/shared/messages.h"
 #include "secagg/vectors/bit_packing.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -237,4 +237,4 @@ Result<RevealedShares> decode_revealed_shares(ByteView bytes, std::uint32_t clie
   return RevealedShares{plain_bytes(*wire->transcript()), std::move(shares)};
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -4,7 +4,7 @@
 #include "secagg/shared/messages.h"
 #include "secagg/vectors/bit_packing.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -147,4 +147,4 @@ Result<Bytes> encode_masked(const Digest& transcript, const RingVector& vector,
                                                   signature ? &signature_bytes : nullptr));
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -15,7 +15,7 @@
 #include "secagg/shared/round.h"
 #include "secagg/shared/sealed_shares.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 inline constexpr std::uint16_t kProtocolVersion = 2;
 
@@ -130,4 +130,4 @@ Result<ArrivalsSignature> decode_arrivals_signature(ByteView bytes);
 Result<UnmaskRequest> decode_unmask_request(ByteView bytes, std::uint32_t clients);
 Result<RevealedShares> decode_revealed_shares(ByteView bytes, std::uint32_t clients);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

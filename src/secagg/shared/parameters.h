@@ -4,10 +4,26 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::secagg {
+
+// Drawing without replacement: how many of k drawn clients are marked, when m of n are. In logarithms, since
+// the probabilities that matter are below 2^-40.
+
+struct Hypergeometric {
+  std::uint32_t population = 0;
+  std::uint32_t marked = 0;  // <= population
+  std::uint32_t draws = 0;   // <= population
+
+  // ln P[exactly j marked] for j = 0 … draws; -infinity for what cannot happen.
+  std::vector<double> log_probabilities() const;
+};
+
+// ln(e^a + e^b).
+double log_add(double a, double b);
 
 enum class ServerModel : std::uint8_t {
   semi_honest = 1,  // follows the protocol, keeps everything it sees, colludes with the corrupted clients
@@ -65,4 +81,4 @@ Result<GroupParameters> find_parameters(const ThreatModel& threat);
 // Does this group keep its own promise? For whoever is told the numbers by somebody else.
 Status check_parameters(const GroupParameters& group);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

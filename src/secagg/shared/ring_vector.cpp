@@ -11,7 +11,7 @@
 #include "secagg/vectors/bit_packing.h"
 #include "secagg/vectors/modular_kernels.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 Result<RingVector> RingVector::zeros(std::size_t entries, unsigned bits) {
   if (!is_wire_width(bits)) return bad_input("entries of {} bits: 8 to 32 bits or 64 are possible", bits);
@@ -148,4 +148,4 @@ Status RingVector::apply_in_parallel(std::span<const Mask> masks) {
   return {};
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -11,7 +11,7 @@
 #include "secagg/shared/bytes.h"
 #include "secagg/shared/masks.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 // Owns its entries and wipes them on destruction: before masking they are somebody's data. Moves only. Bits
 // of a word above b are garbage inside and cut off wherever entries leave.
@@ -55,4 +55,4 @@ class RingVector {
   unsigned bits_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::secagg

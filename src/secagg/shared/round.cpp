@@ -6,7 +6,7 @@
 #include "secagg/shared/field_hash.h"
 #include "secagg/vectors/bit_packing.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 Status check_round(const Round& round) {
   SOTTO_CHECK(check_parameters(round.group));
@@ -101,4 +101,4 @@ Digest arrivals_statement(const Digest& transcript, const MemberSet& sharing, co
       .finish();
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

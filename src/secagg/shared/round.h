@@ -11,7 +11,7 @@
 #include "secagg/shared/parameters.h"
 #include "secagg/shared/sealed_shares.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 // The shape of what is summed.
 struct VectorShape {
@@ -64,4 +64,4 @@ Digest sharing_statement(const Digest& transcript, const MemberSet& sharing);
 // "I was shown this set of arrivals": active server only.
 Digest arrivals_statement(const Digest& transcript, const MemberSet& sharing, const MemberSet& alive);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -6,7 +6,7 @@
 
 #include "secagg/shared/field_hash.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 static_assert(crypto_aead_xchacha20poly1305_ietf_ABYTES == kSealedBytes - 2 * kShareBytes);
 static_assert(crypto_aead_xchacha20poly1305_ietf_KEYBYTES == 32);
@@ -60,4 +60,4 @@ Result<SharePair> open(const SealedShares& sealed, const Key& key) {
   return shares;
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -7,10 +7,9 @@
 
 #include "base/result.h"
 #include "secagg/shared/bytes.h"
-#include "secagg/shared/secret_bytes.h"
 #include "secagg/shared/shamir.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 // What a client holds for a neighbour. It will reveal exactly one of the two.
 struct SharePair {
@@ -50,4 +49,4 @@ Result<SealedShares> seal(const SharePair& shares, const Key& key);
 // Fails when the bytes were not sealed under this key.
 Result<SharePair> open(const SealedShares& sealed, const Key& key);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

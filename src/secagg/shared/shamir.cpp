@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace sotto {
+namespace sotto::secagg {
 
 static_assert(crypto_core_ristretto255_SCALARBYTES == kShareBytes);
 
@@ -102,7 +102,8 @@ Status check_points(std::span<const SharePoint> points) {
 
 }  // namespace
 
-SecretPolynomial::SecretPolynomial(const Seed& secret, std::uint32_t threshold, DeviceRandom random) {
+SecretPolynomial::SecretPolynomial(const Seed& secret, std::uint32_t threshold,
+                                   privacy::DeviceRandom random) {
   coefficients_.resize(std::max<std::uint32_t>(threshold, 1));
   std::copy(secret.view().begin(), secret.view().end(), coefficients_[0].data());
   for (std::size_t i = 1; i < coefficients_.size(); ++i) {
@@ -154,4 +155,4 @@ Result<Seed> combine(std::span<const SharePoint> points) {
   return Seed(value.view().first<31>());
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -8,9 +8,8 @@
 
 #include "base/result.h"
 #include "secagg/shared/bytes.h"
-#include "secagg/shared/secret_bytes.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 inline constexpr std::size_t kShareBytes = 32;
 inline constexpr std::uint32_t kMaxSharePoint = 65535;
@@ -21,7 +20,7 @@ using Share = SecretBytes<kShareBytes>;
 class SecretPolynomial {
  public:
   // threshold >= 1.
-  SecretPolynomial(const Seed& secret, std::uint32_t threshold, DeviceRandom random);
+  SecretPolynomial(const Seed& secret, std::uint32_t threshold, privacy::DeviceRandom random);
   // 0 < point <= kMaxSharePoint.
   Share share_at(std::uint32_t point) const;
 
@@ -42,4 +41,4 @@ Result<Share> interpolate(std::span<const SharePoint> points, std::uint32_t at);
 // no seed; wrong shares can still give a wrong seed, so check what comes out.
 Result<Seed> combine(std::span<const SharePoint> points);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -7,7 +7,7 @@
 
 #include "secagg/vectors/bit_packing_kernels.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 static_assert(std::endian::native == std::endian::little,
               "whole-byte widths are copied as they lie in memory");
@@ -111,4 +111,4 @@ Status unpack(std::span<const std::uint8_t> bytes, unsigned bits, std::span<std:
   return unpack_entries(bytes, bits, entries);
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

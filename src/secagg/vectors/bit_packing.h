@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 constexpr bool is_wire_width(unsigned bits) { return (bits >= 8 && bits <= 32) || bits == 64; }
 
@@ -43,4 +43,4 @@ Status unpack(std::span<const std::uint8_t> bytes, unsigned bits, std::span<std:
 Status unpack(std::span<const std::uint8_t> bytes, unsigned bits, std::span<std::uint32_t> entries);
 Status unpack(std::span<const std::uint8_t> bytes, unsigned bits, std::span<std::uint64_t> entries);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -6,7 +6,7 @@
 
 #include "base/isa.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -84,4 +84,4 @@ void unpack_groups(const std::uint8_t* bytes, std::size_t groups, unsigned bits,
   kUnpackLoops[bits - kSmallest](bytes, groups, entries);
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

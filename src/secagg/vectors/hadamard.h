@@ -4,9 +4,9 @@
 
 #include <span>
 
-namespace sotto {
+namespace sotto::secagg {
 
 // The length is a power of two.
 void hadamard(std::span<double> values);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

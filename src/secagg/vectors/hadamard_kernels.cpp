@@ -3,7 +3,7 @@
 #include "base/isa.h"
 #include "secagg/vectors/hadamard.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -60,4 +60,4 @@ void transform(double* values, std::size_t length) {
 
 void hadamard(std::span<double> values) { transform(values.data(), values.size()); }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

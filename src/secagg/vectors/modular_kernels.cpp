@@ -2,7 +2,7 @@
 
 #include "base/isa.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -44,4 +44,4 @@ SOTTO_MULTIVERSION void subtract_words(std::uint64_t* sum, const std::uint64_t* 
   subtract_all(sum, entries, count);
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sotto {
+namespace sotto::secagg {
 
 void add_words(std::uint8_t* sum, const std::uint8_t* entries, std::size_t count);
 void add_words(std::uint16_t* sum, const std::uint16_t* entries, std::size_t count);
@@ -17,4 +17,4 @@ void subtract_words(std::uint16_t* sum, const std::uint16_t* entries, std::size_
 void subtract_words(std::uint32_t* sum, const std::uint32_t* entries, std::size_t count);
 void subtract_words(std::uint64_t* sum, const std::uint64_t* entries, std::size_t count);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -3,7 +3,7 @@
 #include "base/thread_pool.h"
 #include "secagg/vectors/modular_kernels.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -73,4 +73,4 @@ Result<std::vector<std::uint64_t>> modular_sum(std::span<const std::vector<std::
   return sum_of(devices, modulus);
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

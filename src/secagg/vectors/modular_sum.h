@@ -11,7 +11,7 @@
 
 #include "secagg/vectors/modulus.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 // sum += entries. Spans of equal length that are the same or do not overlap.
 Status add_entries(std::span<std::uint8_t> sum, std::span<const std::uint8_t> entries);
@@ -31,4 +31,4 @@ Result<std::vector<std::uint32_t>> modular_sum(std::span<const std::vector<std::
 Result<std::vector<std::uint64_t>> modular_sum(std::span<const std::vector<std::uint64_t>> devices,
                                                Modulus modulus);
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -9,7 +9,7 @@
 #include "privacy/mechanisms/parameter_checks.h"
 #include "secagg/vectors/hadamard.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -32,12 +32,12 @@ RandomRotation::RandomRotation(std::uint64_t dimension, std::uint64_t seed)
     : dimension_(dimension), seed_(seed), block_(std::bit_floor(dimension)) {}
 
 Result<RandomRotation> RandomRotation::create(std::uint64_t dimension, std::uint64_t seed) {
-  SOTTO_CHECK(require_at_least(dimension, 1, "dimension of the rotation"));
+  SOTTO_CHECK(privacy::require_at_least(dimension, 1, "dimension of the rotation"));
   return RandomRotation(dimension, seed);
 }
 
 Status RandomRotation::rotate(std::span<double> values) const {
-  SOTTO_CHECK(require_length(values.size(), dimension_, "the vector to rotate"));
+  SOTTO_CHECK(privacy::require_length(values.size(), dimension_, "the vector to rotate"));
   const double factor = 1 / std::sqrt(static_cast<double>(block_));
   apply_signs(values.first(block_), seed_, 0, factor);
   hadamard(values.first(block_));
@@ -48,7 +48,7 @@ Status RandomRotation::rotate(std::span<double> values) const {
 }
 
 Status RandomRotation::rotate_back(std::span<double> values) const {
-  SOTTO_CHECK(require_length(values.size(), dimension_, "the vector to rotate back"));
+  SOTTO_CHECK(privacy::require_length(values.size(), dimension_, "the vector to rotate back"));
   const double factor = 1 / std::sqrt(static_cast<double>(block_));
   if (block_ != dimension_) {
     hadamard(values.last(block_));
@@ -63,4 +63,4 @@ double RandomRotation::entry_quantile(double probability) const {
   return std::min(1.0, std::sqrt(2 * std::log(2 / probability) / static_cast<double>(block_)));
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -17,7 +17,7 @@
 
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 class RandomRotation {
  public:
@@ -37,4 +37,4 @@ class RandomRotation {
   std::uint64_t block_;  // n
 };
 
-}  // namespace sotto
+}  // namespace sotto::secagg

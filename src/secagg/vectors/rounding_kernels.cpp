@@ -4,7 +4,7 @@
 
 #include "base/isa.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 SOTTO_MULTIVERSION std::uint64_t round_randomly(const double* values, const std::uint32_t* uniform,
                                                 std::size_t count, double bound, std::int32_t* rounded) {
@@ -19,4 +19,4 @@ SOTTO_MULTIVERSION std::uint64_t round_randomly(const double* values, const std:
   return static_cast<std::uint64_t>(squares);
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -8,7 +8,7 @@
 #include "privacy/mechanisms/parameter_checks.h"
 #include "secagg/vectors/rounding_kernels.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 namespace {
 
@@ -45,9 +45,9 @@ std::uint64_t round_towards_zero(std::span<const double> values, double bound,
 }  // namespace
 
 Result<StochasticRounding> StochasticRounding::create(const Settings& settings) {
-  SOTTO_CHECK(require_at_least(settings.dimension, 1, "dimension"));
-  SOTTO_CHECK(require_positive(settings.norm, "norm to round, in grid steps,"));
-  SOTTO_CHECK(require_at_least(settings.entry_bound, 1, "largest entry"));
+  SOTTO_CHECK(privacy::require_at_least(settings.dimension, 1, "dimension"));
+  SOTTO_CHECK(privacy::require_positive(settings.norm, "norm to round, in grid steps,"));
+  SOTTO_CHECK(privacy::require_at_least(settings.entry_bound, 1, "largest entry"));
   if (!(settings.beta > 0 && settings.beta < 1)) {
     return bad_input("beta of the rounding is {}, must lie strictly between 0 and 1", settings.beta);
   }
@@ -85,8 +85,8 @@ std::uint64_t StochasticRounding::draw(std::span<const double> values, std::span
 Result<StochasticRounding::How> StochasticRounding::round(std::span<const double> values,
                                                           std::span<std::int32_t> rounded,
                                                           RandomSource& random) const {
-  SOTTO_CHECK(require_length(values.size(), settings_.dimension, "the vector to round"));
-  SOTTO_CHECK(require_length(rounded.size(), settings_.dimension, "the rounded vector"));
+  SOTTO_CHECK(privacy::require_length(values.size(), settings_.dimension, "the vector to round"));
+  SOTTO_CHECK(privacy::require_length(rounded.size(), settings_.dimension, "the rounded vector"));
   SOTTO_CHECK(require_norm(values, settings_.norm));
   for (int tries = 0; tries < kTries; ++tries) {
     if (draw(values, rounded, random) <= squared_bound_) return How::at_random;
@@ -98,4 +98,4 @@ Result<StochasticRounding::How> StochasticRounding::round(std::span<const double
   return How::to_zero;
 }
 
-}  // namespace sotto
+}  // namespace sotto::secagg

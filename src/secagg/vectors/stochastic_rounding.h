@@ -23,7 +23,7 @@
 #include "base/random.h"
 #include "base/result.h"
 
-namespace sotto {
+namespace sotto::secagg {
 
 class StochasticRounding {
  public:
@@ -57,4 +57,4 @@ class StochasticRounding {
   std::uint64_t squared_bound_;
 };
 
-}  // namespace sotto
+}  // namespace sotto::secagg

@@ -1,7 +1,7 @@
 #pragma once
 // What all searches over full vectors refuse.
 
-#include "serving/index/row_batch.h"
+#include "serving/index/item_index.h"
 
 namespace sotto::serving {
 

@@ -2,7 +2,7 @@
 
 #include "serving/dot_kernels.h"
 #include "serving/full_vectors/check_request.h"
-#include "serving/index/top_items.h"
+#include "serving/index/item_index.h"
 
 namespace sotto::serving {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "serving/index/row_batch.h"
+#include "serving/index/item_index.h"
 
 namespace sotto::serving {
 

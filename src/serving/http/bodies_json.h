@@ -27,8 +27,8 @@ constexpr std::uint32_t default_count = 10;
 constexpr std::size_t most_items_at_once = 1000;
 
 // Checks everything that RecommendRequest promises.
-Result<RecommendRequest> decode_recommend_json(std::string_view body);
-std::string encode_recommend_json(const RecommendAnswer& answer);
+Result<device::RecommendRequest> decode_recommend_json(std::string_view body);
+std::string encode_recommend_json(const device::RecommendAnswer& answer);
 
 Result<std::vector<CatalogueItem>> decode_items_json(std::string_view body);
 

@@ -10,43 +10,43 @@ namespace sotto::serving {
 
 namespace {
 
-tl::unexpected<Error> refused(const HttpResponse& response) {
-  return failed("the server answers {}: {}", response.status, error_text(response));
+tl::unexpected<Error> refused(const net::HttpResponse& response) {
+  return failed("the server answers {}: {}", response.status, net::error_text(response));
 }
 
-HttpFields wants_flatbuffers() { return {{"Accept", std::string(kFlatBuffersType)}}; }
+net::HttpFields wants_flatbuffers() { return {{"Accept", std::string(net::kFlatBuffersType)}}; }
 
 }  // namespace
 
-Result<HttpTransport> HttpTransport::create(const HttpClientSettings& settings) {
-  SOTTO_TRY(auto client, HttpClient::create(settings));
+Result<HttpTransport> HttpTransport::create(const net::HttpClientSettings& settings) {
+  SOTTO_TRY(auto client, net::HttpClient::create(settings));
   return HttpTransport(std::move(client));
 }
 
-Result<Transport::Pack> HttpTransport::fetch_pack(std::string_view installed) {
-  HttpFields headers = wants_flatbuffers();
+Result<device::Transport::Pack> HttpTransport::fetch_pack(std::string_view installed) {
+  net::HttpFields headers = wants_flatbuffers();
   headers.emplace_back("Accept-Encoding", "zstd");
   std::string path = "/v1/pack";
   if (!installed.empty()) {
-    headers.emplace_back("If-None-Match", quote_etag(installed));
-    path += "?from=" + percent_encode(installed);
+    headers.emplace_back("If-None-Match", net::quote_etag(installed));
+    path += "?from=" + net::percent_encode(installed);
   }
-  SOTTO_TRY(HttpResponse response, client_.get(path, std::move(headers)));
+  SOTTO_TRY(net::HttpResponse response, client_.get(path, std::move(headers)));
   if (response.status == 304) return Pack{Pack::Form::unchanged, {}};
   if (response.status != 200) return refused(response);
   if (response.header("Content-Encoding") == "zstd") {
-    SOTTO_TRY(response.body, decompress_zstd(response.body, kMaxPackBytes));
+    SOTTO_TRY(response.body, net::decompress_zstd(response.body, device::kMaxPackBytes));
   }
   const bool is_delta = !response.header("Sotto-Delta-From").empty();
   return Pack{is_delta ? Pack::Form::delta : Pack::Form::whole, std::move(response.body)};
 }
 
 Result<std::string> HttpTransport::recommend(std::string_view body) {
-  SOTTO_TRY(HttpResponse response, client_.send({.method = HttpMethod::post,
-                                                 .path = "/v1/recommend",
-                                                 .headers = wants_flatbuffers(),
-                                                 .body = body,
-                                                 .content_type = kFlatBuffersType}));
+  SOTTO_TRY(net::HttpResponse response, client_.send({.method = net::HttpMethod::post,
+                                                      .path = "/v1/recommend",
+                                                      .headers = wants_flatbuffers(),
+                                                      .body = body,
+                                                      .content_type = net::kFlatBuffersType}));
   if (response.status != 200) return refused(response);
   return std::move(response.body);
 }

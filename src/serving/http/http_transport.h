@@ -8,16 +8,16 @@
 
 namespace sotto::serving {
 
-class HttpTransport final : public Transport {
+class HttpTransport final : public device::Transport {
  public:
-  static Result<HttpTransport> create(const HttpClientSettings& settings);
+  static Result<HttpTransport> create(const net::HttpClientSettings& settings);
 
   Result<Pack> fetch_pack(std::string_view installed) override;
   Result<std::string> recommend(std::string_view body) override;
 
  private:
-  explicit HttpTransport(HttpClient client) : client_(std::move(client)) {}
-  HttpClient client_;
+  explicit HttpTransport(net::HttpClient client) : client_(std::move(client)) {}
+  net::HttpClient client_;
 };
 
 }  // namespace sotto::serving

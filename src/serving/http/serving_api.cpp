@@ -22,28 +22,28 @@ constexpr std::array batch_bounds = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0};
 
 int status_of(const Error& error) { return error.kind == ErrorKind::bad_input ? 400 : 500; }
 
-HttpResponse problem(const HttpRequest& request, const Error& error) {
-  return error_response(request, status_of(error), error.message);
+net::HttpResponse problem(const net::HttpRequest& request, const Error& error) {
+  return net::error_response(request, status_of(error), error.message);
 }
 
-HttpResponse unknown_model(BodyForm form, std::string_view current) {
-  return error_response(
+net::HttpResponse unknown_model(net::BodyForm form, std::string_view current) {
+  return net::error_response(
       form, 409,
       fmt::format("this model version is not served; {} is: fetch /v1/pack and ask again", current));
 }
 
-HttpResponse answer_in(BodyForm form, const RecommendAnswer& answer) {
-  if (form == BodyForm::json) return json_response(encode_recommend_json(answer));
-  HttpResponse response;
-  response.content_type = kFlatBuffersType;
+net::HttpResponse answer_in(net::BodyForm form, const device::RecommendAnswer& answer) {
+  if (form == net::BodyForm::json) return net::json_response(encode_recommend_json(answer));
+  net::HttpResponse response;
+  response.content_type = net::kFlatBuffersType;
   response.body = encode(answer);
   return response;
 }
 
 // Ids for numbers. Items that were removed since the search are left out.
-RecommendAnswer with_ids(const LivePool& pool, const std::string& version,
-                         std::span<const ScoredItem> scored) {
-  RecommendAnswer answer;
+device::RecommendAnswer with_ids(const LivePool& pool, const std::string& version,
+                                 std::span<const ScoredItem> scored) {
+  device::RecommendAnswer answer;
   answer.model = version;
   const auto items = pool.catalogue().find(scored);
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -55,7 +55,7 @@ RecommendAnswer with_ids(const LivePool& pool, const std::string& version,
 }
 
 // No value: nothing can pass, because no item has ever had what is asked for.
-std::optional<ItemFilter> filter_of(const RecommendRequest& request, const Catalogue& catalogue) {
+std::optional<ItemFilter> filter_of(const device::RecommendRequest& request, const Catalogue& catalogue) {
   ItemFilter filter;
   for (const std::string& name : request.categories) {
     if (const auto code = catalogue.category_code(name)) filter.categories.push_back(*code);
@@ -83,7 +83,7 @@ bool same_token(std::string_view given, std::string_view wanted) {
 
 }  // namespace
 
-ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, MetricsRegistry& metrics,
+ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, net::MetricsRegistry& metrics,
                        ServingApiSettings settings)
     : pool_(pool),
       packs_(packs),
@@ -99,7 +99,7 @@ ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, MetricsRegist
                                      "Changes that the disk did not take, since start")),
       failed_compactions_(
           metrics.gauge("sotto_catalogue_failed_compactions", "Compactions that failed, since start")),
-      coalescer_(&run_after_ready_requests,
+      coalescer_(&net::run_after_ready_requests,
                  [this](std::size_t queries) { batch_sizes_.observe(static_cast<double>(queries)); }),
       public_lists_(most_cached_bytes),
       changes_(waiting_changes, BackgroundWorker::AtEnd::finish),
@@ -115,51 +115,56 @@ void ServingApi::observe_pool() {
   failed_compactions_.set(static_cast<std::int64_t>(health.failed_compactions));
 }
 
-void ServingApi::add_routes(Router& router) {
-  router.add(HttpMethod::post, "/v1/recommend", [this](HttpRequest&& request, HttpReply reply) {
-    recommend(std::move(request), std::move(reply));
-  });
-  router.add(HttpMethod::get, "/v1/popular", [this](HttpRequest&& request, HttpReply reply) {
+void ServingApi::add_routes(net::Router& router) {
+  router.add(net::HttpMethod::post, "/v1/recommend",
+             [this](net::HttpRequest&& request, net::HttpReply reply) {
+               recommend(std::move(request), std::move(reply));
+             });
+  router.add(net::HttpMethod::get, "/v1/popular", [this](net::HttpRequest&& request, net::HttpReply reply) {
     popular(std::move(request), std::move(reply));
   });
-  router.add(HttpMethod::get, "/v1/pack", [this](const HttpRequest& request) { return pack(request); });
-  const auto operator_only = [this](const HttpRequest& head) { return refuse_stranger(head); };
+  router.add(net::HttpMethod::get, "/v1/pack",
+             [this](const net::HttpRequest& request) { return pack(request); });
+  const auto operator_only = [this](const net::HttpRequest& head) { return refuse_stranger(head); };
   router.add(
-      HttpMethod::put, "/v1/items",
-      [this](HttpRequest&& request, HttpReply reply) {
-        change(std::move(request), std::move(reply), [this](const HttpRequest& r) { return put_items(r); });
+      net::HttpMethod::put, "/v1/items",
+      [this](net::HttpRequest&& request, net::HttpReply reply) {
+        change(std::move(request), std::move(reply),
+               [this](const net::HttpRequest& r) { return put_items(r); });
       },
       most_change_bytes, operator_only);
   router.add(
-      HttpMethod::remove, "/v1/items/{id}",
-      [this](HttpRequest&& request, HttpReply reply) {
-        change(std::move(request), std::move(reply), [this](const HttpRequest& r) { return remove_item(r); });
+      net::HttpMethod::remove, "/v1/items/{id}",
+      [this](net::HttpRequest&& request, net::HttpReply reply) {
+        change(std::move(request), std::move(reply),
+               [this](const net::HttpRequest& r) { return remove_item(r); });
       },
-      Router::default_body_limit, operator_only);
-  const auto document = std::make_shared<const PublishedBody>(std::string(open_api_document()), "openapi-1",
-                                                              kJsonType, long_list_effort);
-  router.add(HttpMethod::get, "/openapi.json",
-             [document](const HttpRequest& request) { return document->respond(request); });
-  add_operator_routes(router, metrics_, settings_.health);
+      net::Router::default_body_limit, operator_only);
+  const auto document = std::make_shared<const net::PublishedBody>(
+      std::string(open_api_document()), "openapi-1", net::kJsonType, long_list_effort);
+  router.add(net::HttpMethod::get, "/openapi.json",
+             [document](const net::HttpRequest& request) { return document->respond(request); });
+  net::add_operator_routes(router, metrics_, settings_.health);
 }
 
-void ServingApi::answer(std::uint32_t count, BodyForm form, HttpReply reply,
-                        std::function<HttpResponse()> compute) {
+void ServingApi::answer(std::uint32_t count, net::BodyForm form, net::HttpReply reply,
+                        std::function<net::HttpResponse()> compute) {
   if (count <= large_answer_items) return std::move(reply)(compute());
-  const auto later = std::make_shared<HttpReply>(std::move(reply));
+  const auto later = std::make_shared<net::HttpReply>(std::move(reply));
   if (large_answers_.submit([later, compute = std::move(compute)] { std::move (*later)(compute()); })) return;
-  HttpResponse refused = error_response(form, 503, "too many long lists are waiting: ask again later");
+  net::HttpResponse refused =
+      net::error_response(form, 503, "too many long lists are waiting: ask again later");
   refused.headers.emplace_back("Retry-After", "1");
   std::move (*later)(std::move(refused));
 }
 
-void ServingApi::recommend(HttpRequest&& request, HttpReply reply) {
-  const BodyForm form = wanted_form(request);
-  const auto sent = sent_form(request);
-  if (!sent) return std::move(reply)(error_response(form, 415, sent.error().message));
-  auto decoded =
-      *sent == BodyForm::json ? decode_recommend_json(request.body) : decode_recommend_request(request.body);
-  if (!decoded) return std::move(reply)(error_response(form, 400, decoded.error().message));
+void ServingApi::recommend(net::HttpRequest&& request, net::HttpReply reply) {
+  const net::BodyForm form = net::wanted_form(request);
+  const auto sent = net::sent_form(request);
+  if (!sent) return std::move(reply)(net::error_response(form, 415, sent.error().message));
+  auto decoded = *sent == net::BodyForm::json ? decode_recommend_json(request.body)
+                                              : device::decode_recommend_request(request.body);
+  if (!decoded) return std::move(reply)(net::error_response(form, 400, decoded.error().message));
   const auto pool = pool_.of_version(decoded->model);
   if (!pool) return std::move(reply)(unknown_model(form, pool_.current()->model().version()));
   const auto filter = filter_of(*decoded, pool_.catalogue());
@@ -167,14 +172,15 @@ void ServingApi::recommend(HttpRequest&& request, HttpReply reply) {
 
   auto understood = pool->query_for(decoded->query, decoded->count, *filter);
   if (!understood)
-    return std::move(reply)(error_response(form, status_of(understood.error()), understood.error().message));
+    return std::move(reply)(
+        net::error_response(form, status_of(understood.error()), understood.error().message));
   PoolQuery query = std::move(*understood);
   (!query.coefficients.empty() ? by_coefficients_
    : query.prototypes.empty()  ? by_popularity_
                                : by_prototypes_)
       .add();
   const auto finish = [this, form, pool](Result<std::vector<ScoredItem>> found) {
-    if (!found) return error_response(form, status_of(found.error()), found.error().message);
+    if (!found) return net::error_response(form, status_of(found.error()), found.error().message);
     return answer_in(form, with_ids(pool_, pool->model().version(), *found));
   };
   const bool together = !query.coefficients.empty() && query.filter.is_empty();
@@ -186,26 +192,26 @@ void ServingApi::recommend(HttpRequest&& request, HttpReply reply) {
   // Together with others: a mistake in one must not spoil the rest.
   if (auto good = pool->check_query(query); !good)
     return std::move(reply)(finish(tl::unexpected(good.error())));
-  const auto later = std::make_shared<HttpReply>(std::move(reply));
+  const auto later = std::make_shared<net::HttpReply>(std::move(reply));
   coalescer_.submit({pool, std::move(query.coefficients), query.count,
                      [later, finish](Result<std::vector<ScoredItem>> found) {
                        std::move (*later)(finish(std::move(found)));
                      }});
 }
 
-void ServingApi::popular(HttpRequest&& request, HttpReply reply) {
-  const BodyForm form = wanted_form(request);
-  RecommendRequest asked;
-  asked.query = PopularQuery{};
+void ServingApi::popular(net::HttpRequest&& request, net::HttpReply reply) {
+  const net::BodyForm form = net::wanted_form(request);
+  device::RecommendRequest asked;
+  asked.query = privacy::PopularQuery{};
   asked.count = default_count;
-  asked.model = query_value(request.query, "model").value_or(pool_.current()->model().version());
-  asked.language = query_value(request.query, "language").value_or("");
-  if (auto category = query_value(request.query, "category"))
+  asked.model = net::query_value(request.query, "model").value_or(pool_.current()->model().version());
+  asked.language = net::query_value(request.query, "language").value_or("");
+  if (auto category = net::query_value(request.query, "category"))
     asked.categories.push_back(std::move(*category));
-  if (const auto count = query_value(request.query, "count")) {
+  if (const auto count = net::query_value(request.query, "count")) {
     const auto [end, wrong] = std::from_chars(count->data(), count->data() + count->size(), asked.count);
     if (wrong != std::errc() || end != count->data() + count->size()) {
-      return std::move(reply)(error_response(form, 400, "count must be a whole number"));
+      return std::move(reply)(net::error_response(form, 400, "count must be a whole number"));
     }
   }
   const auto pool = pool_.of_version(asked.model);
@@ -216,7 +222,7 @@ void ServingApi::popular(HttpRequest&& request, HttpReply reply) {
   // The names were found in the catalogue, so the number of questions is bounded by what the operator put
   // there.
   const std::string question =
-      fmt::format("{} {} {}\n{}\n{}", form == BodyForm::json ? 'j' : 'f', asked.count, asked.language,
+      fmt::format("{} {} {}\n{}\n{}", form == net::BodyForm::json ? 'j' : 'f', asked.count, asked.language,
                   fmt::join(asked.categories, ","), asked.model);
   const std::uint64_t state = pool_.changes();
   if (const auto known = public_lists_.find(question, state)) {
@@ -227,76 +233,78 @@ void ServingApi::popular(HttpRequest&& request, HttpReply reply) {
   query.filter = *filter;
   answer(asked.count, form, std::move(reply),
          [this, form, pool, state, question, query = std::move(query), model = asked.model,
-          request = std::move(request)]() -> HttpResponse {
+          request = std::move(request)]() -> net::HttpResponse {
            const auto found = pool->search(query);
            if (!found) return problem(request, found.error());
-           HttpResponse response = answer_in(form, with_ids(pool_, model, *found));
+           net::HttpResponse response = answer_in(form, with_ids(pool_, model, *found));
            const std::string tag =
                fmt::format("{:016x}", XXH3_64bits(response.body.data(), response.body.size()));
-           const auto list =
-               std::make_shared<const PublishedBody>(std::move(response.body), tag, response.content_type,
-                                                     query.count > large_answer_items ? long_list_effort : 0);
+           const auto list = std::make_shared<const net::PublishedBody>(
+               std::move(response.body), tag, response.content_type,
+               query.count > large_answer_items ? long_list_effort : 0);
            public_lists_.keep(question, state, list);
            return list->respond(request);
          });
 }
 
-HttpResponse ServingApi::pack(const HttpRequest& request) const {
+net::HttpResponse ServingApi::pack(const net::HttpRequest& request) const {
   const auto edition = packs_.latest();
-  if (!edition->pack) return error_response(request, 503, "the first pack is being made: ask again shortly");
-  const auto from = query_value(request.query, "from");
+  if (!edition->pack)
+    return net::error_response(request, 503, "the first pack is being made: ask again shortly");
+  const auto from = net::query_value(request.query, "from");
   const auto delta = from ? edition->deltas.find(*from) : edition->deltas.end();
   if (delta == edition->deltas.end() || edition->pack->client_has(request)) {
     return edition->pack->respond(request);
   }
-  HttpResponse response = delta->second->respond(request);
+  net::HttpResponse response = delta->second->respond(request);
   response.headers.emplace_back("Sotto-Delta-From", *from);
   response.headers.emplace_back("Sotto-Pack", edition->version);
   return response;
 }
 
-std::optional<HttpResponse> ServingApi::refuse_stranger(const HttpRequest& head) const {
+std::optional<net::HttpResponse> ServingApi::refuse_stranger(const net::HttpRequest& head) const {
   constexpr std::string_view scheme = "Bearer ";
   const std::string_view given = head.header("Authorization");
   if (settings_.operator_token.empty()) {
-    return error_response(head, 403, "this server takes no changes: start it with an operator token");
+    return net::error_response(head, 403, "this server takes no changes: start it with an operator token");
   }
   if (!given.starts_with(scheme) || !same_token(given.substr(scheme.size()), settings_.operator_token)) {
-    return error_response(head, 401, "changes need the operator's token");
+    return net::error_response(head, 401, "changes need the operator's token");
   }
   return std::nullopt;
 }
 
-void ServingApi::change(HttpRequest&& request, HttpReply reply,
-                        std::function<HttpResponse(const HttpRequest&)> apply) {
-  const BodyForm form = wanted_form(request);
-  const auto asked = std::make_shared<HttpRequest>(std::move(request));
-  const auto later = std::make_shared<HttpReply>(std::move(reply));
+void ServingApi::change(net::HttpRequest&& request, net::HttpReply reply,
+                        std::function<net::HttpResponse(const net::HttpRequest&)> apply) {
+  const net::BodyForm form = net::wanted_form(request);
+  const auto asked = std::make_shared<net::HttpRequest>(std::move(request));
+  const auto later = std::make_shared<net::HttpReply>(std::move(reply));
   const bool taken = changes_.submit([this, asked, later, apply = std::move(apply)] {
-    HttpResponse response = apply(*asked);
+    net::HttpResponse response = apply(*asked);
     observe_pool();
     std::move (*later)(std::move(response));
   });
   if (taken) return;
-  HttpResponse refused = error_response(form, 503, "too many changes are waiting: send them again later");
+  net::HttpResponse refused =
+      net::error_response(form, 503, "too many changes are waiting: send them again later");
   refused.headers.emplace_back("Retry-After", "1");
   std::move (*later)(std::move(refused));
 }
 
-HttpResponse ServingApi::put_items(const HttpRequest& request) {
+net::HttpResponse ServingApi::put_items(const net::HttpRequest& request) {
   auto items = decode_items_json(request.body);
   if (!items) return problem(request, items.error());
   const std::size_t count = items->size();
   if (auto done = pool_.put(std::move(*items)); !done) return problem(request, done.error());
-  return json_response(fmt::format("{{\"stored\":{}}}", count));
+  return net::json_response(fmt::format("{{\"stored\":{}}}", count));
 }
 
-HttpResponse ServingApi::remove_item(const HttpRequest& request) {
+net::HttpResponse ServingApi::remove_item(const net::HttpRequest& request) {
   const std::string id(request.parameter("id"));
   const auto removed = pool_.remove({&id, 1});
   if (!removed) return problem(request, removed.error());
-  if (*removed == 0) return error_response(request, 404, "there is no such item");
-  return json_response("{\"removed\":1}");
+  if (*removed == 0) return net::error_response(request, 404, "there is no such item");
+  return net::json_response("{\"removed\":1}");
 }
 
 }  // namespace sotto::serving

@@ -12,9 +12,8 @@
 
 #include "net/http_server.h"
 #include "net/negotiation.h"
-#include "serving/http/answer_cache.h"
 #include "serving/http/background_worker.h"
-#include "serving/http/pack_publisher.h"
+#include "serving/http/published_answers.h"
 #include "serving/http/query_coalescer.h"
 #include "serving/pool/live_pool.h"
 
@@ -30,35 +29,37 @@ std::string_view open_api_document();
 
 class ServingApi {
  public:
-  ServingApi(LivePool& pool, const PackPublisher& packs, MetricsRegistry& metrics,
+  ServingApi(LivePool& pool, const PackPublisher& packs, net::MetricsRegistry& metrics,
              ServingApiSettings settings);
 
-  void add_routes(Router& router);
+  void add_routes(net::Router& router);
   // Brings the metrics of the pool up to date after changes that did not come through the routes.
   void observe_pool();
 
  private:
-  void recommend(HttpRequest&& request, HttpReply reply);
-  void popular(HttpRequest&& request, HttpReply reply);
-  HttpResponse pack(const HttpRequest& request) const;
+  void recommend(net::HttpRequest&& request, net::HttpReply reply);
+  void popular(net::HttpRequest&& request, net::HttpReply reply);
+  net::HttpResponse pack(const net::HttpRequest& request) const;
   // Here and now, or for thousands of items on a thread of its own: other connections do not wait for them.
-  void answer(std::uint32_t count, BodyForm form, HttpReply reply, std::function<HttpResponse()> compute);
-  std::optional<HttpResponse> refuse_stranger(const HttpRequest& head) const;
-  void change(HttpRequest&& request, HttpReply reply, std::function<HttpResponse(const HttpRequest&)> apply);
-  HttpResponse put_items(const HttpRequest& request);
-  HttpResponse remove_item(const HttpRequest& request);
+  void answer(std::uint32_t count, net::BodyForm form, net::HttpReply reply,
+              std::function<net::HttpResponse()> compute);
+  std::optional<net::HttpResponse> refuse_stranger(const net::HttpRequest& head) const;
+  void change(net::HttpRequest&& request, net::HttpReply reply,
+              std::function<net::HttpResponse(const net::HttpRequest&)> apply);
+  net::HttpResponse put_items(const net::HttpRequest& request);
+  net::HttpResponse remove_item(const net::HttpRequest& request);
 
   LivePool& pool_;
   const PackPublisher& packs_;
-  MetricsRegistry& metrics_;
+  net::MetricsRegistry& metrics_;
   const ServingApiSettings settings_;
-  Counter& by_coefficients_;
-  Counter& by_prototypes_;
-  Counter& by_popularity_;
-  Histogram& batch_sizes_;
-  Gauge& items_;
-  Gauge& refused_changes_;
-  Gauge& failed_compactions_;
+  net::Counter& by_coefficients_;
+  net::Counter& by_prototypes_;
+  net::Counter& by_popularity_;
+  net::Histogram& batch_sizes_;
+  net::Gauge& items_;
+  net::Gauge& refused_changes_;
+  net::Gauge& failed_compactions_;
   QueryCoalescer coalescer_;
   AnswerCache public_lists_;
   BackgroundWorker changes_, large_answers_;  // last: their tasks use the rest

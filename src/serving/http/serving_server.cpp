@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/system_error.h"
 #include "device/wire/pack_codec.h"
-#include "serving/pool/pack_model.h"
+#include "serving/pool/serving_model.h"
 
 namespace sotto::serving {
 
@@ -36,8 +36,8 @@ Result<std::shared_ptr<const ServingModel>> ServingServer::load_model() {
   std::error_code problem;
   // Before reading: a file that is replaced meanwhile is read again at the next tick.
   pack_time_ = fs::last_write_time(settings_.model, problem);
-  SOTTO_TRY(const std::string bytes, read_file(settings_.model, kMaxPackBytes));
-  auto pack = decode_pack(bytes);
+  SOTTO_TRY(const std::string bytes, read_file(settings_.model, device::kMaxPackBytes));
+  auto pack = device::decode_pack(bytes);
   if (!pack) return tl::unexpected(std::move(pack).error().in(settings_.model.string()));
   SOTTO_TRY(auto encoder, encoder_for_(*pack));
   SOTTO_TRY(auto model, model_of(*pack, settings_.average_share, std::move(encoder)));
@@ -57,9 +57,9 @@ Result<std::unique_ptr<ServingServer>> ServingServer::start(const ServeSettings&
   serving->api_ = std::make_unique<ServingApi>(
       *serving->pool_, serving->packs_, serving->metrics_,
       ServingApiSettings{settings.operator_token, [raw = serving.get()] { return *raw->health_.take(); }});
-  Router router;
+  net::Router router;
   serving->api_->add_routes(router);
-  SOTTO_TRY(auto server, HttpServer::start(settings.http, std::move(router), serving->metrics_));
+  SOTTO_TRY(auto server, net::HttpServer::start(settings.http, std::move(router), serving->metrics_));
   serving->server_.emplace(std::move(server));
   return serving;
 }
@@ -68,7 +68,7 @@ Status ServingServer::reload_if_changed() {
   std::error_code problem;
   const auto time = fs::last_write_time(settings_.model, problem);
   if (problem || time == pack_time_) return {};  // a missing file is one that is about to be replaced
-  DevicePack before = pack_;
+  device::DevicePack before = pack_;
   SOTTO_TRY(auto model, load_model());
   if (pool_->of_version(model->version())) {  // the same model, written again: versions name contents
     pack_ = std::move(before);
@@ -86,7 +86,7 @@ Status ServingServer::publish_if_due(std::int64_t now) {
   if (settings_.pack_seconds == 0 || now < published_ + settings_.pack_seconds) return {};
   const std::uint64_t changes = pool_->changes();
   if (published_ > 0 && changes == published_changes_) return {};
-  SOTTO_TRY(const DevicePack pack, with_live_items(pack_, *pool_));
+  SOTTO_TRY(const device::DevicePack pack, with_live_items(pack_, *pool_));
   SOTTO_CHECK(packs_.publish(pack));
   published_ = now;
   published_changes_ = changes;

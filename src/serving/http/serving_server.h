@@ -23,13 +23,13 @@ struct ServeSettings {
   std::int64_t max_age_seconds = 0;  // of items; 0: they stay
   std::int64_t pack_seconds = 60;    // between packs while items change; 0: no packs
   Durability durability = Durability::power_loss;
-  HttpServerSettings http;
+  net::HttpServerSettings http;
 };
 
 class ServingServer {
  public:
   // Makes the encoder of a model; null where there is none.
-  using EncoderFor = std::function<Result<std::shared_ptr<const ItemEncoder>>(const DevicePack&)>;
+  using EncoderFor = std::function<Result<std::shared_ptr<const ItemEncoder>>(const device::DevicePack&)>;
   static Result<std::unique_ptr<ServingServer>> start(const ServeSettings& settings,
                                                       const EncoderFor& encoder_for);
   ~ServingServer() { stop(); }
@@ -53,17 +53,17 @@ class ServingServer {
 
   const ServeSettings settings_;
   const EncoderFor encoder_for_;
-  DevicePack pack_;  // of the current model
+  device::DevicePack pack_;  // of the current model
   fs::file_time_type pack_time_{};
   std::int64_t maintained_ = 0, published_ = 0;
   Status maintenance_;                                          // what the last one came to
   Published<Status> health_{std::make_shared<const Status>()};  // of the disk, as the last tick saw it
   std::uint64_t published_changes_ = 0;
-  MetricsRegistry metrics_;
+  net::MetricsRegistry metrics_;
   PackPublisher packs_;
   std::unique_ptr<LivePool> pool_;
   std::unique_ptr<ServingApi> api_;
-  std::optional<HttpServer> server_;
+  std::optional<net::HttpServer> server_;
 };
 
 }  // namespace sotto::serving

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
-#include "serving/index/segment_merge.h"
+#include "serving/index/index_snapshot.h"
 
 namespace sotto::serving {
 

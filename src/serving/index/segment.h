@@ -5,14 +5,84 @@
 //
 // Built once, then safe to share between threads. Which rows are still alive is kept outside.
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
-#include "serving/index/row_batch.h"
-#include "serving/index/row_codes.h"
-#include "serving/index/row_set.h"
+#include "serving/index/item_index.h"
 #include "serving/index/scan_kernels.h"
 
 namespace sotto::serving {
+
+// A set of row numbers as bits. Written by one owner before it is shared, read by any number of threads
+// after.
+
+class RowSet {
+ public:
+  RowSet() = default;
+  explicit RowSet(std::size_t rows) : words_((rows + 63) / 64) {}
+
+  bool contains(std::size_t row) const { return (words_[row / 64] >> (row % 64) & 1) != 0; }
+  void insert(std::size_t row) { words_[row / 64] |= std::uint64_t{1} << (row % 64); }
+  void remove(std::size_t row) { words_[row / 64] &= ~(std::uint64_t{1} << (row % 64)); }
+  std::size_t count() const {
+    std::size_t rows = 0;
+    for (const std::uint64_t word : words_) rows += static_cast<std::size_t>(std::popcount(word));
+    return rows;
+  }
+  std::size_t bytes() const { return words_.size() * sizeof(std::uint64_t); }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+// For changes to a set that snapshots may share: a copy unless nobody else holds it. Sets come from
+// std::make_shared<RowSet>.
+inline RowSet& writable(std::shared_ptr<const RowSet>& set) {
+  if (set.use_count() > 1) set = std::make_shared<RowSet>(*set);
+  return const_cast<RowSet&>(*set);
+}
+
+// The values of a segment once more, in 16 bits: each between the smallest and largest of its block and
+// dimension, in 65,536 steps. A look at them moves half the memory; what it cannot rule out is scored exactly
+// from the full values.
+//
+// Immutable; safe to share between threads.
+
+class Segment;
+
+class RowCodes {
+ public:
+  explicit RowCodes(const Segment& segment);
+
+  // Sums of lowest + step * code take a few more roundings, of numbers up to three times as large, than
+  // ScaledQuery::slack() counts.
+  static constexpr double slack_factor = 8;
+  // At least the scores of the block's rows, less slack_factor times that slack. Returns the largest.
+  float upper_scores(std::size_t block, std::span<const Term> terms,
+                     std::span<float, block_rows> upper) const;
+  std::size_t bytes() const {
+    return codes_.size() * sizeof(std::uint16_t) + (lowest_.size() + steps_.size()) * sizeof(float);
+  }
+
+ private:
+  double coarseness(std::size_t block, std::span<const Term> terms) const;
+
+  std::size_t dimension_;
+  std::vector<std::uint16_t> codes_;   // blocks x dimension x block_rows
+  std::vector<float> lowest_, steps_;  // blocks x dimension: value = lowest + step * code
+};
+
+// An order of rows in which neighbours have similar numbers, so that few blocks can hold the best rows of a
+// query: a balanced k-d tree, cut at multiples of whole groups and then of whole blocks, across the dimension
+// that varies most.
+
+// A permutation of 0 .. rows.size()-1, a function of the rows alone.
+std::vector<std::uint32_t> spatial_order(const RowBatch& rows);
 
 // Largest and smallest values of cells, 64 cells at a time as upper_bounds() reads them.
 class Bounds {

@@ -2,9 +2,9 @@
 // Exact search in one segment. What is skipped is proved to be skippable: a block or row is passed over only
 // when its upper bound, less the rounding slack, stays below the k-th best exact score found so far.
 
+#include "serving/index/item_index.h"
 #include "serving/index/scaled_query.h"
 #include "serving/index/segment.h"
-#include "serving/index/top_items.h"
 
 namespace sotto::serving {
 

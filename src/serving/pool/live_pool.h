@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "device/pack/device_pack.h"
 #include "serving/pool/model_pool.h"
 
 namespace sotto::serving {
@@ -53,5 +54,15 @@ class LivePool {
   Published<Models> models_;
   std::atomic<std::uint64_t> changes_{0};
 };
+
+// Between the pack that devices have and the pool that the server searches: one file describes both.
+
+// What the server needs of a pack; its items do not matter.
+Result<std::shared_ptr<const ServingModel>> model_of(
+    const device::DevicePack& pack, double average_share, std::shared_ptr<const ItemEncoder> encoder,
+    privacy::ServingMechanisms mechanisms = privacy::serving_mechanisms());
+
+// The pack with the live items in place of its own. An error when its model is not being served.
+Result<device::DevicePack> with_live_items(device::DevicePack pack, const LivePool& pool);
 
 }  // namespace sotto::serving

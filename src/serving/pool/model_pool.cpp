@@ -91,14 +91,14 @@ Status ModelPool::follow(const CatalogueChange& change, std::vector<std::vector<
   return {};
 }
 
-Result<PoolQuery> ModelPool::query_for(const ServingQuery& query, std::uint32_t count,
+Result<PoolQuery> ModelPool::query_for(const privacy::ServingQuery& query, std::uint32_t count,
                                        const ItemFilter& filter) const {
   const auto estimate = model_->estimate(query);
   if (!estimate) return tl::unexpected(estimate.error());
   PoolQuery asked{.count = count, .filter = filter};
-  if (const auto* weights = std::get_if<BasisWeights>(&*estimate)) {
+  if (const auto* weights = std::get_if<privacy::BasisWeights>(&*estimate)) {
     asked.coefficients = *weights;
-  } else if (const auto* numbers = std::get_if<PrototypeNumbers>(&*estimate)) {
+  } else if (const auto* numbers = std::get_if<privacy::PrototypeNumbers>(&*estimate)) {
     asked.prototypes = *numbers;
   }
   return asked;

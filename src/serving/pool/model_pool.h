@@ -31,7 +31,8 @@ class ModelPool {
   Status follow(const CatalogueChange& change, std::vector<std::vector<float>> vectors);
 
   // What the model makes of a device's query, to be searched for.
-  Result<PoolQuery> query_for(const ServingQuery& query, std::uint32_t count, const ItemFilter& filter) const;
+  Result<PoolQuery> query_for(const privacy::ServingQuery& query, std::uint32_t count,
+                              const ItemFilter& filter) const;
   // Everything that search() refuses.
   Status check_query(const PoolQuery& query) const;
   Result<std::vector<ScoredItem>> search(const PoolQuery& query) const;

@@ -1,8 +1,26 @@
 #include "serving/pool/serving_model.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "serving/dot_kernels.h"
+#include "serving/index/scaled_query.h"
+
 namespace sotto::serving {
+
+Result<Projection> Projection::create(std::vector<float> directions, std::size_t dimension) {
+  if (dimension == 0 || directions.empty() || directions.size() % dimension != 0) {
+    return bad_input("{} numbers are no whole number of directions of {}", directions.size(), dimension);
+  }
+  SOTTO_CHECK(check_values(directions));
+  return Projection(std::move(directions), dimension);
+}
+
+void Projection::apply(std::span<const float> vector, std::span<float> products) const {
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    products[i] = dot(direction(i).data(), vector.data(), dimension_);
+  }
+}
 
 namespace {
 
@@ -42,7 +60,7 @@ Result<std::shared_ptr<const ServingModel>> ServingModel::create(Parts parts) {
   SOTTO_CHECK(check_directions("basis vectors", parts.basis, parts.dimension));
   SOTTO_CHECK(check_directions("prototypes", parts.prototypes, parts.dimension));
   SOTTO_CHECK(check_directions("average user", parts.average_user, parts.dimension));
-  PublicVectors vectors{parts.dimension, parts.basis, parts.prototypes, parts.average_user};
+  privacy::PublicVectors vectors{parts.dimension, parts.basis, parts.prototypes, parts.average_user};
   const auto share = static_cast<float>(parts.average_share);
   std::vector<float> lists = std::move(parts.prototypes);
   for (std::size_t i = 0; i < lists.size(); ++i) {

@@ -100,20 +100,22 @@ std::vector<float> mixed_direction(const Projection& basis, std::span<const floa
   return mixed;
 }
 
-Result<DevicePack> synthetic_pack() {
+Result<device::DevicePack> synthetic_pack() {
   const SyntheticItems source(SyntheticWorld::clustered, dimension);
-  DevicePack pack;
+  device::DevicePack pack;
   pack.dimension = dimension;
   pack.user_model = {"mean", 0, 0, 50, {}};
-  SOTTO_TRY(pack.basis, PackTensor::from_floats("basis", {basis_vectors, dimension},
-                                                source.directions(basis_vectors), NumberForm::f32));
-  SOTTO_TRY(pack.prototypes, PackTensor::from_floats("prototypes", {prototypes, dimension},
-                                                     source.directions(prototypes), NumberForm::f32));
+  SOTTO_TRY(pack.basis,
+            device::PackTensor::from_floats("basis", {basis_vectors, dimension},
+                                            source.directions(basis_vectors), device::NumberForm::f32));
+  SOTTO_TRY(pack.prototypes,
+            device::PackTensor::from_floats("prototypes", {prototypes, dimension},
+                                            source.directions(prototypes), device::NumberForm::f32));
   pack.average_user = source.directions(1);
   pack.anonymous.resize(dimension);
   pack.categories.assign(topics.begin(), topics.end());
-  SOTTO_TRY(pack.items, make_items({}, dimension));
-  SOTTO_TRY(pack.model, model_name(pack));
+  SOTTO_TRY(pack.items, device::make_items({}, dimension));
+  SOTTO_TRY(pack.model, device::model_name(pack));
   return pack;
 }
 

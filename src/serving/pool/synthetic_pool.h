@@ -6,9 +6,9 @@
 
 #include "base/random.h"
 #include "device/pack/device_pack.h"
-#include "serving/index/row_batch.h"
+#include "serving/index/item_index.h"
 #include "serving/pool/live_pool.h"
-#include "serving/projection.h"
+#include "serving/pool/serving_model.h"
 
 namespace sotto::serving {
 
@@ -38,7 +38,7 @@ std::vector<float> synthetic_mixture(std::size_t basis, RandomSource& random);
 std::vector<float> mixed_direction(const Projection& basis, std::span<const float> mixture);
 
 // A pack of basis vectors and prototypes over clustered items. The user model is the mean of clicks.
-Result<DevicePack> synthetic_pack();
+Result<device::DevicePack> synthetic_pack();
 // Items 0 .. count-1 with the vectors that belong to it, published in the `seconds` before `now`.
 Status fill_with_synthetic_items(LivePool& pool, std::size_t count, std::int64_t now, std::int64_t seconds);
 

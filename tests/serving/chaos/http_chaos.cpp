@@ -49,9 +49,10 @@ int serve(const fs::path& folder, int pipe_end) {
   settings.http.max_connections = 2000;
   settings.http.max_connections_per_address = 400;
   settings.http.max_buffered_bytes = budget;
-  if (!write_file_atomically(settings.model, encode_pack(synthetic_pack().value()).value())) return 1;
-  auto server = ServingServer::start(
-      settings, [](const DevicePack&) { return Result<std::shared_ptr<const ItemEncoder>>(nullptr); });
+  if (!write_file_atomically(settings.model, device::encode_pack(synthetic_pack().value()).value())) return 1;
+  auto server = ServingServer::start(settings, [](const device::DevicePack&) {
+    return Result<std::shared_ptr<const ItemEncoder>>(nullptr);
+  });
   if (!server) {
     error("{}", server.error().message);
     return 1;
@@ -91,14 +92,14 @@ struct Chaos {
 
   void normal_reader(std::uint64_t number) {
     std::mt19937_64 random(seed + number);
-    auto client = HttpClient::create({.url = url}).value();
+    auto client = net::HttpClient::create({.url = url}).value();
     const std::string model = synthetic_pack().value().model;
     std::vector<double> own;
     while (!over) {
       const std::string body =
           fmt::format(R"({{"model":"{}","prototypes":[{}],"count":20}})", model, random() % 64);
       const auto begun = Clock::now();
-      const auto answer = client.post("/v1/recommend", body, kJsonType);
+      const auto answer = client.post("/v1/recommend", body, net::kJsonType);
       own.push_back(std::chrono::duration<double>(Clock::now() - begun).count());
       if (answer && answer->status == 200) {
         ++normal_answers;
@@ -246,7 +247,7 @@ int run(std::uint64_t seed, int seconds) {
     std::this_thread::sleep_for(milliseconds(100));
     resident_after = resident_bytes(server);
   }
-  const auto metrics = HttpClient::create({.url = chaos.url}).value().get("/metrics");
+  const auto metrics = net::HttpClient::create({.url = chaos.url}).value().get("/metrics");
   kill(server, SIGTERM);
   int ended = 0;
   waitpid(server, &ended, 0);

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace sotto {
+namespace sotto::serving {
 
 class SourceSocket {
  public:
@@ -63,4 +63,4 @@ class SourceSocket {
   bool connected_ = false;
 };
 
-}  // namespace sotto
+}  // namespace sotto::serving

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,10 +13,15 @@
 
 #include "base/files.h"
 #include "base/result.h"
+#include "data/dataset.h"
 #include "eval/plot.h"
 #include "eval/report.h"
 
-namespace sotto {
+namespace sotto::data {
+class Dataset;
+}
+
+namespace sotto::eval {
 
 struct MeanAndError {
   double mean = 0;
@@ -24,8 +30,6 @@ struct MeanAndError {
 
 // The error is the sample's standard deviation over the root of the count. No values: NaN.
 MeanAndError mean_over_seeds(std::span<const double> values);
-
-class Dataset;
 
 // What a declaration may look at: settings are scaled to the data where the paper's size makes no sense.
 struct GridContext {
@@ -125,7 +129,7 @@ struct Grid {
   std::vector<std::string> options = {};
   // One paragraph about what came out, written from the numbers.
   std::function<std::string(const std::vector<GridResult>& results)> verdict = {};
-  std::function<Result<GridExtra>(const Dataset& dataset)> extra = {};
+  std::function<Result<GridExtra>(const data::Dataset& dataset)> extra = {};
 };
 
 // The usual columns of impressions and of interactions.
@@ -135,4 +139,28 @@ std::vector<GridColumn> interaction_columns();
 // Four numbers in percent, as news papers print them.
 std::vector<PaperNumber> paper_news(double auc, double mrr, double ndcg5, double ndcg10);
 
-}  // namespace sotto
+// From finished runs to numbers: measures by name, the rankings without a model, and what to call them.
+
+// Adds one seed's numbers to a row: every number of the object under its path, such as "auc",
+// "by_activity.0.hits10" or "beside.popularity.hits10".
+void add_measures(GridResult& result, const nlohmann::json& run);
+
+// What needs no training, for the table: label and measures.
+struct TrivialRow {
+  std::string group, label;
+  std::map<std::string, double> values;
+};
+
+// Impressions: popularity, random order and, where the data set knows it, the best possible. Interactions:
+// what stands beside the rows of every group, averaged over seeds.
+std::vector<TrivialRow> trivial_rows(const data::Dataset& dataset, const fs::path& data,
+                                     const std::vector<GridResult>& results);
+
+// The ε columns of a row: what the paper claims, what holds against the server and of what is published.
+// "none" where nothing holds, empty where nothing is claimed.
+struct EpsilonTexts {
+  std::string claimed, server, published;
+};
+EpsilonTexts epsilon_texts(const GridResult& result);
+
+}  // namespace sotto::eval

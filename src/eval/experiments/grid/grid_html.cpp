@@ -2,7 +2,7 @@
 
 #include "eval/experiments/grid/grid_report.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 namespace {
 
@@ -127,4 +127,4 @@ std::string to_html(const GridOutcome& outcome) {
   return report.html();
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

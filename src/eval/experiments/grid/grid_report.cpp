@@ -4,7 +4,7 @@
 
 #include "fl/run_log.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 // The tables of a grid as CSV and as text.
 namespace {
@@ -156,7 +156,7 @@ void add_rounds(Plot& plot, const GridPlot& wanted, const GridOutcome& outcome) 
   for (const GridResult& result : outcome.results) {
     std::map<std::uint32_t, std::vector<double>> by_round;
     for (const fs::path& run : result.runs) {
-      for (const RoundRecord& record : read_run_log(run / "log.jsonl")) {
+      for (const fl::RoundRecord& record : fl::read_run_log(run / "log.jsonl")) {
         if (wanted.measure == "loss")
           by_round[record.round].push_back(record.loss);
         else if (record.validation)
@@ -204,4 +204,4 @@ Plot to_plot(const GridPlot& wanted, const GridOutcome& outcome) {
   return plot;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

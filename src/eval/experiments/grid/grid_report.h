@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "eval/experiments/grid/grid_results.h"
+#include "eval/experiments/grid/grid.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 struct GridFacts {
   std::string experiment, data, origin, device;
-  DatasetCounts counts{};
+  data::DatasetCounts counts{};
   std::int64_t seeds = 1;
   bool quick = false;
 };
@@ -30,4 +30,4 @@ std::string to_text(const GridOutcome& outcome);
 Plot to_plot(const GridPlot& plot, const GridOutcome& outcome);
 std::string to_html(const GridOutcome& outcome);
 
-}  // namespace sotto
+}  // namespace sotto::eval

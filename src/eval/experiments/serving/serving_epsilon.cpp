@@ -9,16 +9,17 @@
 #include "eval/experiments/finished_rows.h"
 #include "eval/experiments/serving/serving_report.h"
 #include "eval/training_run.h"
-#include "model/blas_check.h"
+#include "model/tensor.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 using namespace private_serving;
 
 namespace {
 
 // The paper's news model, narrow, trained by federated rounds.
-Status train_narrow_model(const ExperimentRequest& request, const Dataset& dataset, const fs::path& run) {
+Status train_narrow_model(const ExperimentRequest& request, const data::Dataset& dataset,
+                          const fs::path& run) {
   TrainJob job;
   job.recipe = "fedrec";
   job.data = request.data;
@@ -36,7 +37,7 @@ Status train_narrow_model(const ExperimentRequest& request, const Dataset& datas
   }
   Progress progress("training", static_cast<std::uint64_t>(*job.rounds), "rounds");
   SOTTO_TRY(const auto outcome,
-            train_run(job, dataset, [&](const RoundRecord& record) { progress.set(record.round); }));
+            train_run(job, dataset, [&](const fl::RoundRecord& record) { progress.set(record.round); }));
   if (outcome.summary.interrupted) return failed("stopped while training; the same command goes on");
   return {};
 }
@@ -76,11 +77,11 @@ Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
   SettingsTable table;
   plan.bind(table);
   for (const auto& assignment : request.assignments) SOTTO_CHECK(table.set_assignment(assignment));
-  SOTTO_TRY(const auto dataset, Dataset::open(request.data));
+  SOTTO_TRY(const auto dataset, data::Dataset::open(request.data));
   std::error_code error;
   fs::create_directories(request.out, error);
   if (error) return failed("cannot create {}: {}", request.out.string(), error.message());
-  prepare_torch();
+  model::prepare_torch();
   const fs::path run = request.run.empty() ? request.out / "run" : request.run;
   if (request.run.empty() && !fs::exists(run / "result.json"))
     SOTTO_CHECK(train_narrow_model(request, dataset, run));
@@ -131,4 +132,4 @@ Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
   return result;
 }
 
-}  // namespace sotto
+}  // namespace sotto::eval

@@ -4,8 +4,8 @@
 
 #include "eval/experiments/experiment.h"
 
-namespace sotto {
+namespace sotto::eval {
 
 Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request);
 
-}  // namespace sotto
+}  // namespace sotto::eval

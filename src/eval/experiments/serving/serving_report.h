@@ -1,15 +1,81 @@
 #pragma once
 // Rows of the serving table as JSON (one by one, and read back), CSV, text, figure and HTML report.
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "eval/experiments/serving/serving_table.h"
+#include "base/settings.h"
 #include "eval/plot.h"
+#include "eval/serving/compared_mechanism.h"
+#include "eval/serving/serving_quality.h"
 
-namespace sotto::private_serving {
+namespace sotto::eval::private_serving {
+
+// The serving table: measures mechanisms on the same test queries, so that rows can be compared pair by pair.
+
+// Which mechanisms, sizes and ε the table holds, and how many readers it looks at.
+struct ServingPlan {
+  SceneSettings scene;
+  std::int64_t pool_queries = 1000;
+  std::int64_t answer = 500;
+
+  static ServingPlan full() { return {}; }
+  static ServingPlan quick();
+  void bind(SettingsTable& table);
+  // The average user and the true vector first, then every mechanism by ε.
+  std::vector<MechanismChoice> choices(const std::vector<ComparedEntry>& compared, bool quick) const;
+};
+
+struct ServingRow {
+  MechanismChoice choice;
+  AnswerPrivacy privacy;
+  std::map<std::string, Estimate> measures;  // by the names of measure_names()
+};
+
+// auc, ndcg10, hits10: over impressions. pool_...: over the whole pool, in the server's order; reranked_...:
+// ranked again on the device. ..._share: of the personalisation gain.
+const std::vector<std::string>& measure_names();
+
+struct TableSettings {
+  std::size_t pool_queries = 1000;  // queries that also rank the whole pool
+  std::size_t answer = 500;         // items a server returns
+  std::int64_t seeds = 1;           // answers drawn per query, averaged
+};
+
+// Refers to the data set and the scene, which must outlive it. measure() uses all threads; one call at a
+// time.
+class ServingTable {
+ public:
+  static Result<ServingTable> create(const data::Dataset& dataset, const ServingScene& scene,
+                                     const TableSettings& settings,
+                                     std::vector<ComparedEntry> compared = compared_mechanisms());
+  Result<ServingRow> measure(const MechanismChoice& choice) const;
+  std::size_t pool_queries() const { return pool_.size(); }
+
+ private:
+  // Per query; over several draws: the mean.
+  using Values = std::map<std::string, std::vector<double>>;
+
+  ServingTable(const data::Dataset& dataset, const ServingScene& scene, PublicKnowledge known,
+               const TableSettings& settings, std::vector<ComparedEntry> compared);
+  Result<std::unique_ptr<ComparedMechanism>> make(const MechanismChoice& choice) const;
+  Result<Values> look(const ComparedMechanism& mechanism, std::int64_t draws) const;
+
+  const data::Dataset& dataset_;
+  const ServingScene& scene_;
+  TableSettings settings_;
+  std::vector<ComparedEntry> compared_;
+  std::shared_ptr<const PublicKnowledge> known_;
+  Rows readers_;                            // test readers in the ranking space
+  std::vector<std::uint32_t> reader_of_;    // of every query
+  std::vector<std::uint32_t> pool_;         // impressions of the pool queries
+  std::vector<std::size_t> pool_rows_;      // their rows
+  std::vector<std::uint32_t> pool_reader_;  // whose they are
+  Values floor_, ceiling_;                  // average user, true vector
+};
 
 nlohmann::json to_json(const ServingRow& row);
 std::string to_csv(const std::vector<ServingRow>& rows, bool quick);
@@ -34,4 +100,4 @@ Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure,
 
 std::string serving_report(const std::vector<ServingRow>& rows, const ServingFacts& facts);
 
-}  // namespace sotto::private_serving
+}  // namespace sotto::eval::private_serving

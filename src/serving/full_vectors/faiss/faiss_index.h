@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "serving/index/row_batch.h"
+#include "serving/index/item_index.h"
 
 namespace faiss {
 struct Index;

@@ -1,0 +1,227 @@
+#include "secagg/vectors/update_encoding.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "privacy/mechanisms/clipping.h"
+#include "privacy/mechanisms/parameter_checks.h"
+
+namespace sotto::secagg {
+
+namespace {
+
+using Settings = EncodingPlan::Settings;
+
+Status check(const Settings& settings) {
+  SOTTO_CHECK(privacy::require_at_least(settings.dimension, 1, "dimension of an update"));
+  SOTTO_CHECK(privacy::require_positive(settings.clip, "clipping bound"));
+  SOTTO_CHECK(privacy::require_positive(settings.step, "grid step"));
+  SOTTO_CHECK(privacy::require_positive(settings.denominator, "denominator"));
+  SOTTO_CHECK(privacy::require_at_least(settings.devices, 1, "number of devices"));
+  if (settings.entry_clip != 0) SOTTO_CHECK(privacy::require_positive(settings.entry_clip, "largest entry"));
+  if (!(settings.noise_multiplier >= 0 && std::isfinite(settings.noise_multiplier))) {
+    return bad_input("noise multiplier is {}, must be finite and at least 0 (0: no noise, no guarantee)",
+                     settings.noise_multiplier);
+  }
+  if (settings.clip_bit_weight && !settings.rotation_seed && settings.entry_clip != 0 &&
+      settings.entry_clip < *settings.clip_bit_weight / 2) {
+    return bad_input("entries are cut at {}, which cuts the clip bit of {}: rotate, or lower its weight",
+                     settings.entry_clip, *settings.clip_bit_weight / 2);
+  }
+  if (settings.nonnegative && (settings.rotation_seed || settings.clip_bit_weight)) {
+    return bad_input(
+        "rotated entries and clip bits can be negative: leave them out, or set nonnegative=false");
+  }
+  return {};
+}
+
+double joint_norm(const Settings& settings) {
+  return settings.clip_bit_weight ? std::hypot(settings.clip, *settings.clip_bit_weight / 2) : settings.clip;
+}
+
+Result<StochasticRounding> rounding_of(const Settings& settings) {
+  const double norm = joint_norm(settings);
+  const double entry = settings.entry_clip == 0 ? norm : std::min(settings.entry_clip, norm);
+  const double entry_steps = std::ceil(entry / settings.step);
+  return StochasticRounding::create(
+      {.dimension = settings.dimension + (settings.clip_bit_weight ? 1 : 0),
+       .norm = norm / settings.step,
+       .entry_bound = static_cast<std::uint64_t>(std::clamp(entry_steps, 1.0, 0x1.0p31)),
+       .beta = settings.rounding_beta});
+}
+
+double sensitivity_of(const Settings& settings, const StochasticRounding& rounding) {
+  if (settings.adjacency != privacy::Adjacency::replace_one) return rounding.norm_bound();
+  return rounding.norm_bound() * (settings.nonnegative ? std::numbers::sqrt2 : 2);
+}
+
+Result<std::optional<privacy::NoiseShare>> share_of(const Settings& settings,
+                                                    const StochasticRounding& rounding) {
+  if (settings.noise_multiplier == 0) return std::nullopt;
+  const double sensitivity = sensitivity_of(settings, rounding);
+  SOTTO_TRY(auto share,
+            privacy::NoiseShare::create({.kind = settings.noise,
+                                         .central_sigma = settings.noise_multiplier * sensitivity,
+                                         .l2_sensitivity = sensitivity,
+                                         .dimension = settings.dimension + (settings.clip_bit_weight ? 1 : 0),
+                                         .devices = settings.devices,
+                                         .dropped = settings.dropped,
+                                         .corrupted = settings.corrupted,
+                                         .adjacency = settings.adjacency}));
+  return share;
+}
+
+}  // namespace
+
+Result<EncodingPlan> EncodingPlan::create(const Settings& settings) {
+  SOTTO_CHECK(check(settings));
+  SOTTO_TRY(const auto rounding, rounding_of(settings));
+  SOTTO_TRY(auto share, share_of(settings, rounding));
+  ModulusSettings ring{.devices = settings.devices,
+                       .entry_bound = rounding.entry_bound(),
+                       .dimension = settings.dimension + (settings.clip_bit_weight ? 1 : 0),
+                       .log2_wrap_probability = settings.log2_wrap_probability};
+  if (share) ring.noise = noise_of(*share, settings.devices);
+  SOTTO_TRY(const Modulus modulus, choose_modulus(ring));
+  EncodingPlan plan(settings, rounding, modulus);
+  plan.noise_share_ = std::move(share);
+  if (settings.clip_bit_weight) {
+    SOTTO_TRY(plan.clip_bit_, privacy::JointClipBit::create(settings.clip, *settings.clip_bit_weight));
+  }
+  if (settings.rotation_seed) {
+    SOTTO_TRY(plan.rotation_, RandomRotation::create(plan.entries(), *settings.rotation_seed));
+  }
+  return plan;
+}
+
+double EncodingPlan::sensitivity() const { return sensitivity_of(settings_, rounding_); }
+
+double EncodingPlan::sigma_of_mean() const {
+  return settings_.noise_multiplier * sensitivity() * settings_.step / settings_.denominator;
+}
+
+std::optional<privacy::PrivacyEvent> EncodingPlan::event() const {
+  if (!noise_share_) return std::nullopt;
+  return noise_share_->event();
+}
+
+Result<double> finest_step(Settings settings, unsigned bits) {
+  const auto fits = [&](double step) {
+    settings.step = step;
+    const auto plan = EncodingPlan::create(settings);
+    return plan && plan->modulus().bits() <= bits;
+  };
+  // From so coarse that one step is the whole norm, finer by halves past the last that fits, then between
+  // those two. (The coarsest may be refused for too little noise per share.)
+  constexpr int kHalvings = 40;
+  const double whole = joint_norm(settings);
+  int halvings = 0;
+  while (halvings < kHalvings && !fits(std::ldexp(whole, -halvings))) ++halvings;
+  if (halvings == kHalvings) {
+    settings.step = whole;
+    SOTTO_CHECK(EncodingPlan::create(settings));
+    return bad_input("no grid lets {} devices share {} bits per entry: use more bits or smaller groups",
+                     settings.devices, bits);
+  }
+  while (fits(std::ldexp(whole, -halvings))) ++halvings;
+  double coarse = std::ldexp(whole, 1 - halvings), fine = std::ldexp(whole, -halvings);
+  while (coarse > 1.01 * fine) {
+    const double middle = std::sqrt(coarse * fine);
+    (fits(middle) ? coarse : fine) = middle;
+  }
+  return coarse;
+}
+
+std::vector<std::uint32_t> noisy_entries(std::span<const std::int32_t> values,
+                                         const privacy::NoiseShare* share, Modulus modulus,
+                                         privacy::DeviceRandom random) {
+  std::vector<std::uint32_t> entries(values.size());
+  std::array<std::int32_t, 1024> noise{};
+  for (std::size_t begin = 0; begin < values.size(); begin += noise.size()) {
+    const auto part = std::span(noise).first(std::min(noise.size(), values.size() - begin));
+    if (share != nullptr) share->fill(part, random);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const std::int64_t value = values[begin + i];
+      entries[begin + i] = static_cast<std::uint32_t>(modulus.wrap(value + part[i]));
+    }
+  }
+  explicit_bzero(noise.data(), sizeof noise);  // who knows the noise knows the value
+  return entries;
+}
+
+// Clipped, rotated, limited, in grid steps.
+Result<std::vector<double>> UpdateEncoder::on_the_grid(std::span<const double> update) const {
+  const EncodingPlan::Settings& settings = plan_.settings();
+  SOTTO_CHECK(privacy::require_length(update.size(), settings.dimension, "the update"));
+  std::vector<double> values;
+  if (plan_.clip_bit()) {
+    SOTTO_TRY(values, plan_.clip_bit()->extend(update));
+  } else {
+    values.assign(update.begin(), update.end());
+    SOTTO_CHECK(privacy::clip_l2(values, settings.clip));
+  }
+  if (plan_.rotation()) SOTTO_CHECK(plan_.rotation()->rotate(values));
+  const auto limit = static_cast<double>(plan_.rounding().entry_bound());
+  const double per_step = 1 / settings.step;
+  const double least = settings.nonnegative ? 0 : -limit;
+  for (double& value : values) value = std::clamp(value * per_step, least, limit);
+  return values;
+}
+
+Result<std::vector<std::uint32_t>> UpdateEncoder::encode(std::span<const double> update,
+                                                         privacy::DeviceRandom random) const {
+  SOTTO_TRY(std::vector<double> values, on_the_grid(update));
+  std::vector<std::int32_t> rounded(values.size());
+  SOTTO_CHECK(plan_.rounding().round(values, rounded, random.source()));
+  const privacy::NoiseShare* share = plan_.noise_share() ? &*plan_.noise_share() : nullptr;
+  std::vector<std::uint32_t> entries = noisy_entries(rounded, share, plan_.modulus(), random);
+  explicit_bzero(values.data(), values.size() * sizeof(double));
+  explicit_bzero(rounded.data(), rounded.size() * sizeof(std::int32_t));
+  return entries;
+}
+
+Result<std::vector<std::uint32_t>> UpdateEncoder::encode(std::span<const float> update,
+                                                         privacy::DeviceRandom random) const {
+  std::vector<double> values(update.begin(), update.end());
+  auto entries = encode(values, random);
+  explicit_bzero(values.data(), values.size() * sizeof(double));
+  return entries;
+}
+
+SumDecoder::SumDecoder(EncodingPlan plan) : plan_(std::move(plan)), steps_(plan_.entries()) {}
+
+Status SumDecoder::add_group(std::span<const std::uint32_t> sum) {
+  if (decoded_) return bad_input("the mean was decoded already: use a new decoder for another round");
+  SOTTO_CHECK(privacy::require_length(sum.size(), steps_.size(), "the sum of a group"));
+  const Modulus modulus = plan_.modulus();
+  if (std::any_of(sum.begin(), sum.end(), [&](std::uint32_t entry) { return entry > modulus.mask(); })) {
+    return bad_input("the sum of a group has entries beyond {} bits: it was not reduced", modulus.bits());
+  }
+  for (std::size_t i = 0; i < sum.size(); ++i) steps_[i] += modulus.centre(sum[i]);
+  ++groups_;
+  return {};
+}
+
+Result<DecodedMean> SumDecoder::decode() {
+  if (decoded_) return bad_input("the mean was decoded already");
+  if (groups_ == 0) return bad_input("no group's sum was added: there is nothing to decode");
+  decoded_ = true;
+  const double step = plan_.settings().step, denominator = plan_.settings().denominator;
+  DecodedMean mean;
+  mean.update.resize(steps_.size());
+  std::transform(steps_.begin(), steps_.end(), mean.update.begin(),
+                 [&](std::int64_t steps) { return static_cast<double>(steps) * step; });
+  if (plan_.rotation()) SOTTO_CHECK(plan_.rotation()->rotate_back(mean.update));
+  if (plan_.clip_bit()) {
+    mean.fraction_within = plan_.clip_bit()->fraction(mean.update.back(), denominator);
+    mean.update.pop_back();
+  }
+  for (double& value : mean.update) value /= denominator;
+  return mean;
+}
+
+}  // namespace sotto::secagg
