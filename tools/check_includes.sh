@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The allowed direction between the folders of src/ and bench/, read off the #include lines, and torch only where it
-# may be.
+# The allowed direction between the folders of src/ and bench/, read off the #include lines, torch only where it may be,
+# and in every folder its own namespace.
 # Usage: tools/check_includes.sh [SOURCE_DIR]
 set -euo pipefail
 cd "${1:-$(dirname "$0")/..}"
@@ -48,6 +48,10 @@ for path in src/*/ bench/; do
       wrong=1
     fi
   done < <(grep -rnE '^\s*#include "' "$path" || true)
+  if [ "$folder" != base ] && grep -rL --include='*.h' --include='*.cpp' "^namespace sotto::$folder\b" "$path" | grep .; then
+    echo "files of $path belong in namespace sotto::$folder"
+    wrong=1
+  fi
   if [[ "$torch_folders" != *" $folder "* ]] && grep -rnE '#include <(torch|ATen|c10)/' "$path"; then
     echo "$path must not see torch"
     wrong=1

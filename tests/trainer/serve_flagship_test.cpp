@@ -43,8 +43,9 @@ TEST_F(ServedFlagship, ADeviceComputesTheUserVectorsOfTheSharedModel) {
     EXPECT_EQ(served->pack.prototypes.rows(), 8U);
     const auto most = served->pack.user_model.max_history;
     const auto newest = long_history.end() - std::min<std::ptrdiff_t>(most, std::ssize(long_history));
-    testing::expect_users_of_the_model(served->pack, news.runs / run, dataset,
-                                       {{}, {3}, {7, 7}, {0, 2, 4, 199}, {newest, long_history.end()}});
+    trainer::testing::expect_users_of_the_model(
+        served->pack, news.runs / run, dataset,
+        {{}, {3}, {7, 7}, {0, 2, 4, 199}, {newest, long_history.end()}});
   }
 }
 
@@ -59,7 +60,7 @@ TEST_F(ServedFlagship, ThePackHoldsNothingOfAnyReadersOwn) {
 
 TEST_F(ServedFlagship, ServesDevicesInAllThreeModes) {
   train_flagship();
-  testing::RunServer served(news.runs.path(), news.runs / "run");
+  trainer::testing::RunServer served(news.runs.path(), news.runs / "run");
   ASSERT_EQ(served.items(), dataset.item_count());
   EXPECT_EQ(served.model().size(), 64U) << "a hash of what it holds";
   const auto& ids = dataset.catalogue().ids;
@@ -68,13 +69,13 @@ TEST_F(ServedFlagship, ServesDevicesInAllThreeModes) {
 
 TEST_F(ServedFlagship, ANewArticleIsReadInTheWordsOfTheRun) {
   train_flagship();
-  testing::RunServer served(news.runs.path(), news.runs / "run");
+  trainer::testing::RunServer served(news.runs.path(), news.runs / "run");
   const data::Catalogue& catalogue = dataset.catalogue();
   const auto put = served.put({{"id", "fresh"},
                                {"title", catalogue.titles[40]},
                                {"abstract", catalogue.abstracts[40]},
                                {"category", "never heard of"},
-                               {"published", testing::serving_now}});
+                               {"published", trainer::testing::serving_now}});
   ASSERT_EQ(put.status, 200) << put.body;
   for (const nlohmann::json& query :
        {nlohmann::json{{"prototypes", {1}}}, nlohmann::json{{"coefficients", {0.1, 0.3, 0.2, 0.2, 0.2}}}}) {
@@ -84,7 +85,7 @@ TEST_F(ServedFlagship, ANewArticleIsReadInTheWordsOfTheRun) {
         << "the same words, the same vector";
   }
   auto transport = served.transport();
-  ASSERT_TRUE(served.server->tick(testing::serving_now + 5)) << "a new pack is due";
+  ASSERT_TRUE(served.server->tick(trainer::testing::serving_now + 5)) << "a new pack is due";
   device::Device reader = served.device("reader", "prototypes", "local");
   ASSERT_TRUE(reader.refresh(transport).value());
   EXPECT_TRUE(reader.click("fresh"));

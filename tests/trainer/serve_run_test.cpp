@@ -73,7 +73,8 @@ TEST_F(ServedRuns, ADeviceComputesTheUserVectorsOfTheModel) {
     EXPECT_EQ(served->pack.basis.rows(), runs[i].recipe == "privaterec" ? 3U : 5U)
         << "its own, if it has one";
 
-    testing::expect_users_of_the_model(served->pack, run, dataset, {{}, {3}, {0, 2, 4}, {1, 0, 9, 8, 7, 6}});
+    trainer::testing::expect_users_of_the_model(served->pack, run, dataset,
+                                                {{}, {3}, {0, 2, 4}, {1, 0, 9, 8, 7, 6}});
   }
 }
 
@@ -120,7 +121,7 @@ class ServedRunServer : public ServedRuns {
     train_nrms(folder / "run");
     served.emplace(folder.path(), folder / "run");
   }
-  std::optional<testing::RunServer> served;
+  std::optional<trainer::testing::RunServer> served;
 };
 
 TEST_F(ServedRunServer, ServesDevicesInAllThreeModes) {
@@ -133,7 +134,7 @@ TEST_F(ServedRunServer, ANewArticleIsReadByTheModelAndFoundAtOnce) {
                                 {"title", "red fire number 4"},
                                 {"abstract", ""},
                                 {"category", "warm"},
-                                {"published", testing::serving_now}});
+                                {"published", trainer::testing::serving_now}});
   ASSERT_EQ(put.status, 200) << put.body;
   for (const nlohmann::json& query :
        {nlohmann::json{{"prototypes", {0}}}, nlohmann::json{{"coefficients", {0.2, 0.2, 0.2, 0.2, 0.2}}}}) {
@@ -163,7 +164,7 @@ nlohmann::json late_article() {
           {"title", "red fire"},
           {"abstract", ""},
           {"category", "warm"},
-          {"published", testing::serving_now}};
+          {"published", trainer::testing::serving_now}};
 }
 
 TEST_F(ServedRunServer, ARestartWithTheSameRunMakesNoPackAgain) {
@@ -202,7 +203,7 @@ TEST_F(ServedRunServer, AnArticleAfterTheRunWasReplacedUnreadIsReadByTheNewModel
   fs::last_write_time(folder.path() / "run" / "best.sotto",
                       fs::last_write_time(folder.path() / "old" / "best.sotto") + std::chrono::seconds(5));
   EXPECT_TRUE(served->source->refresh().value());
-  EXPECT_TRUE(served->server->tick(testing::serving_now + 5));
+  EXPECT_TRUE(served->server->tick(trainer::testing::serving_now + 5));
   ASSERT_NE(served->model(), before);
   EXPECT_NE(served->server->pool().of_version(before), nullptr);
   const auto put = served->put(late_article());
@@ -233,7 +234,7 @@ TEST_F(ServedRunServer, ANewTrainingTakesOverWithoutAFailedRequest) {
   fs::last_write_time(folder.path() / "run" / "best.sotto",
                       fs::last_write_time(folder.path() / "old" / "best.sotto") + std::chrono::seconds(5));
   EXPECT_TRUE(served->source->refresh().value());
-  EXPECT_TRUE(served->server->tick(testing::serving_now + 5));
+  EXPECT_TRUE(served->server->tick(trainer::testing::serving_now + 5));
   EXPECT_NE(served->model(), before);
   const int so_far = answered;
   while (answered < so_far + 20 && failed == 0) std::this_thread::yield();

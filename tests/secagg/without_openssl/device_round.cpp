@@ -12,6 +12,7 @@
 
 namespace {
 
+using namespace sotto;
 using namespace sotto::secagg;
 
 constexpr std::uint32_t kClients = 4;
