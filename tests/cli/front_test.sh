@@ -30,6 +30,35 @@ expect 0 'Train a recipe on a data set'
 run "$sotto" privacy --help
 expect 0 'account'
 
+# A token that others could read, or a file of settings that says what nobody knows, is refused before anything is made.
+if grep -q serve < <("$sotto" --help); then
+  echo 'a token of more than sixteen letters' >"$work/token"
+  chmod 644 "$work/token"
+  run "$sotto" serve --synthetic 3 --catalogue "$work/items" --operator-token-file "$work/token"
+  expect 2 'mode 0644'
+  echo 'max_conections = 7' >"$work/serve.toml"
+  run "$sotto" serve --synthetic 3 --catalogue "$work/items" --settings "$work/serve.toml"
+  expect 2 "did you mean 'max_connections'"
+  [ ! -e "$work/items" ] || fail 'a refused serve left a folder behind'
+  # The file counts, and a flag wins over it.
+  echo 'address = "nowhere"' >"$work/serve.toml"
+  run "$sotto" serve --synthetic 3 --catalogue "$work/items" --settings "$work/serve.toml"
+  expect 2 'nowhere'
+  chmod 600 "$work/token"
+  "$sotto" --json serve --synthetic 3 --catalogue "$work/items" --operator-token-file "$work/token" \
+    --settings "$work/serve.toml" --address 127.0.0.1 >"$work/served" 2>"$work/err" &
+  serving=$!
+  for _ in $(seq 100); do
+    [ -s "$work/served" ] && break
+    sleep 0.1
+  done
+  grep -q '"event":"serving","items":3' "$work/served" || fail "serve did not start: $(cat "$work/err")"
+  kill -TERM "$serving"
+  code=0
+  wait "$serving" || code=$?
+  [ "$code" -eq 0 ] || fail "a stopped server ends with $code: $(cat "$work/err")"
+fi
+
 # Without the trainer the front says where it looked.
 cp "$sotto" "$work/alone"
 run "$work/alone" train fedrec
