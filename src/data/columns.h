@@ -1,5 +1,6 @@
 #pragma once
-// Columns of a dataset file while it is being built: tables of strings, variable-length columns, features.
+// Columns of a dataset file, as they are built and as they are read back: tables of strings, variable-length
+// columns, features.
 
 #include <cstdint>
 #include <optional>
@@ -48,7 +49,6 @@ class StringTable {
 };
 
 // The two kinds of variable-length columns.
-
 inline Status write_strings(BinaryFileWriter& writer, std::string_view name,
                             std::span<const std::uint64_t> offsets, std::span<const char> bytes) {
   SOTTO_CHECK(writer.add(dataset_sections::offsets_of(name), offsets));

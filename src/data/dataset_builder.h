@@ -23,7 +23,6 @@ namespace sotto::data {
 
 // Interactions, histories and impressions while a dataset is being built, and the order in which behaviour is
 // stored: by user, then by time, rows of equal time as they came.
-
 struct UserOrder {
   std::vector<std::uint64_t> user_offsets;  // rows[user_offsets[u] .. user_offsets[u + 1]) are user u's
   std::vector<std::uint64_t> rows;          // numbers of rows as they were added

@@ -42,7 +42,6 @@ std::vector<UserId> users_with_interactions(const Dataset& dataset, std::uint64_
 
 // The training unit of the news papers: one click of an impression against K items of the same impression
 // that were shown and not clicked.
-
 struct TrainingSample {
   std::uint32_t impression;        // Dataset::impression(impression)
   std::uint32_t clicked_position;  // in shown; clicked[clicked_position] is 1

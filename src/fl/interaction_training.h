@@ -13,7 +13,6 @@ namespace sotto::fl {
 
 // What one device trains on in one round, drawn from its own rows: which of its positives it remembers and
 // which it predicts, the negatives beside them, and how these are cut into local steps.
-
 struct TaskSettings {
   std::string labels = "sampled";
   std::int64_t negatives = 10, local_epochs = 1, local_batch = 64, local_steps = 1;

@@ -22,7 +22,6 @@ namespace sotto::fl {
 //   p ← p − (Σ over clicks ∇ −log softmax((u_i + p)·shown)[click] + weight·p) / (weight + clicks)
 //
 // Letters: U users, D size of a vector.
-
 struct PersonalSettings {
   std::int64_t steps = 10;  // 0: no adaptation
   double weight = 3;

@@ -22,7 +22,6 @@ namespace sotto::fl {
 
 // Consume-once, mergeable weighted mean of updates: accumulate -> merge -> report. The report refuses below
 // the minimum cohort, so that no single user's update is ever looked at by accident.
-
 class WeightedMean {
  public:
   explicit WeightedMean(std::uint64_t minimum_clients = 1) : minimum_clients_(minimum_clients) {}
@@ -42,7 +41,6 @@ class WeightedMean {
 };
 
 // What happens to one user's update before it is aggregated. Transforms run in the order given.
-
 class UpdateTransform {
  public:
   virtual ~UpdateTransform() = default;

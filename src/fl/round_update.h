@@ -33,7 +33,6 @@ class UpdateSource {
 
 // Whoever computes what single users would send: gradients or differences of weights. Per-user clipping and
 // noise stand behind this seam and need to know nothing about models.
-
 struct UserUpdate {
   data::UserId user = 0;
   torch::Tensor direction;  // [P], to descend along; the next user may overwrite it

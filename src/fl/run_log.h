@@ -41,7 +41,6 @@ std::vector<RoundRecord> read_run_log(const fs::path& path);
 
 // Everything a run needs to go on bit for bit: parameters, optimiser state, how far it is. All randomness is
 // addressed by (seed, round), so no generator state is stored.
-
 struct Checkpoint {
   std::uint32_t rounds_done = 0;
   std::uint32_t best_round = 0;

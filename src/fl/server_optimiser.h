@@ -38,7 +38,6 @@ Result<std::unique_ptr<ServerOptimiser>> make_optimiser(const OptimiserSettings&
                                                         const torch::Tensor& parameters);
 
 // One optimiser for the first part of the parameters and another for the rest.
-
 class SplitOptimiser final : public ServerOptimiser {
  public:
   // first: of the second part.
@@ -65,7 +64,6 @@ class SplitOptimiser final : public ServerOptimiser {
 // Another optimiser's steps; the last one also replaces the parameters by the mean of the iterates from
 // `first` on. Noise of single rounds averages out, and what is averaged was released already: no further
 // privacy is spent.
-
 class TailAverage final : public ServerOptimiser {
  public:
   // Rounds [first, rounds) are averaged, first < rounds.

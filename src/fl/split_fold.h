@@ -12,7 +12,6 @@
 namespace sotto::fl {
 
 // What a device receives: numbers as they are, or as 8-bit integers with one 16-bit scale per row.
-
 struct Received {
   torch::Tensor values;     // shaped like what was sent
   std::uint64_t bytes = 0;  // on the wire

@@ -20,7 +20,6 @@ torch::Tensor recomputed(std::function<torch::Tensor(const torch::Tensor&)> part
 
 // The precision that matrix products are computed in. bf16: PyTorch's autocast on CUDA; weights, gradients
 // and sums that need it stay in 32 bits. Hides that libtorch's interface for it has changed.
-
 enum class Precision : std::uint8_t { fp32, bf16 };
 
 // "fp32" or "bf16"; bf16 is refused on the CPU, whose kernels have no such path.

@@ -20,7 +20,6 @@ namespace sotto::net {
 
 // Who a request counts for: the peer, or behind a proxy that the operator trusts, whom that proxy names in
 // X-Forwarded-For. Anybody may send that field, so it is believed from those proxies alone.
-
 using PeerAddress = std::array<unsigned char, 16>;  // IPv4 as ::ffff:a.b.c.d
 
 // "192.0.2.1" or "2001:db8::1"; nothing for anything else.

@@ -16,7 +16,6 @@
 namespace sotto::publish {
 
 // Lloyd's algorithm, seeded, on all threads; the result does not depend on how many.
-
 struct Clusters {
   Rows centres;                           // min(k, points.size()) rows
   std::vector<std::uint32_t> assignment;  // of every point

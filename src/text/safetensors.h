@@ -56,7 +56,6 @@ class SafetensorsFile {
 Status write_safetensors(const fs::path& path, const TensorViews& tensors);
 
 // The JSON header of a safetensors container, as written: places are not checked against the data here.
-
 struct TensorEntry {
   TensorType type = TensorType::f32;
   std::vector<std::uint64_t> shape;

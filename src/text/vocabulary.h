@@ -90,7 +90,6 @@ class Vocabulary {
 };
 
 // Everything about text that a run can set, in one table.
-
 struct TextSettings {
   WordTokenizerSettings tokenizer;
   VocabularySettings vocabulary;

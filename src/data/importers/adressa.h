@@ -16,7 +16,6 @@ namespace sotto::data {
 // last day tests, the day before trains, all earlier days are history; each click is shown among sampled
 // articles that its reader never clicked. For the published week this is: days 1-5 history, day 6 training,
 // day 7 test.
-
 struct LoggedClick {
   UserId user;
   ItemId item;

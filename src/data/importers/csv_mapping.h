@@ -56,7 +56,6 @@ Result<CsvMapping> load_csv_mapping(const fs::path& file);
 Result<CsvMapping> parse_csv_mapping(std::string_view toml, std::string_view file_name);
 
 // One file of a csv import with the columns of its mapping looked up.
-
 using CsvColumn = std::optional<std::size_t>;  // nothing: the mapping does not name it
 
 // Look up all columns, then read rows. Rows of another width than the first line are malformed. The report

@@ -22,7 +22,6 @@ void append_latin1_as_utf8(std::string_view latin1, std::string& out);
 std::string_view without_byte_order_mark(std::string_view text);
 
 // Strict reading of single values: the whole field must be the value, or there is none.
-
 std::optional<std::int64_t> parse_integer(std::string_view text);
 // Finite numbers only.
 std::optional<float> parse_number(std::string_view text);
@@ -46,7 +45,6 @@ void split_list(std::string_view text, char separator, std::vector<std::string_v
 std::string_view trimmed(std::string_view text);
 
 // Walks one JSON document and hands out the scalar members of its objects, without building a tree.
-
 struct JsonScalar {
   enum class Kind { text, number, other };  // other: true, false, null
   Kind kind;

@@ -36,7 +36,6 @@ tl::unexpected<Error> unexpected_layout(const fs::path& source, std::string_view
 
 // Counts malformed rows during an import: the first five are shown with file and line, and the import fails
 // when their share exceeds a threshold.
-
 struct ImportOptions {
   double malformed_limit = 0.01;  // share of rows
 };

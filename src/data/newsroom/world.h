@@ -14,7 +14,6 @@ namespace sotto::data::newsroom {
 
 // The newsroom's time: seconds since the midnight that opens the history period. Histories grow for two weeks
 // before the first recorded day, as MIND's do before its recorded week.
-
 using Seconds = std::int32_t;
 constexpr Seconds seconds_per_day = 86'400;
 constexpr int history_days = 10;
@@ -101,7 +100,6 @@ Result<World> build_world(const NewsroomSettings& settings);
 
 // Where news come from: the built-in desks, which invent what an item is about, or a headline file, whose
 // lines bring their title along.
-
 struct Story {
   ThemeMix mix;
   std::string title;  // empty: to be written

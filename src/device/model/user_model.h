@@ -18,7 +18,6 @@
 namespace sotto::device {
 
 // The layers of the user models. Letters: W clicks (rows), D columns, H hidden units of a pooling.
-
 using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Row = Eigen::RowVectorXf;
 

@@ -23,7 +23,6 @@
 namespace sotto::device {
 
 // What was drawn and may now be sent as often as wanted: everything in it is noise-protected or public.
-
 struct DrawnQuery {
   std::string model;  // version whose basis or prototypes it refers to
   privacy::ServingQuery answer;
@@ -79,7 +78,6 @@ class QueryMechanism {
 // and paid once, sending it again tells nothing new); without one there is no answer.
 //
 // Uses the ledger and the generator, which must outlive it. Movable. One call at a time.
-
 struct PaidQuery {
   DrawnQuery query;
   privacy::UtcTime drawn, valid_until;

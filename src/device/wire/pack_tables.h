@@ -15,7 +15,6 @@ namespace sotto::device {
 
 // Bytes from outside where FlatBuffers can read them: its scalars must lie aligned, which a view into some
 // message need not be. Copies only when it has to. The view must outlive it.
-
 class AlignedBytes {
  public:
   explicit AlignedBytes(std::string_view bytes)

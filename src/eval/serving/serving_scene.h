@@ -47,7 +47,6 @@ namespace sotto::eval::private_serving {
 // it as well.
 //
 // Immutable; the mechanisms made from it refer to it and must not outlive it.
-
 struct PublicKnowledge {
   RankingSpace space;
   Rows readers;                // [M, space.dimension()], length 1: prototypes are built from these

@@ -18,7 +18,6 @@ namespace sotto::model {
 // CUDA, and in the tests' references.
 //
 // Letters: W rows, N segments, L rows of the longest, D columns.
-
 struct Padding {
   std::int64_t segments, longest;
   torch::Tensor rows;    // [N L] the row at each place; any row where there is none

@@ -61,7 +61,6 @@ RaggedRows clicks_of(const torch::Tensor& item_vectors, const Histories& histori
 // gradient is wanted, begin_user() keeps their items and histories apart.
 //
 // Letters: S samples, K non-clicked items per sample, M distinct items, U distinct histories.
-
 class RankingBatch {
  public:
   // candidates per sample: 1 + K, the click first. Histories keep their last `max_history` clicks.

@@ -26,7 +26,6 @@ Result<std::vector<Claim>> paper_claims();
 
 // The privacy tables of DP-PrivRec (Tables 3 and 4), reproduced, and what a correct composition gives
 // instead.
-
 struct PaperCell {
   int table = 0;  // 3: MovieLens, 4: Frappe
   std::uint64_t cohort = 0;

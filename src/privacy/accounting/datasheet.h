@@ -13,7 +13,6 @@ namespace sotto::privacy {
 // Two numbers for one training run. The server picks and sees every cohort: against it only the noise counts,
 // and the cap on how often one unit may take part. Everyone else sees the published models and not who was
 // sampled.
-
 struct TrainingExposure {
   Mechanism mechanism;
   Adjacency adjacency = Adjacency::add_remove;

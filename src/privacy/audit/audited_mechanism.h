@@ -17,7 +17,6 @@
 namespace sotto::privacy {
 
 // What is claimed, and what an audit proved about it. Plain values.
-
 struct AuditClaim {
   double epsilon = 0;
   double delta = 0;
@@ -78,7 +77,6 @@ AuditedMechanism::Statistic projection(std::vector<double> first, std::vector<do
                                        std::vector<double> sigmas = {});
 
 // Runs one mechanism many times on each of two neighbours and proves a lower bound of its ε.
-
 struct SamplingPlan {
   std::uint64_t samples = 100'000;  // releases on each neighbour; half choose the event, half judge it
   std::uint64_t seed = 1;

@@ -19,7 +19,6 @@ namespace sotto::privacy {
 // Attacks that show what a defence is worth: the same attack on the same people, with the defence and
 // without. An attack proves nothing when it fails (a cleverer one may succeed); that is what the audits are
 // for.
-
 enum class Defence { off, on };
 
 // Contract: success() depends on its arguments only, and both defences meet the same people for one seed.

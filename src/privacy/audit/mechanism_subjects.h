@@ -54,7 +54,6 @@ Result<AuditedMechanism> public_catalogue();
 namespace sotto::privacy {
 
 // All mechanism audits in one table: the parts, and every mechanism that devices serve by.
-
 struct MechanismEntry {
   std::string name, summary;
   // A paper's claim that is wrong: the audit is expected to refute it.

@@ -21,7 +21,6 @@ namespace sotto::privacy {
 // and g(x) the least probability on one neighbour of an event that has probability x on the other,
 //   (r − c + 1)·T_{c−1} >= Σ_{j>=c} T_j + m·g((c·T_c + Σ_{j>c} T_j)/m),  c = 1, ..., r.
 // Starting from T_v = failure this climbs to T_0; above 1 it contradicts P[W >= v] >= failure.
-
 struct Guesses {
   std::uint64_t canaries = 0;  // m
   std::uint64_t made = 0;      // r <= m

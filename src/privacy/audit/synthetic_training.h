@@ -27,7 +27,6 @@ namespace sotto::privacy {
 // Contract: a canary is one unit of the claim (one user, say), added or not (Adjacency::add_remove). scores()
 // uses nothing but what the claim's adversary sees; that is why it is not told which canaries were included.
 // Used from one thread; train() is called once.
-
 class CanaryTraining {
  public:
   CanaryTraining() = default;
@@ -46,7 +45,6 @@ class CanaryTraining {
 // The noisy sum of one training round behind a single door: clipped updates in, noised sum out.
 //
 // Not thread-safe: one per training. release() ends a round and empties the sum.
-
 enum class SumNoise {
   gaussian_at_server,  // ClippedMean
   skellam_on_devices,  // the same grid and clipping, with a NoiseShare from every device

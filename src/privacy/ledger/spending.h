@@ -30,7 +30,6 @@ namespace sotto::privacy {
 //
 // The order maximises (ε − overhead(α))/α, the number of Gaussian-like releases that fit, at that ε or ε_B.
 // Immutable, safe to share between threads.
-
 struct Spent {
   double epsilon = 0;  // infinite when no bound holds at the δ in question
   std::string method;  // "nothing", "sum", "rdp-filter", or the accountant's name

@@ -1,12 +1,6 @@
 #pragma once
-// One of n candidates, with probability proportional to exp(ε·score/(2Δ)) (McSherry, Talwar 2007).
-//
-// Scores are rounded to 2^-30 of the sensitivity Δ, which is charged, and ε to a multiple of 2^-20 below.
-// Then a uniform candidate is proposed and kept with probability exp(-ε(best − score)/(2Δ)), a rational
-// exponent decided exactly by coin flips: pure ε-DP without floating-point caveats. Expected time grows with
-// n/Σ exp(...), at most n.
-//
-// Immutable after creation, safe to share between threads.
+// Releases that choose: one of n candidates by score, one of k values about the truth, a prototype near a
+// user.
 
 #include <cstdint>
 #include <span>
@@ -18,6 +12,14 @@
 
 namespace sotto::privacy {
 
+// One of n candidates, with probability proportional to exp(ε·score/(2Δ)) (McSherry, Talwar 2007).
+//
+// Scores are rounded to 2^-30 of the sensitivity Δ, which is charged, and ε to a multiple of 2^-20 below.
+// Then a uniform candidate is proposed and kept with probability exp(-ε(best − score)/(2Δ)), a rational
+// exponent decided exactly by coin flips: pure ε-DP without floating-point caveats. Expected time grows with
+// n/Σ exp(...), at most n.
+//
+// Immutable after creation, safe to share between threads.
 class ExponentialMechanism {
  public:
   struct Settings {
@@ -44,7 +46,6 @@ class ExponentialMechanism {
 // public.
 //
 // Immutable after creation, copyable, safe to share between threads.
-
 class KaryResponse {
  public:
   static Result<KaryResponse> create(double epsilon, std::uint64_t categories, Unit unit = Unit::user);
@@ -70,7 +71,6 @@ class KaryResponse {
 // where they were made.
 //
 // Immutable after creation, safe to share between threads.
-
 enum class PrototypeRule { response, similarity };
 
 class PrototypeSelection {

@@ -27,7 +27,6 @@ Result<double> clip_coordinates(std::span<double> values, double bound);
 // (rounding moves a vector by at most step·√d/2). Noise is calibrated to it.
 //
 // Immutable after creation, safe to share between threads. Contributions may be added in any order: integers.
-
 class ClippedMean {
  public:
   struct Settings {

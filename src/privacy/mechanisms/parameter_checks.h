@@ -12,7 +12,6 @@
 namespace sotto::privacy {
 
 // What a mechanism says about itself: the number its paper prints, and what really holds.
-
 enum class GuaranteeMode {
   paper,  // does what the paper does; the claim and the truth are printed side by side
   sound,  // the flaw repaired; claim and truth agree

@@ -30,7 +30,6 @@ namespace sotto::privacy {
 // 1)), (1−p)δ₀)-DP: couple the padding of both neighbours; with probability p the click that differs is
 // padded away and the outputs agree. Holds for one click (not the whole history), and only while nothing
 // reveals which items were padded.
-
 struct EpsilonDelta {
   double epsilon = 0;
   double delta = 0;

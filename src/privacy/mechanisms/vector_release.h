@@ -14,7 +14,6 @@
 namespace sotto::privacy {
 
 // The two noises the papers offer for a released vector.
-
 enum class NoiseKind {
   laplace,   // pure ε, δ = 0
   gaussian,  // (ε, δ)
@@ -27,7 +26,6 @@ enum class NoiseKind {
 // to the sensitivity; σ is calibrated to the sum. The caller vouches for the sensitivity (clip first).
 //
 // Immutable after creation, copyable, safe to share between threads; a DeviceRandom belongs to one thread.
-
 class GaussianMechanism {
  public:
   struct Settings {
@@ -59,7 +57,6 @@ class GaussianMechanism {
 // exp(‖z−z'‖₁/scale) ≤ e^ε: pure ε-DP. The caller vouches for the sensitivity (clip first).
 //
 // Immutable after creation, copyable, safe to share between threads; a DeviceRandom belongs to one thread.
-
 class LaplaceMechanism {
  public:
   struct Settings {
@@ -91,7 +88,6 @@ class LaplaceMechanism {
 // Nothing here repairs it; the sound path of training is a clipped sum under secure aggregation.
 //
 // Immutable after creation, safe to share between threads.
-
 class ElementwiseLaplace {
  public:
   struct Settings {

@@ -19,7 +19,6 @@ namespace sotto::privacy {
 // guarantee could notice. Every operation below is correct to a relative 2^-102 (Joldes, Muller, Popescu
 // 2017); exp_minus to 2^-97 for arguments up to 256. Relies on IEEE arithmetic: never compile with
 // -ffast-math.
-
 struct DoubleDouble {
   double hi = 0, lo = 0;
   constexpr DoubleDouble() = default;

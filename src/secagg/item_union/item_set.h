@@ -23,7 +23,6 @@ std::uint64_t random_nonzero(std::uint64_t mask, RandomSource& random);
 
 // Public hash functions of item numbers, keyed by a seed that is drawn anew for every round (Philox as the
 // function). They place items; they hide nothing.
-
 enum class HashUse : std::uint32_t { cells = 1, check = 2, buckets = 3 };
 
 // Four independent 32-bit words for each item, use and row.

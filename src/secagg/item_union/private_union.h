@@ -31,7 +31,6 @@ namespace sotto::secagg {
 // counters in which every item has one public place each. Several items may share a counter.
 //
 // Immutable, safe to share between threads.
-
 class CounterLayout {
  public:
   struct Hashed {

@@ -12,7 +12,6 @@ namespace sotto::secagg {
 
 // Drawing without replacement: how many of k drawn clients are marked, when m of n are. In logarithms, since
 // the probabilities that matter are below 2^-40.
-
 struct Hypergeometric {
   std::uint32_t population = 0;
   std::uint32_t marked = 0;  // <= population

@@ -25,7 +25,6 @@ namespace sotto::secagg {
 // h·asinh(h/V). The samplers' own distance from their laws (2^-80 per draw) is not part of the bounds.
 //
 // Plain values and pure functions.
-
 struct NoiseSum {
   privacy::ShareKind kind = privacy::ShareKind::skellam;
   double variance = 0;  // of one coordinate; for discrete Gaussians the sum of their σ²

@@ -94,7 +94,6 @@ std::vector<std::uint32_t> noisy_entries(std::span<const std::int32_t> values,
 //
 // Immutable, safe to share between threads; one call per update and round, with fresh randomness: encoding
 // the same update twice releases it twice. The update before noise is wiped before encode() returns.
-
 class UpdateEncoder {
  public:
   explicit UpdateEncoder(EncodingPlan plan) : plan_(std::move(plan)) {}
@@ -117,7 +116,6 @@ class UpdateEncoder {
 // Groups are added as whole numbers, so their order does not matter. The divisor is the plan's public number
 // whoever came: dividing by the number of devices that answered would release it. Decodes once. Not
 // thread-safe.
-
 struct DecodedMean {
   std::vector<double> update;
   // With a clip bit: the share of devices within the bound, noisy and drawn towards ½ when devices stay away.

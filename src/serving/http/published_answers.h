@@ -1,8 +1,5 @@
 #pragma once
-// Answers that everybody gets alike (the public lists), encoded and compressed once for as long as the pool
-// stays the same.
-//
-// Thread-safe. Holds a bounded number of bytes: what was asked for first leaves first.
+// What everybody gets alike, encoded and compressed once: answers from public lists, and device packs.
 
 #include <cstdint>
 #include <deque>
@@ -18,6 +15,10 @@
 
 namespace sotto::serving {
 
+// Answers that everybody gets alike (the public lists), encoded and compressed once for as long as the pool
+// stays the same.
+//
+// Thread-safe. Holds a bounded number of bytes: what was asked for first leaves first.
 class AnswerCache {
  public:
   using Answer = std::shared_ptr<const net::PublishedBody>;
@@ -41,7 +42,6 @@ class AnswerCache {
 //
 // publish() is for one thread at a time and takes a while; reading is safe from any thread and waits for
 // nothing. Published bytes are immutable and shared.
-
 class PackPublisher {
  public:
   using Body = std::shared_ptr<const net::PublishedBody>;

@@ -14,7 +14,6 @@ namespace sotto::serving {
 //
 // One writer appends; readers look only at rows that were there when the snapshot they hold was published,
 // and those never change. The arrays have their final size from the start and never move.
-
 class Tail {
  public:
   Tail(std::size_t capacity, std::size_t dimension)

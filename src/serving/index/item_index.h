@@ -75,7 +75,6 @@ class ItemIndex {
 };
 
 // Rows on their way into an index: number, tag and `dimension` values each, row by row.
-
 struct RowBatch {
   std::size_t dimension = 0;
   std::vector<ItemNumber> items;
@@ -99,7 +98,6 @@ struct RowBatch {
 };
 
 // The best k of the items offered so far. One owner, one thread.
-
 class TopItems {
  public:
   // k >= 1

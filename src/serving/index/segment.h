@@ -20,7 +20,6 @@ namespace sotto::serving {
 
 // A set of row numbers as bits. Written by one owner before it is shared, read by any number of threads
 // after.
-
 class RowSet {
  public:
   RowSet() = default;
@@ -52,7 +51,6 @@ inline RowSet& writable(std::shared_ptr<const RowSet>& set) {
 // from the full values.
 //
 // Immutable; safe to share between threads.
-
 class Segment;
 
 class RowCodes {

@@ -29,7 +29,6 @@ class ItemEncoder {
 // vectors or prototypes), computed once when an item enters.
 //
 // Immutable; safe to share between threads.
-
 class Projection {
  public:
   // directions: back to back, `dimension` numbers each.

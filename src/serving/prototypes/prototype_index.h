@@ -25,7 +25,6 @@ namespace sotto::serving {
 // While it covers the whole pool everything new belongs into it; once something was cut off behind the limit,
 // only what ranks before its last entry is known to belong, and removals shorten it until it is filled again.
 // One owner while it is changed; any number of readers after.
-
 class TopList {
  public:
   explicit TopList(std::size_t limit) : limit_(limit) {}

@@ -17,7 +17,6 @@ namespace sotto::eval {
 // eval', below OUT/runs.
 
 // The settings that a row of a grid really trains with.
-
 struct RowSettings {
   std::vector<std::string> assignments;  // for the recipe, in the order they are applied
   std::string complete;                  // all settings of the recipe with their values, as JSON
