@@ -19,6 +19,8 @@ constexpr std::array commands_of_the_trainer = {
     TrainerCommand{"recipes", "List recipes; what one does, its settings, its guarantee"},
     TrainerCommand{"train", "Train a recipe on a data set"},
     TrainerCommand{"eval", "Test metrics of a trained run, or of the trivial rankings it must beat"},
+    TrainerCommand{"compare", "Trained runs side by side, with differences by pairs and curves"},
+    TrainerCommand{"sweep", "Train every combination of settings with several seeds, one table"},
     TrainerCommand{"bench", "Measured ratios, baseline in the same run"},
     TrainerCommand{"experiment", "Regenerate a table or a figure"}};
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -54,27 +55,76 @@ namespace {
 struct CommonFlags {
   bool json = false, quiet = false;
   int threads = 0;
-  std::string level = "info";
+  std::string level;
 
   void add_to(CLI::App& app) {
     app.add_flag("--json", json, "One JSON object per line on stdout, nothing else");
-    app.add_flag("--quiet", quiet, "No progress on stderr");
+    app.add_flag("--quiet", quiet, "No progress on stderr, and of the log only warnings");
     app.add_option("--threads", threads, "Threads to use; 0: all cores")->check(CLI::Range(0, 4096));
-    app.add_option("--log-level", level, "trace, debug, info, warn, error or off");
+    app.add_option("--log-level", level, "trace, debug, info (default), warn, error or off");
   }
 };
 
-// CLI11 reports an unknown word as an extra argument; name the nearest subcommand instead.
-std::string explain(const CLI::App& app, const CLI::ParseError& error, const std::string& word) {
+// The option of a command or of those above it; null: none is called so.
+const CLI::Option* find_option(const CLI::App* command, const std::string& name) {
+  for (; command != nullptr; command = command->get_parent())
+    if (const auto* option = command->get_option_no_throw(name)) return option;
+  return nullptr;
+}
+
+std::optional<std::string> nearest_option(const CLI::App* command, const std::string& name) {
   std::vector<std::string> names;
-  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  if (!word.empty() && std::find(names.begin(), names.end(), word) == names.end()) {
-    const auto near = nearest(word, names);
-    return near ? fmt::format("unknown command '{}'; did you mean '{}'?", word, *near)
-                : fmt::format("unknown command '{}'; 'sotto --help' lists them", word);
+  for (; command != nullptr; command = command->get_parent())
+    for (const auto* option : command->get_options())
+      for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
+  return nearest(name, names);
+}
+
+std::optional<std::string> nearest_command(const CLI::App* command, const std::string& word) {
+  std::vector<std::string> names;
+  for (const auto* known : command->get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(known->get_name());
+  return nearest(word, names);
+}
+
+// CLI11 says that something is missing or was not expected. Mostly a word was mistyped: find it and name the
+// nearest one. Nothing: no word is unknown.
+std::optional<std::string> mistyped(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = &app;
+  std::string path;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--") break;
+    if (word.starts_with("--")) {
+      const std::string name = word.substr(0, word.find('='));
+      if (const auto* option = find_option(command, name)) {
+        if (option->get_items_expected_max() > 0 && name == word) ++i;  // its value
+        continue;
+      }
+      const auto near = nearest_option(command, name);
+      return fmt::format(
+          "unknown flag '{}'; {}", name,
+          near ? fmt::format("did you mean '{}'?", *near) : fmt::format("'sotto {}--help' lists them", path));
+    }
+    if (word.starts_with("-") || command->get_subcommands([](const CLI::App*) { return true; }).empty())
+      continue;
+    const auto known = command->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (!known.empty()) {
+      command = known.front();
+      path += word + " ";
+      continue;
+    }
+    const auto near = nearest_command(command, word);
+    return fmt::format("unknown command '{}{}'; {}", path, word,
+                       near ? fmt::format("did you mean '{}{}'?", path, *near)
+                            : fmt::format("'sotto {}--help' lists them", path));
   }
-  return fmt::format("{} (add --help for the flags of a command)", error.what());
+  return std::nullopt;
+}
+
+bool asks_for_json(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc,
+                     [](const char* word) { return std::string_view(word) == "--json"; });
 }
 
 }  // namespace
@@ -104,6 +154,8 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_data_command(app, invocation);
   name_only("train");
   name_only("eval");
+  name_only("compare");
+  name_only("sweep");
   add_privacy_command(app, invocation);
   name_only("bench");
   name_only("experiment");
@@ -124,13 +176,22 @@ int run(int argc, char** argv, void (*add_commands)(CLI::App&, Invocation&)) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return app.exit(done);  // --help, --version
+  } catch (const CLI::Success& done) {  // --help, --version
+    if (!asks_for_json(argc, argv)) return app.exit(done);
+    std::ostringstream text;
+    const int code = app.exit(done, text, text);
+    invocation.output.json = true;
+    invocation.output.event({{"event", "help"}, {"text", text.str()}});
+    return code;
   } catch (const CLI::ParseError& error) {
-    return report_failure({ErrorKind::bad_input, explain(app, error, command_word(argc, argv))});
+    const auto wrong = mistyped(app, argc, argv);
+    return report_failure(
+        {ErrorKind::bad_input,
+         wrong ? *wrong : fmt::format("{} (add --help for the flags of a command)", error.what())});
   }
   invocation.output.json = flags.json;
-  if (auto status = set_log_level(flags.level); !status) return report_failure(status.error());
+  const std::string level = !flags.level.empty() ? flags.level : flags.quiet ? "warn" : "info";
+  if (auto status = set_log_level(level); !status) return report_failure(status.error());
   if (flags.quiet) set_progress_style(ProgressStyle::silent);
   if (flags.threads > 0) set_thread_count(flags.threads);
   install_interrupt_handler();

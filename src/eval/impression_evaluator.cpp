@@ -9,7 +9,8 @@ namespace sotto::eval {
 
 metrics::MeanImpressionMetrics evaluate_impressions(const data::Dataset& dataset,
                                                     std::span<const std::uint32_t> impressions,
-                                                    const ImpressionScorer& scorer) {
+                                                    const ImpressionScorer& scorer, EachImpression* each) {
+  if (each) each->assign(impressions.size(), std::nullopt);
   return metrics::sum_in_chunks<metrics::ImpressionMetricsSum>(
              impressions.size(),
              [&](std::size_t begin, std::size_t end, metrics::ImpressionMetricsSum& sum) {
@@ -18,7 +19,9 @@ metrics::MeanImpressionMetrics evaluate_impressions(const data::Dataset& dataset
                  const data::Impression impression = dataset.impression(impressions[position]);
                  scores.assign(impression.shown.size(), 0.0F);
                  scorer(position, impression, scores);
-                 sum.add(metrics::impression_metrics(scores, impression.clicked));
+                 const auto found = metrics::impression_metrics(scores, impression.clicked);
+                 if (each) (*each)[position] = found;
+                 sum.add(found);
                }
              })
       .mean();
@@ -27,14 +30,16 @@ metrics::MeanImpressionMetrics evaluate_impressions(const data::Dataset& dataset
 metrics::MeanImpressionMetrics evaluate_impressions(const data::Dataset& dataset,
                                                     std::span<const std::uint32_t> impressions,
                                                     std::span<const float> item_vectors,
-                                                    std::span<const float> user_vectors, std::size_t d) {
+                                                    std::span<const float> user_vectors, std::size_t d,
+                                                    EachImpression* each) {
   assert(item_vectors.size() == dataset.item_count() * d);
   assert(user_vectors.size() == impressions.size() * d);
   return evaluate_impressions(
       dataset, impressions,
       [&](std::size_t position, const data::Impression& impression, std::span<float> scores) {
         dot_rows(user_vectors.data() + position * d, item_vectors.data(), d, impression.shown, scores.data());
-      });
+      },
+      each);
 }
 
 metrics::MeanImpressionMetrics evaluate_static_scores(const data::Dataset& dataset,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,16 +19,22 @@ namespace sotto::eval {
 using ImpressionScorer =
     std::function<void(std::size_t position, const data::Impression& impression, std::span<float> scores)>;
 
+// One value per entry of the list of impressions, nothing where there is no order to judge.
+using EachImpression = std::vector<std::optional<metrics::ImpressionMetrics>>;
+
+// each: filled when given.
 metrics::MeanImpressionMetrics evaluate_impressions(const data::Dataset& dataset,
                                                     std::span<const std::uint32_t> impressions,
-                                                    const ImpressionScorer& scorer);
+                                                    const ImpressionScorer& scorer,
+                                                    EachImpression* each = nullptr);
 
 // Score = dot product of user and item vector. item_vectors: N x d, one row per item of the catalogue;
 // user_vectors: one row of d per entry of `impressions`, in that order.
 metrics::MeanImpressionMetrics evaluate_impressions(const data::Dataset& dataset,
                                                     std::span<const std::uint32_t> impressions,
                                                     std::span<const float> item_vectors,
-                                                    std::span<const float> user_vectors, std::size_t d);
+                                                    std::span<const float> user_vectors, std::size_t d,
+                                                    EachImpression* each = nullptr);
 
 // The same score for an item whoever looks: item_scores[N].
 metrics::MeanImpressionMetrics evaluate_static_scores(const data::Dataset& dataset,

@@ -39,6 +39,8 @@ class Ranking {
     return sum.mean();
   }
 
+  const std::vector<metrics::HeldOutMetrics>& users() const { return users_; }
+
  private:
   const data::Dataset& dataset_;
   const fl::InteractionData& data_;
@@ -81,6 +83,7 @@ metrics::HeldOutReport evaluate_interactions(const data::Dataset& dataset, const
     own_first.take(user, data.test[user].query, scores.data());
   }
   report.mean = model.mean_of(users);
+  report.each = model.users();
   report.beside = {{"popularity", popular.mean_of(users)},
                    {"own items, then popularity", own_first.mean_of(users)},
                    {"random order", random.mean_of(users)}};

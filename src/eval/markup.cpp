@@ -1,5 +1,7 @@
 #include "eval/markup.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 
 namespace sotto::eval {
@@ -37,6 +39,13 @@ std::string escape_markup(std::string_view text) {
     }
   }
   return out;
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  // UTF-8 bytes that continue a letter take no room.
+  const auto letters = static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+  return text + std::string(letters < width ? width - letters : 1, ' ');
 }
 
 }  // namespace sotto::eval

@@ -10,4 +10,7 @@ namespace sotto::eval {
 // become U+FFFD.
 std::string escape_markup(std::string_view text);
 
+// Filled up with spaces to so many letters, at least one. Letters as a terminal counts them.
+std::string padded(const std::string& text, std::size_t width);
+
 }  // namespace sotto::eval

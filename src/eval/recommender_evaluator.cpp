@@ -76,7 +76,7 @@ DistinctHistories distinct_histories(const data::Dataset& dataset, std::span<con
 
 metrics::MeanImpressionMetrics evaluate_towers(model::NewsRecommender& model, const data::Dataset& dataset,
                                                std::span<const std::uint32_t> impressions,
-                                               std::size_t max_history) {
+                                               std::size_t max_history, EachImpression* each) {
   const Tensor items = item_table(model, dataset, needed_items(dataset, impressions));
   const DistinctHistories distinct = distinct_histories(dataset, impressions, max_history);
   const Tensor on_device = items.to(model.parameters().front().device());
@@ -98,7 +98,7 @@ metrics::MeanImpressionMetrics evaluate_towers(model::NewsRecommender& model, co
     return std::span<const float>(tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel()));
   };
   return evaluate_impressions(dataset, impressions, as_span(items), as_span(per_impression),
-                              static_cast<std::size_t>(model.vector_size()));
+                              static_cast<std::size_t>(model.vector_size()), each);
 }
 
 // Impressions gathered until there are enough pairs for one call of the model.
@@ -138,7 +138,7 @@ class PairChunk {
 
 metrics::MeanImpressionMetrics evaluate_pairs(model::RankingModel& model, const data::Dataset& dataset,
                                               std::span<const std::uint32_t> impressions,
-                                              std::size_t max_history) {
+                                              std::size_t max_history, EachImpression* each) {
   std::vector<float> scores;
   std::vector<std::size_t> first_score;
   std::size_t pairs = 0;
@@ -154,21 +154,29 @@ metrics::MeanImpressionMetrics evaluate_pairs(model::RankingModel& model, const 
   }
   if (chunk.pairs() > 0) chunk.score(model, scores);
   return evaluate_impressions(
-      dataset, impressions, [&](std::size_t position, const data::Impression&, std::span<float> out) {
+      dataset, impressions,
+      [&](std::size_t position, const data::Impression&, std::span<float> out) {
         std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(first_score[position]), out.size(),
                     out.begin());
-      });
+      },
+      each);
 }
 
 }  // namespace
 
+metrics::MeanImpressionMetrics evaluate_each(model::RankingModel& model, const data::Dataset& dataset,
+                                             std::span<const std::uint32_t> impressions,
+                                             std::size_t max_history, EachImpression* each) {
+  torch::NoGradGuard no_grad;
+  if (auto* towers = dynamic_cast<model::NewsRecommender*>(&model))
+    return evaluate_towers(*towers, dataset, impressions, max_history, each);
+  return evaluate_pairs(model, dataset, impressions, max_history, each);
+}
+
 metrics::MeanImpressionMetrics evaluate_recommender(model::RankingModel& model, const data::Dataset& dataset,
                                                     std::span<const std::uint32_t> impressions,
                                                     std::size_t max_history) {
-  torch::NoGradGuard no_grad;
-  if (auto* towers = dynamic_cast<model::NewsRecommender*>(&model))
-    return evaluate_towers(*towers, dataset, impressions, max_history);
-  return evaluate_pairs(model, dataset, impressions, max_history);
+  return evaluate_each(model, dataset, impressions, max_history, nullptr);
 }
 
 Result<metrics::MeanImpressionMetrics> evaluate_served(

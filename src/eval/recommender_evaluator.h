@@ -6,6 +6,7 @@
 #include <span>
 
 #include "data/dataset.h"
+#include "eval/impression_evaluator.h"
 #include "metrics/ranking.h"
 #include "model/news/ranking_model.h"
 #include "recipes/recipe.h"
@@ -16,6 +17,10 @@ namespace sotto::eval {
 metrics::MeanImpressionMetrics evaluate_recommender(model::RankingModel& model, const data::Dataset& dataset,
                                                     std::span<const std::uint32_t> impressions,
                                                     std::size_t max_history);
+// The same, and the metrics of every impression by itself.
+metrics::MeanImpressionMetrics evaluate_each(model::RankingModel& model, const data::Dataset& dataset,
+                                             std::span<const std::uint32_t> impressions,
+                                             std::size_t max_history, EachImpression* each);
 
 // Test metrics when the server ranks by one private answer per reader: which of K public prototypes the
 // reader resembles, by k-ary randomised response, put through Bayes' rule over simulated readers

@@ -17,6 +17,7 @@ struct HeldOutReport {
     HeldOutMetrics metrics;
   };
   HeldOutMetrics mean;                        // over users, each the mean of its held-out rows
+  std::vector<HeldOutMetrics> each;           // by test user
   std::uint64_t users = 0, rows = 0;          // tested
   std::uint64_t left_out = 0;                 // test users with nothing to test
   std::array<HeldOutMetrics, 3> by_activity;  // users in three parts by rows on their device, fewest first

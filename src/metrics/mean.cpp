@@ -1,9 +1,23 @@
 #include "metrics/mean.h"
 
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 
 namespace sotto::metrics {
+
+MeanAndError mean_and_error(std::span<const double> values) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  if (values.empty()) return {unknown, unknown};
+  const auto count = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / count;
+  if (values.size() == 1) return {mean, unknown};
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {mean, std::sqrt(squares / (count - 1) / count)};
+}
 
 void ImpressionMetricsSum::add(const std::optional<ImpressionMetrics>& metrics) {
   if (!metrics) {

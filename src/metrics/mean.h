@@ -16,6 +16,14 @@
 
 namespace sotto::metrics {
 
+struct MeanAndError {
+  double mean = 0;
+  double error = 0;  // standard error of the mean; NaN when one value cannot tell
+};
+
+// The error is the sample's standard deviation over the root of the count. No values: NaN.
+MeanAndError mean_and_error(std::span<const double> values);
+
 // Running sum of impression metrics. A plain value; not thread-safe: one per chunk, then merge().
 class ImpressionMetricsSum {
  public:

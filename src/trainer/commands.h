@@ -19,6 +19,8 @@ void add_recipes_command(CLI::App& app, Invocation& invocation);
 void add_train_command(CLI::App& app, Invocation& invocation);
 void add_eval_command(CLI::App& app, Invocation& invocation);
 void add_bench_command(CLI::App& app, Invocation& invocation);
+void add_compare_command(CLI::App& app, Invocation& invocation);
+void add_sweep_command(CLI::App& app, Invocation& invocation);
 void add_experiment_command(CLI::App& app, Invocation& invocation);
 #ifdef SOTTO_HAVE_NET
 void add_publish_command(CLI::App& app, Invocation& invocation);
@@ -29,6 +31,8 @@ inline void add_commands(CLI::App& app, Invocation& invocation) {
   add_recipes_command(app, invocation);
   add_train_command(app, invocation);
   add_eval_command(app, invocation);
+  add_compare_command(app, invocation);
+  add_sweep_command(app, invocation);
   add_bench_command(app, invocation);
   add_experiment_command(app, invocation);
 #ifdef SOTTO_HAVE_NET

@@ -1,4 +1,5 @@
 #include "eval/experiments/experiment.h"
+#include "eval/experiments/sweep.h"
 #include "trainer/commands.h"
 
 namespace sotto::trainer {
@@ -26,6 +27,26 @@ Status list_experiments(const Output& output) {
   return {};
 }
 
+// What a grid or another experiment came to.
+Status show(const eval::ExperimentResult& result, std::string_view name,
+            const eval::ExperimentRequest& request, const Output& output) {
+  nlohmann::json files = nlohmann::json::array();
+  for (const auto& file : result.files) files.push_back(file.string());
+  output.event({{"event", result.interrupted ? "interrupted" : "done"},
+                {"experiment", name},
+                {"quick", request.quick},
+                {"files", files}});
+  output.text(result.text);
+  if (result.interrupted)
+    output.text("stopped; finished rows are kept and the same command goes on");
+  else
+    output.text(fmt::format("report: {}", (request.out / "report.html").string()));
+  if (!result.failures.empty())
+    return failed("{} of the runs failed, the others are in the report; the first: {}",
+                  result.failures.size(), result.failures.front());
+  return {};
+}
+
 Status run_named_experiment(ExperimentArguments& arguments, const Output& output) {
   if (arguments.list) return list_experiments(output);
   if (arguments.name.empty()) return bad_input("which experiment? 'sotto experiment --list' names them all");
@@ -38,21 +59,7 @@ Status run_named_experiment(ExperimentArguments& arguments, const Output& output
   request.run = arguments.run;
   request.event = [&](const nlohmann::json& event) { output.event(event); };
   SOTTO_TRY(const auto result, eval::run_experiment(*entry, request));
-  nlohmann::json files = nlohmann::json::array();
-  for (const auto& file : result.files) files.push_back(file.string());
-  output.event({{"event", result.interrupted ? "interrupted" : "done"},
-                {"experiment", entry->name},
-                {"quick", request.quick},
-                {"files", files}});
-  output.text(result.text);
-  if (result.interrupted)
-    output.text("stopped; finished rows are kept and the same command goes on");
-  else
-    output.text(fmt::format("report: {}", (request.out / "report.html").string()));
-  if (!result.failures.empty())
-    return failed("{} of the runs failed, the others are in the report; the first: {}",
-                  result.failures.size(), result.failures.front());
-  return {};
+  return show(result, entry->name, request, output);
 }
 
 }  // namespace
@@ -78,6 +85,42 @@ void add_experiment_command(CLI::App& app, Invocation& invocation) {
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation] {
       return run_named_experiment(*arguments, invocation.output);
+    };
+  });
+}
+
+void add_sweep_command(CLI::App& app, Invocation& invocation) {
+  struct SweepArguments {
+    eval::SweepRequest request;
+    std::string data, out;
+  };
+  auto arguments = std::make_shared<SweepArguments>();
+  arguments->request.run.seeds = 3;
+  CLI::App* command = add_command(app, "sweep");
+  command->add_option("recipe", arguments->request.recipes, "Which ones ('sotto recipes' lists them)")
+      ->required();
+  command
+      ->add_option("--grid", arguments->request.axes,
+                   "key=a,b,c; may be repeated: every combination is trained")
+      ->allow_extra_args(false);
+  command->add_option("--data", arguments->data, "Data set folder")->required();
+  command->add_option("--out", arguments->out, "Folder for the results; finished runs there are kept")
+      ->required();
+  command->add_option("--seeds", arguments->request.run.seeds, "Runs of every combination")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10000}))
+      ->capture_default_str();
+  command->add_option("--device", arguments->request.run.device, "cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  command->add_option("--set", arguments->request.run.assignments, "key=value of every run; may be repeated")
+      ->allow_extra_args(false);
+  command->callback([arguments, &invocation] {
+    invocation.action = [arguments, &invocation]() -> Status {
+      eval::ExperimentRequest& run = arguments->request.run;
+      run.data = arguments->data;
+      run.out = arguments->out;
+      run.event = [&](const nlohmann::json& event) { invocation.output.event(event); };
+      SOTTO_TRY(const auto result, eval::run_sweep(arguments->request));
+      return show(result, "sweep", run, invocation.output);
     };
   });
 }

@@ -25,6 +25,7 @@ Status show_one(const std::string& name, const std::vector<std::string>& assignm
   SettingsTable table;
   SOTTO_CHECK(recipes::bind_settings(*recipe, table, assignments));
   if (sample) {
+    output.event({{"name", entry->name}, {"sample_config", table.to_sample_toml()}});
     output.text(table.to_sample_toml());
     return {};
   }

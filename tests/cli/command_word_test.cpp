@@ -1,6 +1,6 @@
 // Which of the two programs a command line is for, and what the front says by itself.
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <vector>
 
@@ -38,8 +38,39 @@ TEST(CommandWord, IsEmptyWhereNoneIsNamed) {
   EXPECT_EQ(Words({"--threads", "train"}).command(), "") << "that is the flag's value, and a wrong one";
 }
 
+// What stands on stderr after a command line that is refused.
+std::string refusal(std::vector<std::string> words) {
+  ::testing::internal::CaptureStderr();
+  const int code = Words(std::move(words)).run();
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(code, 2) << said;
+  return said;
+}
+
+TEST(MistypedWord, IsNamedWithTheNearestOne) {
+  using ::testing::HasSubstr;
+  EXPECT_THAT(refusal({"trian", "x"}), HasSubstr("unknown command 'trian'; did you mean 'train'?"));
+  EXPECT_THAT(refusal({"data", "imprt", "csv"}),
+              HasSubstr("unknown command 'data imprt'; did you mean 'data import'?"));
+  EXPECT_THAT(refusal({"--quite", "data", "info", "x"}),
+              HasSubstr("unknown flag '--quite'; did you mean '--quiet'?"));
+  EXPECT_THAT(refusal({"data", "info", "x", "--jsn"}), HasSubstr("'--jsn'; did you mean '--json'?"));
+  EXPECT_THAT(refusal({"data", "generate", "newsroom", "--outt=y"}),
+              HasSubstr("'--outt'; did you mean '--out'?"));
+  EXPECT_THAT(refusal({"data", "qqqqqqqq"}), HasSubstr("'sotto data --help' lists them"));
+  EXPECT_THAT(refusal({"data", "info"}), HasSubstr("data is required")) << "no word is wrong, one is missing";
+}
+
+TEST(Help, IsOneObjectWhenJsonIsAskedFor) {
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(Words({"data", "--help", "--json"}).run(), 0);
+  const auto said = nlohmann::json::parse(::testing::internal::GetCapturedStdout(), nullptr, false);
+  ASSERT_TRUE(said.is_object());
+  EXPECT_THAT(said.at("text").get<std::string>(), ::testing::HasSubstr("import"));
+}
+
 TEST(HandOver, KnowsTheTrainersCommandsAlone) {
-  for (const char* name : {"demo", "recipes", "train", "eval", "bench", "experiment"})
+  for (const char* name : {"demo", "recipes", "train", "eval", "compare", "sweep", "bench", "experiment"})
     EXPECT_NE(find_trainer_command(name), nullptr) << name;
   for (const char* name : {"data", "privacy", "trian", ""}) EXPECT_EQ(find_trainer_command(name), nullptr);
 }

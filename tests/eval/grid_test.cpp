@@ -14,15 +14,6 @@
 namespace sotto::eval {
 namespace {
 
-TEST(MeanOverSeeds, IsWhatPaperAndPencilGive) {
-  const double values[] = {1, 2, 3, 4};  // deviations squared sum to 5: sqrt(5/3)/2
-  EXPECT_DOUBLE_EQ(mean_over_seeds(values).mean, 2.5);
-  EXPECT_NEAR(mean_over_seeds(values).error, 0.6454972, 1e-7);
-  EXPECT_DOUBLE_EQ(mean_over_seeds(std::span(values).first(1)).mean, 1);
-  EXPECT_TRUE(std::isnan(mean_over_seeds(std::span(values).first(1)).error));
-  EXPECT_TRUE(std::isnan(mean_over_seeds({}).mean));
-}
-
 const std::vector<std::string> narrow = {"rounds=3",    "cohort=4",    "word_size=8",
                                          "heads=2",     "head_size=4", "pooling_size=4",
                                          "negatives=2", "batch=8",     "filters=8"};

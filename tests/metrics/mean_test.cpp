@@ -2,10 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/distributions.h"
 
 namespace sotto::metrics {
 namespace {
+
+TEST(MeanAndError, IsWhatPaperAndPencilGive) {
+  const double values[] = {1, 2, 3, 4};  // deviations squared sum to 5: sqrt(5/3)/2
+  EXPECT_DOUBLE_EQ(mean_and_error(values).mean, 2.5);
+  EXPECT_NEAR(mean_and_error(values).error, 0.6454972, 1e-7);
+  EXPECT_DOUBLE_EQ(mean_and_error(std::span(values).first(1)).mean, 1);
+  EXPECT_TRUE(std::isnan(mean_and_error(std::span(values).first(1)).error));
+  EXPECT_TRUE(std::isnan(mean_and_error({}).mean));
+}
 
 std::optional<ImpressionMetrics> metrics_of_index(std::size_t index) {
   if (index % 7 == 3) return std::nullopt;

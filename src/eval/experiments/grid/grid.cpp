@@ -9,18 +9,6 @@
 
 namespace sotto::eval {
 
-MeanAndError mean_over_seeds(std::span<const double> values) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  if (values.empty()) return {unknown, unknown};
-  const auto count = static_cast<double>(values.size());
-  double sum = 0, squares = 0;
-  for (const double value : values) sum += value;
-  const double mean = sum / count;
-  if (values.size() == 1) return {mean, unknown};
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return {mean, std::sqrt(squares / (count - 1) / count)};
-}
-
 std::string GridContext::option(std::string_view name) const {
   std::string value;
   for (const std::string& assignment : assignments) {
@@ -33,7 +21,8 @@ std::string GridContext::option(std::string_view name) const {
 
 MeanAndError GridResult::mean(const std::string& measure) const {
   const auto found = values.find(measure);
-  return mean_over_seeds(found == values.end() ? std::span<const double>() : std::span(found->second));
+  return metrics::mean_and_error(found == values.end() ? std::span<const double>()
+                                                       : std::span(found->second));
 }
 
 std::vector<GridColumn> news_columns() {
@@ -93,7 +82,7 @@ std::vector<TrivialRow> of_interactions(const std::vector<GridResult>& results) 
       TrivialRow& row = by_name[name];
       row.group = result.row.group;
       row.label = name;
-      row.values[path.substr(dot + 1)] = mean_over_seeds(values).mean;
+      row.values[path.substr(dot + 1)] = metrics::mean_and_error(values).mean;
     }
     for (auto& [name, row] : by_name) rows.push_back(std::move(row));
   }

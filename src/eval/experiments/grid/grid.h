@@ -16,6 +16,7 @@
 #include "data/dataset.h"
 #include "eval/plot.h"
 #include "eval/report.h"
+#include "metrics/mean.h"
 
 namespace sotto::data {
 class Dataset;
@@ -23,13 +24,7 @@ class Dataset;
 
 namespace sotto::eval {
 
-struct MeanAndError {
-  double mean = 0;
-  double error = 0;  // standard error of the mean; NaN when one value cannot tell
-};
-
-// The error is the sample's standard deviation over the root of the count. No values: NaN.
-MeanAndError mean_over_seeds(std::span<const double> values);
+using metrics::MeanAndError;
 
 // What a declaration may look at: settings are scaled to the data where the paper's size makes no sense.
 struct GridContext {
@@ -130,6 +125,8 @@ struct Grid {
   // One paragraph about what came out, written from the numbers.
   std::function<std::string(const std::vector<GridResult>& results)> verdict = {};
   std::function<Result<GridExtra>(const data::Dataset& dataset)> extra = {};
+  // Tables made of the finished rows.
+  std::function<std::vector<GridExtra::Table>(const std::vector<GridResult>& results)> tables = {};
 };
 
 // The usual columns of impressions and of interactions.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "eval/markup.h"
 #include "fl/run_log.h"
 
 namespace sotto::eval {
@@ -22,13 +23,6 @@ double paper_value(const GridRow& row, const std::string& measure) {
   for (const PaperNumber& known : row.paper)
     if (known.measure == measure) return known.value;
   return NAN;
-}
-
-// Letters as a terminal counts them: UTF-8 bytes that continue a letter take no room.
-std::string padded(const std::string& text, std::size_t width) {
-  const auto letters = static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
-  return text + std::string(letters < width ? width - letters : 1, ' ');
 }
 
 }  // namespace
@@ -166,7 +160,7 @@ void add_rounds(Plot& plot, const GridPlot& wanted, const GridOutcome& outcome) 
     PlotSeries& series = series_of(plot, result.row.label, SeriesStyle::line);
     for (const auto& [round, values] : by_round)
       if (values.size() == result.runs.size())
-        add_point(series, round, {mean_over_seeds(values).mean, NAN}, wanted.factor);
+        add_point(series, round, {metrics::mean_and_error(values).mean, NAN}, wanted.factor);
     series.error.clear();
   }
 }

@@ -330,6 +330,9 @@ Result<ExperimentResult> run_grid(const Grid& grid, std::string_view name, const
   if (grid.extra && complete) {
     SOTTO_TRY(outcome.extra, grid.extra(dataset));
   }
+  if (grid.tables) {
+    for (auto& table : grid.tables(outcome.results)) outcome.extra.tables.push_back(std::move(table));
+  }
   SOTTO_TRY(result.files, write_outcome(request.out, outcome));
   result.text = to_text(outcome);
   return result;

@@ -1,0 +1,130 @@
+// Runs side by side: what is one row, what is paired with what, and what is refused.
+
+#include "eval/compare_runs.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "eval/experiments/sweep.h"
+#include "eval/small_newsroom.h"
+#include "eval/well_formed.h"
+
+namespace sotto::eval {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<std::string> small = {"cohort=20", "word_size=8", "heads=2", "head_size=4",
+                                        "pooling_size=4"};
+
+class CompareRuns : public ::testing::Test {
+ protected:
+  fs::path train(const std::string& name, std::uint64_t seed,
+                 const std::string& setting = "learning_rate=0.01") {
+    auto settings = small;
+    settings.push_back(setting);
+    TrainJob job = room_.job("fedrec", name, 3, settings);
+    job.seed = seed;
+    job.data = room_.data / "news";
+    const auto outcome = room_.train(job);
+    EXPECT_TRUE(outcome.has_value()) << refusal(outcome);
+    return job.out;
+  }
+  static std::string refusal(const Result<recipes::TrainOutcome>& outcome) {
+    return testing::refusal(outcome);
+  }
+
+  testing::SmallNewsroom room_;
+};
+
+TEST_F(CompareRuns, PairsByImpressionsAreTheDifferenceOfTheMeans) {
+  const fs::path a = train("a", 1), b = train("b", 2, "learning_rate=0.05");
+  const auto comparison = compare_runs({{a, b}, {}, true});
+  ASSERT_TRUE(comparison.has_value()) << comparison.error().message;
+  ASSERT_EQ(comparison->rows.size(), 2U);
+  const ComparedRow &first = comparison->rows[0], &second = comparison->rows[1];
+  EXPECT_TRUE(first.paired_by.empty());
+  EXPECT_EQ(second.paired_by, "impressions");
+  EXPECT_NEAR(second.difference.mean, second.values.at("auc")[0] - first.values.at("auc")[0], 1e-9);
+  EXPECT_GT(second.difference.error, 0);
+  EXPECT_THAT(second.name, HasSubstr("learning_rate=0.05"));
+  EXPECT_EQ(second.epsilon_server, "none");
+
+  const std::string text = to_text(*comparison);
+  EXPECT_THAT(text, HasSubstr("(impressions)"));
+  EXPECT_THAT(to_csv(*comparison), HasSubstr("impressions,none"));
+  EXPECT_EQ(markup_problem(to_html(*comparison), {"meta", "br"}), "");
+}
+
+TEST_F(CompareRuns, EqualSettingsAreOneRowAndEqualSeedsArePaired) {
+  const std::vector<fs::path> runs = {train("a1", 1), train("b1", 1, "learning_rate=0.05"), train("a2", 2),
+                                      train("b2", 2, "learning_rate=0.05")};
+  const auto comparison = compare_runs({runs, {}, true});
+  ASSERT_TRUE(comparison.has_value()) << comparison.error().message;
+  ASSERT_EQ(comparison->rows.size(), 2U);
+  const auto &a = comparison->rows[0].values.at("auc"), &b = comparison->rows[1].values.at("auc");
+  ASSERT_EQ(a.size(), 2U);
+  ASSERT_EQ(b.size(), 2U);
+  EXPECT_EQ(comparison->rows[1].paired_by, "seeds");
+  const double d1 = b[0] - a[0], d2 = b[1] - a[1];
+  EXPECT_NEAR(comparison->rows[1].difference.mean, (d1 + d2) / 2, 1e-12);
+  EXPECT_NEAR(comparison->rows[1].difference.error, std::abs(d1 - d2) / 2, 1e-12);
+}
+
+TEST_F(CompareRuns, StoredNumbersNeedNoData) {
+  const fs::path a = train("a", 1), b = train("b", 2, "learning_rate=0.05");
+  fs::remove_all(room_.data / "news");
+  EXPECT_FALSE(compare_runs({{a, b}, {}, true}).has_value());
+  const auto comparison = compare_runs({{a, b}, {}, false});
+  ASSERT_TRUE(comparison.has_value());
+  EXPECT_TRUE(std::isnan(comparison->rows[1].difference.mean));
+}
+
+TEST_F(CompareRuns, RefusesWhatHasNothingInCommon) {
+  const fs::path a = train("a", 1);
+  EXPECT_THAT(compare_runs({{a}, {}, false}).error().message, HasSubstr("two runs"));
+  EXPECT_THAT(compare_runs({{a, a}, {}, false}).error().message, HasSubstr("once more"));
+  const fs::path unfinished = train("b", 2);
+  fs::remove(unfinished / "result.json");
+  EXPECT_THAT(compare_runs({{a, unfinished}, {}, false}).error().message, HasSubstr("--resume"));
+  const fs::path other = train("c", 3);
+  const auto text = *read_file(other / "run.json", 1 << 20);
+  auto described = text;
+  described.replace(described.find("\"dataset\": \""), 12, "\"dataset\": \"other ");
+  ASSERT_TRUE(write_file_atomically(other / "run.json", described).has_value());
+  EXPECT_THAT(compare_runs({{a, other}, {}, false}).error().message, HasSubstr("one data set"));
+}
+
+TEST_F(CompareRuns, ASweepTrainsEveryCombinationAndPairsEqualSeeds) {
+  SweepRequest request;
+  request.recipes = {"fedrec"};
+  request.axes = {"learning_rate=0.01,0.05", "negatives=1,2"};
+  request.run.data = room_.data / "news";
+  request.run.out = room_.runs / "sweep";
+  request.run.seeds = 2;
+  request.run.assignments = small;
+  request.run.assignments.push_back("rounds=2");
+  const auto result = run_sweep(request);
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_TRUE(result->failures.empty());
+  const auto table = read_file(request.run.out / "differences.csv", 1 << 20);
+  ASSERT_TRUE(table.has_value());
+  EXPECT_EQ(std::count(table->begin(), table->end(), '\n'), 4);  // a heading and three rows against the first
+  EXPECT_THAT(*table, HasSubstr("learning_rate=0.05 negatives=2"));
+  EXPECT_TRUE(fs::exists(request.run.out / "by_learning_rate.svg"));
+
+  const auto refused = [&](std::vector<std::string> axes) {
+    SweepRequest wrong = request;
+    wrong.axes = std::move(axes);
+    const auto outcome = run_sweep(wrong);
+    return outcome ? std::string("nothing was refused") : outcome.error().message;
+  };
+  EXPECT_THAT(refused({"learning_rate"}), HasSubstr("key=a,b,c"));
+  EXPECT_THAT(refused({"learning_rate=0.1,,0.2"}), HasSubstr("empty value"));
+  EXPECT_THAT(refused({"learning_rate=0.1,0.1"}), HasSubstr("twice"));
+  EXPECT_THAT(refused({"learnin_rate=0.1,0.2"}), HasSubstr("learning_rate"));
+}
+
+}  // namespace
+}  // namespace sotto::eval
