@@ -46,7 +46,7 @@ class Workplace {
 };
 
 // A valid dataset with a row in every kind of column.
-EditedSections valid_sections(const std::filesystem::path& directory) {
+data::EditedSections valid_sections(const std::filesystem::path& directory) {
   data::DatasetBuilder builder("fuzz", "seed");
   const std::vector<data::EntityMention> entities = {{"Q1", "one"}, {"Q2", "two"}};
   const std::array<std::string_view, 2> values = {"x", "y"};
@@ -76,10 +76,10 @@ EditedSections valid_sections(const std::filesystem::path& directory) {
     }
   }
   if (!builder.write(directory)) abort();
-  return EditedSections(directory);
+  return data::EditedSections(directory);
 }
 
-void edit(EditedSection& section, FuzzedDataProvider& input) {
+void edit(data::EditedSection& section, FuzzedDataProvider& input) {
   switch (input.ConsumeIntegralInRange(0, 4)) {
     case 0:  // one element
       if (section.bytes.size() >= section.element_size) {
@@ -181,7 +181,7 @@ void open_and_walk(const std::filesystem::path& directory) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const Workplace workplace;
-  static const EditedSections valid = valid_sections(workplace.path());
+  static const data::EditedSections valid = valid_sections(workplace.path());
   FuzzedDataProvider input(data, size);
   if (input.ConsumeIntegralInRange(0, 3) == 0) {
     const std::vector<char> bytes = input.ConsumeRemainingBytes<char>();
@@ -189,7 +189,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                        std::ios::binary | std::ios::trunc);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   } else {
-    EditedSections edited = valid;
+    data::EditedSections edited = valid;
     while (input.remaining_bytes() > 0) {
       const std::size_t section = input.ConsumeIntegralInRange<std::size_t>(0, edited.all().size() - 1);
       edit(edited.all()[section], input);
