@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "cli/command.h"
 #include "privacy/audit/audit_catalogue.h"
+#include "secagg/vectors/audited_sums.h"
 
 namespace sotto::cli {
 
@@ -133,7 +134,8 @@ Status list(const std::vector<privacy::AuditEntry>& entries, const Output& outpu
 
 Status audit(const AuditArguments& arguments, const Output& output) {
   SOTTO_TRY(const privacy::AuditSettings settings, settings_of(arguments));
-  SOTTO_TRY(const std::vector<privacy::AuditEntry> entries, privacy::select_audits(arguments.names));
+  SOTTO_TRY(const std::vector<privacy::AuditEntry> entries,
+            privacy::select_audits(privacy::audit_catalogue(secagg::audited_sums()), arguments.names));
   if (arguments.list) return list(entries, output);
   const auto bounds = std::count_if(entries.begin(), entries.end(), [](const privacy::AuditEntry& entry) {
     return entry.kind != privacy::AuditKind::attack;

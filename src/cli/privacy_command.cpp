@@ -162,9 +162,11 @@ std::string epsilon_text(const std::optional<double>& epsilon) {
 }
 
 Status print_claims(const Output& output) {
-  SOTTO_TRY(const std::vector<privacy::Claim> claims, privacy::paper_claims());
+  SOTTO_TRY(std::vector<privacy::Claim> claims, privacy::paper_claims());
+  SOTTO_TRY(std::vector<privacy::Claim> own, privacy::own_claims());
+  std::move(own.begin(), own.end(), std::back_inserter(claims));
   for (const auto& claim : claims) {
-    output.event({{"paper", claim.paper},
+    output.event({{"system", claim.system},
                   {"release", claim.release},
                   {"claimed", or_null(claim.claimed_epsilon)},
                   {"holds", or_null(claim.true_epsilon)},
@@ -173,7 +175,7 @@ Status print_claims(const Output& output) {
                   {"adversary", privacy::name(claim.adversary)},
                   {"why", claim.why}});
     std::string text = fmt::format(
-        "{}: {}\n  claimed {}, holds {}{} (per {}, against {})\n", claim.paper, claim.release,
+        "{}: {}\n  claimed {}, holds {}{} (per {}, against {})\n", claim.system, claim.release,
         epsilon_text(claim.claimed_epsilon), epsilon_text(claim.true_epsilon),
         claim.delta > 0 ? fmt::format(" at delta {:g}", claim.delta) : "", privacy::name(claim.unit),
         claim.adversary == privacy::Adversary::server ? "the server" : "everyone else");
@@ -195,9 +197,9 @@ void add_privacy_command(CLI::App& app, Invocation& invocation) {
   privacy->add_subcommand("tables", "Tables 3 and 4 of DP-PrivRec, reproduced and corrected")
       ->callback(
           [&invocation] { invocation.action = [&invocation] { return print_tables(invocation.output); }; });
-  privacy->add_subcommand("claims", "What each paper claims, what holds, and why")->callback([&invocation] {
-    invocation.action = [&invocation] { return print_claims(invocation.output); };
-  });
+  privacy->add_subcommand("claims", "What each paper and each of our recipes claims, what holds, and why")
+      ->callback(
+          [&invocation] { invocation.action = [&invocation] { return print_claims(invocation.output); }; });
 }
 
 }  // namespace sotto::cli

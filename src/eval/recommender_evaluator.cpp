@@ -8,6 +8,8 @@
 #include "eval/impression_evaluator.h"
 #include "eval/serving/compared_mechanism.h"
 #include "model/news/news_recommender.h"
+#include "publish/served_codebook.h"
+#include "publish/two_tower_rows.h"
 
 namespace sotto::eval {
 
@@ -184,20 +186,33 @@ Result<metrics::MeanImpressionMetrics> evaluate_served(
     std::size_t max_history, const recipes::PrototypeQuery& query, std::uint64_t seed) {
   if (query.prototypes < 2)
     return bad_input("a server cannot rank by prototypes without any: set prototypes to at least 2");
-  auto* towers = dynamic_cast<model::NewsRecommender*>(&model);
+  auto* towers = publish::shared_towers(model);
   if (!towers) return bad_input("this model has no vectors of readers, which private serving needs");
-  private_serving::SceneSettings settings;
-  settings.impressions = static_cast<std::int64_t>(impressions.size());
-  settings.readers.demand_epsilon = 0;
-  settings.readers.max_history = static_cast<std::int64_t>(max_history);
-  SOTTO_TRY(const auto scene,
-            private_serving::scene_of(*towers, dataset, impressions, max_history, settings, seed));
-  SOTTO_TRY(const auto known, private_serving::PublicKnowledge::of(scene));
-  SOTTO_TRY(const auto mechanism, private_serving::make_mechanism(
-                                      {"prototypes-response", query.prototypes, query.epsilon}, known, seed));
-  SOTTO_TRY(const auto served, mechanism->serve(scene.users, known.space.readers(scene.users), seed));
-  return evaluate_impressions(dataset, scene.impressions, known.space.items().values, served.values,
-                              served.width);
+  const torch::NoGradGuard no_grad;
+  const publish::Rows items = publish::encode_catalogue(*towers, dataset.item_count());
+  SOTTO_TRY(publish::Codebook book,
+            publish::served_codebook(*towers, items, dataset,
+                                     {.prototypes = query.prototypes, .max_history = max_history}));
+  const auto vectors = std::make_shared<const privacy::PublicVectors>(
+      privacy::PublicVectors{.dimension = items.width,
+                             .prototypes = std::move(book.prototypes.values),
+                             .average_user = std::move(book.average_user)});
+  const privacy::ServingMechanisms table = privacy::serving_mechanisms();
+  SOTTO_TRY(const auto* entry, privacy::find_mechanism(table, "prototypes"));
+  privacy::MechanismSettings settings;
+  settings.epsilon = query.epsilon;
+  SOTTO_TRY(const auto mechanism, entry->make(settings, vectors));
+
+  std::vector<std::span<const data::ItemId>> histories;
+  std::vector<data::UserId> readers;
+  for (const std::uint32_t index : impressions) {
+    histories.push_back(dataset.impression(index).history);
+    readers.push_back(dataset.impression(index).user);
+  }
+  const publish::Rows users = publish::encode_histories(*towers, items, max_history, histories, readers);
+  SOTTO_TRY(const publish::Rows served,
+            private_serving::served_vectors(table, *mechanism, *vectors, users, seed));
+  return evaluate_impressions(dataset, impressions, items.values, served.values, served.width);
 }
 
 }  // namespace sotto::eval

@@ -22,10 +22,10 @@ metrics::MeanImpressionMetrics evaluate_each(model::RankingModel& model, const d
                                              std::span<const std::uint32_t> impressions,
                                              std::size_t max_history, EachImpression* each);
 
-// Test metrics when the server ranks by one private answer per reader: which of K public prototypes the
-// reader resembles, by k-ary randomised response, put through Bayes' rule over simulated readers
-// (prototype_posterior.cpp). Simulated readers come from the items alone: nothing of a real reader is used
-// but the answer.
+// Test metrics when the server ranks by one private answer per reader, as `sotto serve` does for this model:
+// the codebook of its pack, made from the items alone, the answer that a device draws by the table of serving
+// mechanisms, the server's estimate of it with the average share that `sotto serve --epsilon` sets. Devices
+// ask with the shared user model, which is what a pack holds.
 
 // Refuses queries without prototypes or budget, and models without vectors of items and readers.
 Result<metrics::MeanImpressionMetrics> evaluate_served(

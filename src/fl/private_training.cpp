@@ -47,13 +47,12 @@ struct Candidate {
   privacy::TwoAdversaries guarantee;
 };
 
-// Unless given: so many that hardly anybody is ever turned away, because every such case costs delta.
 std::uint64_t participation_cap(const PrivateTrainingSettings& settings, const TrainingShape& shape) {
   if (settings.participations > 0) return static_cast<std::uint64_t>(settings.participations);
-  const double rate = static_cast<double>(shape.cohort) / static_cast<double>(shape.population);
-  std::uint64_t cap = 1;
-  while (privacy::chance_above_cap(shape.rounds, rate, cap) > settings.delta / 1000) ++cap;
-  return cap;
+  return privacy::participation_cap_for(
+      settings.epsilon, settings.delta,
+      settings.against == "server" ? privacy::Adversary::server : privacy::Adversary::published,
+      {shape.cohort, shape.population}, shape.rounds);
 }
 
 Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const TrainingShape& shape,

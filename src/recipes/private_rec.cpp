@@ -43,10 +43,16 @@ Result<fl::ChooseCandidates> permuted_labels(double epsilon, std::int64_t negati
   };
 }
 
-Result<double> holds_once(privacy::PrivacyEvent event) {
+// At delta where the noise is Gaussian; without any where it is not.
+Result<double> holds_once(privacy::PrivacyEvent event, double delta) {
   event.total_variation = 0;  // of the sampler, named in words
-  SOTTO_TRY(const auto holds,
-            privacy::account({&event, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server));
+  if (const auto* with_delta = std::get_if<privacy::ApproximateDp>(&event.mechanism))
+    return with_delta->epsilon;  // at the same delta
+  const bool gaussian = std::holds_alternative<privacy::GaussianNoise>(event.mechanism);
+  SOTTO_TRY(const auto holds, privacy::account({&event, 1}, delta,
+                                               gaussian ? privacy::Method::analytic_gaussian
+                                                        : privacy::Method::pure_composition,
+                                               privacy::Adversary::server));
   return holds.epsilon;
 }
 
@@ -155,26 +161,24 @@ class PrivateRec final : public NewsRecipe {
     return outcome;
   }
 
-  // Of one query with Laplace noise, for the whole history; Gaussian noise has a delta besides, told in
-  // words.
+  // Of one query, for the whole history; Gaussian noise has a delta besides, told in words.
   Result<std::optional<double>> query_epsilon() const {
     SOTTO_TRY(const auto made, mechanism(serving_epsilon_));
-    if (!made || noise_ == "gaussian") return std::nullopt;
-    return holds_once(made->whole_history());
+    if (!made) return std::nullopt;
+    return holds_once(made->whole_history(), noise_delta_);
   }
 
   Result<std::string> query_statement() const {
     SOTTO_TRY(const auto made, mechanism(serving_epsilon_));
     if (!made) return std::string("queries are sent without noise: no differential privacy for them");
-    if (noise_ == "gaussian")
-      return fmt::format("one query: {} noise on {} weights for epsilon {:g}, delta {:g}; queries add up",
-                         noise_, basis_vectors_, serving_epsilon_, noise_delta_);
-    SOTTO_TRY(const double whole, holds_once(made->whole_history()));
-    SOTTO_TRY(const double click, holds_once(*made->statement().holds));
+    SOTTO_TRY(const double whole, holds_once(made->whole_history(), noise_delta_));
+    SOTTO_TRY(const double click, holds_once(*made->statement().holds, noise_delta_));
     return fmt::format(
-        "one query: epsilon {:.4g} for one replaced click, {:.4g} for the whole history (asked for: {:g}), "
+        "one query: epsilon {:.4g} for one replaced click, {:.4g} for the whole history (asked for: {:g}){}, "
         "up to the {:.1g} by which the sampler may miss its law; queries add up",
-        click, whole, serving_epsilon_, made->whole_history().total_variation);
+        click, whole, serving_epsilon_,
+        noise_ == "gaussian" ? fmt::format(" at delta {:g}", noise_delta_) : std::string(),
+        made->whole_history().total_variation);
   }
 
   // What the paper claims; nothing holds for gradients computed from raw histories.

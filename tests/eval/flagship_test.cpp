@@ -11,6 +11,8 @@
 #include "eval/impression_evaluator.h"
 #include "eval/small_newsroom.h"
 #include "fl/private_training.h"
+#include "publish/served_codebook.h"
+#include "publish/two_tower_rows.h"
 
 namespace sotto::eval {
 namespace {
@@ -100,6 +102,42 @@ TEST(Flagship, TellsWhatAnAnswerCostsAndWhatTheServerMakesOfIt) {
     EXPECT_TRUE(sheet.contains(key)) << key;
   EXPECT_THAT(read_file(news.runs / "run/privacy.txt", 1 << 16).value(),
               HasSubstr("10 each, on top of the training"));
+}
+
+// Without chance: at this ε every answer is the true one, and the server ranks by that prototype alone.
+TEST(Flagship, TheServedNumberIsThatOfTheCodebookWhichIsServed) {
+  const SmallNewsroom news(120);
+  const auto outcome =
+      news.train(news.job("sotto", "run", 1, narrow_and({"serving_epsilon=1000", "prototypes=6"}), "8"));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome->served);
+  double expected = 0;
+  const recipes::Evaluate look = [&](model::RankingModel& model, const data::Dataset& dataset,
+                                     std::span<const std::uint32_t> impressions, std::size_t max_history) {
+    const torch::NoGradGuard no_grad;
+    model::NewsRecommender& towers = *publish::shared_towers(model);
+    const auto items = publish::encode_catalogue(towers, dataset.item_count());
+    const auto book =
+        publish::served_codebook(towers, items, dataset, {.prototypes = 6, .max_history = max_history})
+            .value();
+    publish::Rows ranked_by(impressions.size(), items.width);
+    for (std::size_t i = 0; i < impressions.size(); ++i) {
+      const auto impression = dataset.impression(impressions[i]);
+      const auto user =
+          publish::encode_histories(towers, items, max_history, {impression.history}, {impression.user});
+      std::size_t nearest = 0;
+      for (std::size_t k = 1; k < book.prototypes.size(); ++k) {
+        if (publish::cosine(book.prototypes[k], user[0]) > publish::cosine(book.prototypes[nearest], user[0]))
+          nearest = k;
+      }
+      std::copy_n(book.prototypes[nearest].begin(), items.width, ranked_by[i].begin());
+    }
+    auto metrics = evaluate_impressions(dataset, impressions, items.values, ranked_by.values, items.width);
+    expected = metrics.mean.auc;
+    return metrics;
+  };
+  ASSERT_TRUE(evaluate_run(news.runs / "run", news.dataset, look));
+  EXPECT_NEAR(outcome->served->mean.auc, expected, 1e-6);
 }
 
 TEST(Flagship, RefusesWhatWouldNotHoldWithAdvice) {

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "eval/small_newsroom.h"
+#include "privacy/accounting/gaussian_exact.h"
+#include "privacy/mechanisms/private_attention.h"
 
 namespace sotto::eval {
 namespace {
@@ -71,6 +73,35 @@ TEST(DpFedRec, NoiseOnUserVectorsCostsWhatTheyTell) {
   };
   EXPECT_NEAR(auc("little", "0.001"), 0.5, 0.05);
   EXPECT_NEAR(auc("much", "100000"), auc("exact", "0"), 0.01);
+}
+
+// Padding allows less noise for one replaced click, so the whole history has more than what was asked for.
+TEST(PrivateRecQueries, GaussianNoiseStatesWhatHoldsForTheWholeHistoryAsLaplaceDoes) {
+  const SmallNewsroom news(60);
+  const auto page = [&](const std::string& name, const std::string& mode, const std::string& noise) {
+    TrainJob job =
+        news.job("privaterec", name, 1, small_nrms({"serving_epsilon=4", "padding=0.5", "noise=" + noise}),
+                 mode == "sound" ? "8" : "");
+    job.mode = mode;
+    const auto outcome = news.train(job);
+    EXPECT_TRUE(outcome) << refusal(outcome);
+    return *outcome->privacy;
+  };
+  for (const char* mode : {"sound", "paper"}) {
+    const auto made =
+        privacy::PrivateAttention::create(
+            {std::string(mode) == "paper" ? privacy::GuaranteeMode::paper : privacy::GuaranteeMode::sound,
+             privacy::NoiseKind::gaussian, 3, 1, 4, 1e-6, 0.5})
+            .value();
+    const auto noise = std::get<privacy::GaussianNoise>(made.whole_history().mechanism);
+    const double holds = privacy::gaussian_epsilon(noise.noise_multiplier, 1e-6).value();
+    EXPECT_GT(holds, 4.6) << mode;
+    const auto sheet = page(std::string("gaussian-") + mode, mode, "gaussian");
+    EXPECT_NEAR(sheet.epsilon_query.value(), holds, 1e-6) << mode;
+    EXPECT_THAT(sheet.mechanism, HasSubstr(fmt::format("{:.4g} for the whole history", holds)));
+    EXPECT_THAT(sheet.mechanism, HasSubstr("(asked for: 4) at delta 1e-06"));
+  }
+  EXPECT_GT(page("laplace", "sound", "laplace").epsilon_query.value(), 4.6);
 }
 
 TEST(PublicCategories, AreAllThatFreeQueriesRead) {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "eval/experiments/experiment.h"
 #include "eval/training_run.h"
 #include "fl/tiny_news.h"
@@ -46,11 +47,17 @@ TEST_F(ServingExperiment, WritesEveryRowWithItsTrueEpsilonAndGoesOnWhereItStoppe
   for (const auto& event : events) {
     EXPECT_EQ(event.at("quick"), true);
     const bool noisy = !event.at("epsilon_asked").is_null();
-    EXPECT_EQ(event.at("epsilon").is_number(), noisy) << event.dump();
+    EXPECT_EQ(event.at("epsilon_answer").is_number(), noisy) << event.dump();
     if (noisy) {
-      EXPECT_GE(event.at("epsilon").get<double>(), 0.999 * event.at("epsilon_asked").get<double>());
+      EXPECT_GE(event.at("epsilon_answer").get<double>(), 0.999 * event.at("epsilon_asked").get<double>());
     }
+    EXPECT_TRUE(event.at("epsilon").is_null())
+        << "the vectors were trained on the same readers, without noise";
   }
+  EXPECT_NE(read_file(request.out / "serving-epsilon.csv", 1 << 20)->find("average-user,0,0,0,0,none,0"),
+            std::string::npos);
+  EXPECT_NE(read_file(request.out / "report.html", 1 << 22)->find("no ε, so none holds for any row"),
+            std::string::npos);
   EXPECT_EQ(events[0].at("mechanism"), "average-user");
   EXPECT_EQ(events[1].at("mechanism"), "non-private");
 
@@ -62,6 +69,31 @@ TEST_F(ServingExperiment, WritesEveryRowWithItsTrueEpsilonAndGoesOnWhereItStoppe
   ASSERT_TRUE(run_experiment(*entry, request));
   EXPECT_EQ(fs::last_write_time(rows), written);
   EXPECT_EQ(events, before);
+}
+
+TEST_F(ServingExperiment, AddsWhatTrainingAndDemandToldToEveryAnswer) {
+  // As if the training had kept this budget.
+  ASSERT_TRUE(write_file_atomically(request.run / "privacy.json",
+                                    R"({"epsilon":4,"delta":1e-6,"unit":"user","adjacency":"replace-one"})"));
+  request.assignments.push_back("demand_epsilon=0.5");
+  ASSERT_TRUE(run_experiment(*find_experiment("serving-epsilon").value(), request));
+  bool seen_vdp = false;
+  for (const auto& event : events) {
+    const std::string mechanism = event.at("mechanism");
+    if (event.at("epsilon_answer").is_null()) {
+      EXPECT_TRUE(event.at("epsilon").is_null()) << event.dump();
+      continue;
+    }
+    const double demand = mechanism == "vdp-paper" ? 0 : 0.5;
+    seen_vdp = seen_vdp || mechanism == "vdp-paper";
+    EXPECT_NEAR(event.at("epsilon").get<double>(), 4 + demand + event.at("epsilon_answer").get<double>(),
+                1e-12)
+        << event.dump();
+    EXPECT_GE(event.at("delta").get<double>(), 1e-6);
+  }
+  EXPECT_TRUE(seen_vdp);
+  EXPECT_EQ(events[0].at("mechanism"), "average-user");
+  EXPECT_EQ(events[0].at("epsilon"), 4.5) << "an average that followed the demand tells about its readers";
 }
 
 TEST_F(ServingExperiment, RefusesWrongSettingsAndUnknownNames) {

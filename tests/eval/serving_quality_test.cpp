@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "eval/experiments/serving/serving_report.h"
 #include "eval/impression_evaluator.h"
 #include "fl/tiny_news.h"
@@ -73,7 +74,7 @@ TEST(ServingQuality, ReadItemsAreNotShownAgain) {
 }
 
 ServingRow some_row(double epsilon) {
-  ServingRow row{{"prototypes-response", 16, epsilon}, {epsilon, 0, epsilon}, {}};
+  ServingRow row{{"prototypes-response", 16, epsilon}, {epsilon, 0, epsilon}, std::nullopt, 1e-6, {}};
   for (const std::string& measure : measure_names()) row.measures[measure] = {0.5, 0.01};
   row.measures["auc_share"].error = NAN;
   return row;
@@ -87,6 +88,34 @@ TEST(ServingRow, IsTheSameAfterItWaitedInAFile) {
   EXPECT_DOUBLE_EQ(again->measures.at("auc").value, 0.5);
   EXPECT_TRUE(std::isnan(again->measures.at("auc_share").error));
   EXPECT_NE(key_of(some_row(5).choice), key_of(row.choice));
+  EXPECT_EQ(again->privacy.epsilon, 2);
+  EXPECT_FALSE(again->true_epsilon);
+  EXPECT_EQ(again->true_delta, 1e-6);
+  ServingRow private_training = row;
+  private_training.true_epsilon = 7;
+  EXPECT_EQ(row_of(to_json(private_training))->true_epsilon, 7);
+}
+
+TEST(ToldBefore, IsWhatTheRunsOwnPageSays) {
+  const TempFolder run;
+  const auto told = [&](const char* page) {
+    EXPECT_TRUE(write_file_atomically(run / "privacy.json", page));
+    return ToldBefore::of(run.path(), 0.5);
+  };
+  const auto nothing = ToldBefore::of(run.path(), 0.5);
+  ASSERT_TRUE(nothing);
+  EXPECT_FALSE(nothing->training_epsilon) << "a run without a page was trained without privacy";
+  EXPECT_EQ(nothing->demand_epsilon, 0.5);
+  const auto sound = told(R"({"epsilon":4,"delta":1e-6,"unit":"user","adjacency":"replace-one"})");
+  ASSERT_TRUE(sound);
+  EXPECT_EQ(sound->training_epsilon, 4);
+  EXPECT_EQ(sound->training_delta, 1e-6);
+  EXPECT_FALSE(
+      told(R"({"epsilon":null,"delta":0,"unit":"user","adjacency":"replace-one"})")->training_epsilon);
+  EXPECT_FALSE(told(R"({"epsilon":4,"delta":0,"unit":"click","adjacency":"replace-one"})")->training_epsilon)
+      << "a click is not a reader";
+  EXPECT_FALSE(told(R"({"epsilon":4})")) << "half a page says nothing";
+  EXPECT_FALSE(told("broken"));
 }
 
 TEST(ServingRows, QuickIsMarkedInEveryOutput) {

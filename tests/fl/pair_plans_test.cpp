@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "fl/pair_spectrum.h"
 #include "privacy/accounting/account.h"
+#include "privacy/accounting/gaussian_exact.h"
 #include "secagg/vectors/update_encoding.h"
 #include "test_paths.h"
 
@@ -105,6 +106,18 @@ TEST(TwoPrivateSums, OneUserReplacedMovesASumByNoMoreThanWhatIsAccounted) {
   EXPECT_LE(counts, 1);
   EXPECT_GT(counts, 0.99);
   EXPECT_LE(distance(sums.plans.pairs, pair_shares(few, 30), pair_shares({}, 30)), 1);
+}
+
+TEST(TwoPrivateSums, HaveTheNoiseOfTheExactGaussianWithinTwoPercent) {
+  for (const double epsilon : {0.5, 4.0, 20.0}) {
+    const auto sums = calibrated(epsilon);
+    const double counts = sums.plans.counts.settings().noise_multiplier,
+                 pairs = sums.plans.pairs.settings().noise_multiplier;
+    const double together = 1 / std::sqrt(1 / (counts * counts) + 1 / (pairs * pairs));
+    const double exact = privacy::gaussian_noise_for(epsilon, budget(epsilon).delta).value();
+    EXPECT_LT(together / exact, 1.02) << epsilon;
+    EXPECT_GT(together / exact, 1) << epsilon;
+  }
 }
 
 TEST(TwoPrivateSums, RefusesToRunWithoutABudgetOrWithOneThatNothingReaches) {

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
+#include "privacy/accounting/account.h"
 #include "test_paths.h"
 
 namespace sotto::fl {
@@ -67,6 +69,66 @@ TEST(PrivateTraining, SaysNoneWhereNothingHoldsAgainstTheServer) {
       << "the page says why, and what to do";
   const auto enough = PrivateTraining::calibrate(budget(4, "server"), shape).value();
   EXPECT_EQ(privacy::to_text(enough.datasheet("test")).find("against=server"), std::string::npos);
+}
+
+// The plans that recipes make by default: rounds and cohorts as they bind them, users as of usual data sets.
+struct DefaultPlan {
+  const char* recipe;
+  TrainingShape shape;
+  double clip_quantile;
+};
+const DefaultPlan default_plans[] = {
+    {"sotto", {200, 20'000, 10'000, 30}, 0},
+    {"fednewsrec, privaterec, dp-fedrec", {1'000'000, 50'000, 50, 100}, 0},
+    {"efficient-fedrec", {400'000, 10'000, 50, 100}, 0},
+    {"dp-privrec", {20'000, 4'800, 100, 100}, 0.5},
+};
+
+// Of the Gaussian mechanism itself, drawn the same way, at the same δ.
+double exact_gaussian_noise(double epsilon, double delta, const TrainingShape& shape, bool server,
+                            std::uint64_t cap) {
+  return privacy::smallest_noise(
+             epsilon,
+             [&](double noise) -> Result<double> {
+               privacy::PrivacyEvent event{privacy::GaussianNoise{noise}, privacy::Adjacency::replace_one,
+                                           privacy::Unit::user};
+               event.count = server ? std::min(cap, shape.rounds) : shape.rounds;
+               if (!server)
+                 event.sampling = privacy::SamplingWithoutReplacement{shape.cohort, shape.population};
+               SOTTO_TRY(const auto holds, privacy::account_best({&event, 1}, delta,
+                                                                 server ? privacy::Adversary::server
+                                                                        : privacy::Adversary::published));
+               return holds.epsilon;
+             })
+      .value();
+}
+
+TEST(PrivateTraining, EveryDefaultPlanHasTheNoiseOfTheExactGaussianWithinTwoPercent) {
+  for (const DefaultPlan& plan : default_plans) {
+    for (const char* against : {"published", "server"}) {
+      PrivateTrainingSettings settings = budget(8, against);
+      settings.clip_quantile = plan.clip_quantile;
+      const auto training = PrivateTraining::calibrate(settings, plan.shape).value();
+      const double exact =
+          exact_gaussian_noise(8, settings.delta, plan.shape, settings.against == "server",
+                               static_cast<std::uint64_t>(training.accounted.participations));
+      const double ratio = training.plan.settings().noise_multiplier / exact;
+      EXPECT_LT(ratio, 1.02) << plan.recipe << ", " << against;
+      EXPECT_GT(ratio, 0.999) << plan.recipe << ", " << against << ": less noise than Gaussian noise needs";
+    }
+  }
+}
+
+// A cap chosen without looking at ε let no answer exceed 7.113.
+TEST(PrivateTraining, ALargeBudgetIsSpentToo) {
+  double last = std::numeric_limits<double>::infinity();
+  for (const double epsilon : {5.0, 10.0, 20.0}) {
+    const auto training = PrivateTraining::calibrate(budget(epsilon), shape).value();
+    EXPECT_LE(training.guarantee.published.epsilon, epsilon);
+    EXPECT_GT(training.guarantee.published.epsilon, 0.99 * epsilon);
+    EXPECT_LT(training.plan.settings().noise_multiplier, last) << epsilon;
+    last = training.plan.settings().noise_multiplier;
+  }
 }
 
 TEST(PrivateTraining, RefusesToRunWithoutABudget) {

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "privacy/accounting/account.h"
 #include "privacy/accounting/claims.h"
+#include "privacy/accounting/datasheet.h"
 
 namespace sotto::privacy {
 namespace {
@@ -33,10 +36,11 @@ TEST(PaperClaims, NameEveryPaperWithThreeReasons) {
   const auto claims = paper_claims();
   ASSERT_TRUE(claims) << claims.error().message;
   for (const auto* paper : {"FedNewsRec", "Efficient-FedRec", "PrivateRec", "DP-PrivRec"}) {
-    EXPECT_TRUE(std::any_of(claims->begin(), claims->end(), [&](const Claim& c) { return c.paper == paper; }))
-        << paper;
+    EXPECT_TRUE(std::any_of(claims->begin(), claims->end(), [&](const Claim& c) {
+      return c.system == paper;
+    })) << paper;
   }
-  for (const auto& claim : *claims) EXPECT_EQ(claim.why.size(), 3U) << claim.paper;
+  for (const auto& claim : *claims) EXPECT_EQ(claim.why.size(), 3U) << claim.system;
 }
 
 TEST(PaperClaims, FedNewsRecCostsMillions) {
@@ -45,6 +49,38 @@ TEST(PaperClaims, FedNewsRecCostsMillions) {
   const auto& claim = claims->front();
   EXPECT_NEAR(*claim.claimed_epsilon, 2.0 / 3, 1e-12);
   EXPECT_GT(*claim.true_epsilon, 1e6);
+}
+
+TEST(OwnClaims, EveryRecipeWithNoiseStandsBesideThePapersAndKeepsItsBudget) {
+  const auto claims = own_claims();
+  ASSERT_TRUE(claims) << claims.error().message;
+  std::string names;
+  for (const Claim& claim : *claims) {
+    names += claim.system + "\n";
+    EXPECT_EQ(claim.why.size(), 3U) << claim.system;
+    if (!claim.claimed_epsilon) continue;
+    ASSERT_TRUE(claim.true_epsilon) << claim.system;
+    EXPECT_LE(*claim.true_epsilon, *claim.claimed_epsilon) << claim.system;
+    EXPECT_GT(*claim.true_epsilon, 0.99 * *claim.claimed_epsilon) << "no noise is wasted: " << claim.system;
+  }
+  for (const char* recipe :
+       {"sotto", "fednewsrec", "efficient-fedrec", "privaterec", "dp-fedrec", "dp-privrec", "dp-svd"})
+    EXPECT_NE(names.find(recipe), std::string::npos) << recipe;
+}
+
+// At a cap that did not follow from ε the published answer could never exceed 7.113.
+TEST(ParticipationCap, GrowsWithEpsilonAndIsNeverInTheWay) {
+  const SamplingWithoutReplacement cohorts{50, 20'000};
+  std::uint64_t last = 0;
+  for (const double epsilon : {1.0, 10.0, 20.0}) {
+    const std::uint64_t cap = participation_cap_for(epsilon, 1e-6, Adversary::published, cohorts, 1000);
+    EXPECT_GT(cap, last);
+    EXPECT_LE((1 + std::exp(epsilon)) * 20'000 * chance_above_cap(1000, 0.0025, cap), 1e-9);
+    EXPECT_GT((1 + std::exp(epsilon)) * 20'000 * chance_above_cap(1000, 0.0025, cap - 1), 1e-9);
+    last = cap;
+  }
+  EXPECT_LT(participation_cap_for(20, 1e-6, Adversary::server, cohorts, 1000), last);
+  EXPECT_EQ(participation_cap_for(1e6, 1e-6, Adversary::published, cohorts, 1000), 1000U);
 }
 
 }  // namespace

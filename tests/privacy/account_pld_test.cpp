@@ -199,7 +199,7 @@ TEST(PldAccountant, ApproximateEventsSpendTheirDelta) {
 }
 
 TEST(PldAccountant, RefusesWhatHasNoDominatingPair) {
-  const PrivacyEvent event{SkellamNoise{100, 3, 2}, Adjacency::add_remove, Unit::user, NoSampling{}, 1};
+  const PrivacyEvent event{ConcentratedDp{0.1}, Adjacency::add_remove, Unit::user, NoSampling{}, 1};
   const auto answer = pld_epsilon(Events{event}, 1e-6);
   ASSERT_FALSE(answer);
   EXPECT_NE(answer.error().message.find("method rdp"), std::string::npos);

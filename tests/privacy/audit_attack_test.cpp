@@ -53,13 +53,13 @@ TEST(AuditCatalogue, NamesEveryAuditOnce) {
 
 TEST(AuditCatalogue, SelectsByNameAndSuggestsTheNearest) {
   const std::vector<std::string> names{"response", "laplace", "laplace"};
-  const auto selected = select_audits(names);
+  const auto selected = select_audits(audit_catalogue(), names);
   ASSERT_TRUE(selected.has_value());
   ASSERT_EQ(selected->size(), 2U);
   EXPECT_EQ(selected->at(0).name, "laplace");
-  EXPECT_EQ(select_audits({})->size(), audit_catalogue().size());
+  EXPECT_EQ(select_audits(audit_catalogue(), {})->size(), audit_catalogue().size());
   const std::vector<std::string> wrong{"laplace", "gausian"};
-  const auto refused = select_audits(wrong);
+  const auto refused = select_audits(audit_catalogue(), wrong);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().kind, ErrorKind::bad_input);
   EXPECT_NE(refused.error().message.find("'gaussian'"), std::string::npos);
@@ -68,7 +68,7 @@ TEST(AuditCatalogue, SelectsByNameAndSuggestsTheNearest) {
 TEST(AuditCatalogue, RunsEachKindAndSharesTheChanceOfErrorAmongThem) {
   const AuditSettings settings{.samples = 5000};
   const std::vector<std::string> names{"response", "training-laplace", "history-from-attention"};
-  const std::vector<AuditEntry> entries = select_audits(names).value();
+  const std::vector<AuditEntry> entries = select_audits(audit_catalogue(), names).value();
   const auto alone = run_audit(entries[0], settings, 1), together = run_audit(entries[0], settings, 1000);
   EXPECT_GT(std::get<AuditFinding>(*alone).epsilon, std::get<AuditFinding>(*together).epsilon);
   EXPECT_TRUE(std::holds_alternative<OneRunFinding>(*run_audit(entries[1], settings, 3)));

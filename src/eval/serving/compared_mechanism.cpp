@@ -88,16 +88,7 @@ class Served final : public ComparedMechanism {
 
   Result<Rows> serve(const Rows& user_vectors, const Rows& readers, std::uint64_t seed) const override {
     const Rows& shown = space_ == Space::model ? user_vectors : readers;
-    SOTTO_TRY(Rows rows,
-              draw_rows(shown.size(), vectors_->dimension, seed,
-                        [&](std::size_t i, std::span<float> out, privacy::DeviceRandom random) -> Status {
-                          SOTTO_TRY(const auto query, answer_of(*mechanism_, shown[i], random));
-                          SOTTO_TRY(const auto heard, privacy::estimate(table_, query, *vectors_));
-                          SOTTO_TRY(const auto ranked_by,
-                                    privacy::ranking_vector(heard, *vectors_, mechanism_->average_share()));
-                          std::copy(ranked_by.begin(), ranked_by.end(), out.begin());
-                          return {};
-                        }));
+    SOTTO_TRY(Rows rows, served_vectors(table_, *mechanism_, *vectors_, shown, seed));
     return space_ == Space::model ? known_.space.readers(rows) : std::move(rows);
   }
 
@@ -201,8 +192,8 @@ std::vector<ComparedEntry> compared_mechanisms(privacy::ServingMechanisms served
   };
   std::vector<ComparedEntry> table = {
       {"average-user", "public average user", {}, {}, average_user, false},
-      {"non-private", "true user vector", {}, {}, exact, false},
-      {"vdp-paper", "noisy user vector (VDP)", {0}, {0}, vdp},
+      {"non-private", "true user vector", {}, {}, exact, false, false},
+      {"vdp-paper", "noisy user vector (VDP)", {0}, {0}, vdp, true, false},
       {"coefficients-paper",
        "PrivateRec as printed",
        {3, 5},
@@ -293,6 +284,19 @@ Result<AnswerPrivacy> privacy_of(const std::optional<privacy::PrivacyEvent>& eve
     return failed("no epsilon is known here for {}", privacy::describe(event->mechanism));
   }
   return privacy;
+}
+
+Result<Rows> served_vectors(privacy::ServingMechanisms table, const privacy::ServingMechanism& mechanism,
+                            const privacy::PublicVectors& vectors, const Rows& users, std::uint64_t seed) {
+  return draw_rows(users.size(), vectors.dimension, seed,
+                   [&](std::size_t i, std::span<float> out, privacy::DeviceRandom random) -> Status {
+                     SOTTO_TRY(const auto query, answer_of(mechanism, users[i], random));
+                     SOTTO_TRY(const auto heard, privacy::estimate(table, query, vectors));
+                     SOTTO_TRY(const auto ranked_by,
+                               privacy::ranking_vector(heard, vectors, mechanism.average_share()));
+                     std::copy(ranked_by.begin(), ranked_by.end(), out.begin());
+                     return {};
+                   });
 }
 
 privacy::MechanismSettings settings_for(double epsilon) {

@@ -52,7 +52,8 @@ struct ComparedEntry {
   std::function<Result<std::unique_ptr<ComparedMechanism>>(const MechanismChoice& choice,
                                                            const PublicKnowledge& known, std::uint64_t seed)>
       make;
-  bool is_noisy = true;  // its answers are drawn
+  bool is_noisy = true;      // its answers are drawn
+  bool reads_demand = true;  // built from the simulated readers, who follow the released demand
 };
 
 // In the order of the table. served: the mechanisms that devices and servers share.
@@ -74,6 +75,11 @@ Result<Rows> draw_rows(std::size_t rows, std::size_t width, std::uint64_t seed, 
 // What an event says in the numbers of a table; asked for `claimed`. Gaussian noise is given at
 // gaussian_delta.
 Result<AnswerPrivacy> privacy_of(const std::optional<privacy::PrivacyEvent>& event, double claimed);
+
+// What a server ranks by that hears one answer of every reader: draw, wire form and estimate as the table has
+// them. users: vectors of the space that the public vectors are of.
+Result<Rows> served_vectors(privacy::ServingMechanisms table, const privacy::ServingMechanism& mechanism,
+                            const privacy::PublicVectors& vectors, const Rows& users, std::uint64_t seed);
 
 // Settings with this ε; infinity: none, and answers are exact.
 privacy::MechanismSettings settings_for(double epsilon);

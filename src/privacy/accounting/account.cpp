@@ -5,6 +5,8 @@
 #include <string>
 
 #include "privacy/accounting/composition_rules.h"
+#include "privacy/accounting/datasheet.h"
+#include "privacy/accounting/dominating_gaussian.h"
 #include "privacy/accounting/gaussian_exact.h"
 #include "privacy/accounting/log_math.h"
 #include "privacy/accounting/rdp_accountant.h"
@@ -15,6 +17,12 @@ namespace sotto::privacy {
 namespace {
 
 bool is_sampled(const PrivacyEvent& event) { return !std::holds_alternative<NoSampling>(event.sampling); }
+
+// Accounted for by Gaussian noise that is less private: an upper bound is one, a lower bound is none.
+bool is_dominated(const PrivacyEvent& event) {
+  return !std::holds_alternative<GaussianNoise>(event.mechanism) &&
+         dominating_gaussian(event.mechanism).has_value();
+}
 
 std::string sampling_in_words(std::span<const PrivacyEvent> events) {
   std::vector<std::string> words;
@@ -38,9 +46,11 @@ std::string citation(const PrivacyEvent& event, Method method) {
                  "2022"
                : "without replacement: Wang, Balle, Kasiviswanathan 2019, Theorem 9";
   }
-  if (std::holds_alternative<SkellamNoise>(event.mechanism)) return "Skellam: Agarwal, Kairouz, Liu 2021";
-  if (std::holds_alternative<DiscreteGaussianNoise>(event.mechanism)) {
-    return "discrete Gaussian: Canonne, Kamath, Steinke 2020; sums: Kairouz, Liu, Steinke 2021";
+  if (method == Method::rdp || method == Method::rdp_classical) {
+    if (std::holds_alternative<SkellamNoise>(event.mechanism)) return "Skellam: Agarwal, Kairouz, Liu 2021";
+    if (std::holds_alternative<DiscreteGaussianNoise>(event.mechanism)) {
+      return "discrete Gaussian: Canonne, Kamath, Steinke 2020; sums: Kairouz, Liu, Steinke 2021";
+    }
   }
   return describe(event.mechanism);
 }
@@ -48,9 +58,11 @@ std::string citation(const PrivacyEvent& event, Method method) {
 Result<double> analytic_epsilon(std::span<const PrivacyEvent> events, double delta) {
   double inverse_squares = 0;
   for (const auto& event : events) {
-    const auto* gaussian = std::get_if<GaussianNoise>(&event.mechanism);
-    if (gaussian == nullptr || is_sampled(event)) {
-      return bad_input("the closed form covers unsampled Gaussian noise only: use method pld or rdp");
+    const auto gaussian = dominating_gaussian(event.mechanism);
+    if (!gaussian || is_sampled(event)) {
+      return bad_input(
+          "the closed form covers unsampled Gaussian noise, and grid noise that it dominates: use method pld "
+          "or rdp");
     }
     inverse_squares +=
         static_cast<double>(event.count) / (gaussian->noise_multiplier * gaussian->noise_multiplier);
@@ -106,7 +118,10 @@ Result<Guarantee> account(std::span<const PrivacyEvent> events, double delta, Me
     case Method::pld: {
       SOTTO_TRY(const PldAnswer answer, pld_epsilon(events, delta, target));
       guarantee.epsilon = answer.upper;
-      if (target.with_lower_bound && total_variation_of(events) == 0) guarantee.epsilon_lower = answer.lower;
+      if (target.with_lower_bound && total_variation_of(events) == 0 &&
+          std::none_of(events.begin(), events.end(), is_dominated)) {
+        guarantee.epsilon_lower = answer.lower;
+      }
       guarantee.notes.push_back(fmt::format("lattice step {:.3g}", answer.step));
       break;
     }
@@ -121,22 +136,28 @@ Result<Guarantee> account(std::span<const PrivacyEvent> events, double delta, Me
       break;
     }
   }
-  for (const auto& event : events) {
-    std::string note = citation(event, method);
+  const auto add_note = [&](std::string note) {
     if (std::find(guarantee.notes.begin(), guarantee.notes.end(), note) == guarantee.notes.end()) {
       guarantee.notes.push_back(std::move(note));
+    }
+  };
+  for (const auto& event : events) {
+    add_note(citation(event, method));
+    if ((method == Method::pld || method == Method::analytic_gaussian) && is_dominated(event)) {
+      add_note(fmt::format("grid noise dominated by Gaussian noise, multiplier {:.6g}",
+                           dominating_gaussian(event.mechanism)->noise_multiplier));
     }
   }
   return guarantee;
 }
 
 Result<Guarantee> account_best(std::span<const PrivacyEvent> events, double delta, Adversary adversary) {
-  // RDP covers every event; if it errs, so does the plan.
+  // RDP covers every event; if it errs, so does the plan. Where the closed form applies it is exact for the
+  // pairs that loss distributions would compose, so these cannot do better.
   SOTTO_TRY(Guarantee best, account(events, delta, Method::rdp, adversary));
-  for (const Method method : {Method::pld, Method::analytic_gaussian}) {
-    auto other = account(events, delta, method, adversary);
-    if (other && other->epsilon < best.epsilon) best = std::move(*other);
-  }
+  auto other = account(events, delta, Method::analytic_gaussian, adversary);
+  if (!other) other = account(events, delta, Method::pld, adversary);
+  if (other && other->epsilon < best.epsilon) best = std::move(*other);
   return best;
 }
 
@@ -164,6 +185,25 @@ Result<double> smallest_noise(double epsilon, const EpsilonOfNoise& epsilon_of) 
   while (high > low * (1 + tolerance)) {
     const double middle = std::sqrt(low * high);
     (enough(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+std::uint64_t participation_cap_for(double epsilon, double delta, Adversary against,
+                                    const SamplingWithoutReplacement& cohorts, std::uint64_t rounds) {
+  double chance = delta / 1000;
+  if (against == Adversary::published)
+    chance /= (1 + std::exp(epsilon)) * static_cast<double>(cohorts.population);
+  if (chance < 1e-300) return rounds;  // a tail that small is not computed
+  const double rate = participation_rate(cohorts);
+  std::uint64_t low = 1, high = std::max<std::uint64_t>(rounds, 1);  // nobody exceeds the number of rounds
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (chance_above_cap(rounds, rate, middle) <= chance) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
   }
   return high;
 }

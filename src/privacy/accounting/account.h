@@ -29,4 +29,11 @@ using EpsilonOfNoise = std::function<Result<double>(double noise)>;
 
 Result<double> smallest_noise(double epsilon, const EpsilonOfNoise& epsilon_of);
 
+// How often one unit may take part, so that hardly anybody is ever turned away. Whoever is disturbs the
+// sampling that a published ε counts on, which costs (1 + e^ε) times the chance, for all units, in δ: the cap
+// follows from ε, or ε could never exceed what the cap leaves room for. Against the server a cap costs noise
+// and disturbs nothing.
+std::uint64_t participation_cap_for(double epsilon, double delta, Adversary against,
+                                    const SamplingWithoutReplacement& cohorts, std::uint64_t rounds);
+
 }  // namespace sotto::privacy

@@ -165,6 +165,121 @@ Result<std::vector<Claim>> paper_claims() {
 
 namespace {
 
+// Sums in grid steps, as an encoding of 18 bits or more makes them: the grid hardly matters.
+constexpr double grid_sensitivity = 1000;
+
+SkellamNoise grid_noise(double noise_multiplier) {
+  const double sigma = noise_multiplier * grid_sensitivity;
+  return {sigma * sigma, grid_sensitivity * grid_sensitivity, grid_sensitivity};
+}
+
+// Cohorts drawn without replacement, the budget kept for what is published (against=published, the default).
+Result<std::vector<Claim>> own_rounds(const char* recipes, SamplingWithoutReplacement cohorts,
+                                      std::uint64_t rounds) {
+  TrainingExposure exposure;
+  exposure.adjacency = Adjacency::replace_one;
+  exposure.sampling = cohorts;
+  exposure.rounds = rounds;
+  exposure.participation_cap =
+      participation_cap_for(own_budget, claim_delta, Adversary::published, cohorts, rounds);
+  TwoAdversaries holds;
+  SOTTO_TRY(const double noise, smallest_noise(own_budget, [&](double candidate) -> Result<double> {
+              exposure.mechanism = grid_noise(candidate);
+              SOTTO_TRY(const auto tried, account_training(exposure, claim_delta));
+              if (tried.published.epsilon <= own_budget) holds = tried;
+              return tried.published.epsilon;
+            }));
+  const std::string release = fmt::format("training, {} rounds of {} of {} users, asked for ε {:g}", rounds,
+                                          cohorts.cohort, cohorts.population, own_budget);
+  const std::optional<double> server =
+      std::isfinite(holds.server.epsilon) ? std::optional(holds.server.epsilon) : std::nullopt;
+  const std::string accounted = fmt::format(
+      "Skellam shares in a secure sum, {:.4g} times the sensitivity of a whole user's update.", noise);
+  return std::vector<Claim>{
+      Claim{recipes,
+            release + ": what is published",
+            own_budget,
+            holds.published.epsilon,
+            claim_delta,
+            Unit::user,
+            Adversary::published,
+            {accounted,
+             fmt::format("Accounted by {}, the draw of the cohorts included.", name(holds.published.method)),
+             "One user is replaced, with everything the user ever does in training."}},
+      Claim{recipes,
+            release + ": what the server sees",
+            std::nullopt,
+            server,
+            claim_delta,
+            Unit::user,
+            Adversary::server,
+            {accounted,
+             fmt::format("The server sees the cohorts; devices take part at most {} times.",
+                         std::min(exposure.participation_cap, rounds)),
+             "against=server keeps the budget for this number instead."}}};
+}
+
+Result<Claim> own_sums() {
+  constexpr double counts_over_pairs = 4;  // choose_noise with 4,000 training users or more
+  Guarantee holds;
+  SOTTO_TRY(const double noise, smallest_noise(own_budget, [&](double candidate) -> Result<double> {
+              const auto release = [](double multiplier) {
+                return PrivacyEvent{grid_noise(multiplier), Adjacency::replace_one, Unit::user};
+              };
+              const std::array both = {release(counts_over_pairs * candidate), release(candidate)};
+              SOTTO_TRY(auto tried, account_best(both, claim_delta, Adversary::server));
+              if (tried.epsilon <= own_budget) holds = tried;
+              return tried.epsilon;
+            }));
+  return Claim{
+      "Sotto: dp-svd",
+      fmt::format("two sums over everybody, asked for ε {:g}", own_budget),
+      own_budget,
+      holds.epsilon,
+      claim_delta,
+      Unit::user,
+      Adversary::server,
+      {fmt::format("Skellam shares, {:.4g} times the sensitivity on pairs, {:g} times that on counts.", noise,
+                   counts_over_pairs),
+       fmt::format("Both releases are composed before anything is converted, by {}.", name(holds.method)),
+       "Nobody is sampled: the same number holds for what is published."}};
+}
+
+Claim own_answer() {
+  return Claim{
+      "Sotto: sotto, sotto serve",
+      fmt::format("one answer, one of K public prototypes, asked for ε {:g}", own_budget),
+      own_budget,
+      own_budget,
+      0,
+      Unit::user,
+      Adversary::server,
+      {"k-ary randomised response: ε holds for the whole history, whatever the prototypes.",
+       "Answers compose; the device's ledger charges each before it is sent.",
+       "Prototypes come from the items alone, unless the demand was released, which is charged too."}};
+}
+
+}  // namespace
+
+Result<std::vector<Claim>> own_claims() {
+  std::vector<Claim> claims;
+  const auto add = [&](Result<std::vector<Claim>> more) -> Status {
+    if (!more) return tl::unexpected(std::move(more).error());
+    for (auto& claim : *more) claims.push_back(std::move(claim));
+    return {};
+  };
+  SOTTO_CHECK(add(own_rounds("Sotto: sotto", {10'000, 20'000}, 30)));
+  SOTTO_CHECK(add(
+      own_rounds("Sotto: fednewsrec, efficient-fedrec, privaterec, dp-fedrec (sound)", {50, 20'000}, 100)));
+  SOTTO_CHECK(add(own_rounds("Sotto: dp-privrec (sound)", {100, 4'800}, 100)));
+  SOTTO_TRY(Claim sums, own_sums());
+  claims.push_back(std::move(sums));
+  claims.push_back(own_answer());
+  return claims;
+}
+
+namespace {
+
 struct PrintedRow {
   std::uint64_t cohort;
   std::array<double, 3> epsilon;

@@ -1,6 +1,6 @@
 #pragma once
-// What the papers claim, what holds for their default settings, and why. Every number is computed here from
-// those settings.
+// What the papers and our own recipes claim, what holds for their default settings, and why. Every number is
+// computed here from those settings.
 
 #include <cstdint>
 #include <optional>
@@ -12,9 +12,9 @@
 namespace sotto::privacy {
 
 struct Claim {
-  std::string paper;
+  std::string system;                     // a paper, or our recipes
   std::string release;                    // which of its releases
-  std::optional<double> claimed_epsilon;  // empty: the paper claims no DP
+  std::optional<double> claimed_epsilon;  // of the paper, or the budget asked for; empty: no DP is claimed
   std::optional<double> true_epsilon;     // empty: nothing holds
   double delta = 0;                       // of true_epsilon
   Unit unit = Unit::user;
@@ -23,6 +23,9 @@ struct Claim {
 };
 
 Result<std::vector<Claim>> paper_claims();
+// The recipes of this library in sound mode, asked for own_budget and trained by as many users as named.
+Result<std::vector<Claim>> own_claims();
+inline constexpr double own_budget = 8;
 
 // The privacy tables of DP-PrivRec (Tables 3 and 4), reproduced, and what a correct composition gives
 // instead.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "privacy/accounting/dominating_gaussian.h"
 #include "privacy/accounting/log_math.h"
 #include "privacy/accounting/rdp_curves.h"
 
@@ -125,7 +126,7 @@ LossPair sampled_without_replacement(const LossPair& pair, double rate) {
 }
 
 Result<LossPair> unsampled_pair(const Mechanism& mechanism) {
-  if (const auto* m = std::get_if<GaussianNoise>(&mechanism)) return gaussian_pair(m->noise_multiplier);
+  if (const auto gaussian = dominating_gaussian(mechanism)) return gaussian_pair(gaussian->noise_multiplier);
   if (const auto* m = std::get_if<LaplaceNoise>(&mechanism)) return laplace_pair(m->scale);
   if (const auto* m = std::get_if<RandomisedResponse>(&mechanism)) {
     return randomised_response_pair(m->epsilon, static_cast<double>(m->categories));

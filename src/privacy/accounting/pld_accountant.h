@@ -28,7 +28,8 @@ struct PldAnswer {
 };
 
 // ε at δ. Events need a dominating pair (dominating_pairs says which) and one adjacency and unit. Samplers'
-// total variation is charged to the upper bound; the lower bound is that of the stated laws.
+// total variation is charged to the upper bound; the lower bound is that of the pairs, which are those of the
+// stated laws unless dominating_gaussian stands for them.
 Result<PldAnswer> pld_epsilon(std::span<const PrivacyEvent> events, double delta,
                               const PldTarget& target = {});
 

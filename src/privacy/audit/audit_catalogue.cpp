@@ -3,17 +3,17 @@
 #include <algorithm>
 
 #include "base/settings.h"
-#include "privacy/audit/mechanism_subjects.h"
 
 namespace sotto::privacy {
 
-namespace {
-
-std::vector<AuditEntry> collect() {
+std::vector<AuditEntry> audit_catalogue(std::span<const MechanismEntry> further) {
   std::vector<AuditEntry> entries;
   std::uint32_t index = 0;
-  for (const MechanismEntry& entry : audited_mechanisms()) {
-    entries.push_back({AuditKind::mechanism, entry.name, entry.summary, entry.papers_claim, index++});
+  for (const auto& table : {audited_mechanisms(), further}) {
+    for (const MechanismEntry& entry : table) {
+      entries.push_back(
+          {AuditKind::mechanism, entry.name, entry.summary, entry.papers_claim, index++, entry.make});
+    }
   }
   index = 0;
   for (const TrainingEntry& entry : audited_trainings()) {
@@ -26,15 +26,8 @@ std::vector<AuditEntry> collect() {
   return entries;
 }
 
-}  // namespace
-
-const std::vector<AuditEntry>& audit_catalogue() {
-  static const std::vector<AuditEntry> entries = collect();
-  return entries;
-}
-
-Result<std::vector<AuditEntry>> select_audits(std::span<const std::string> names) {
-  const auto& all = audit_catalogue();
+Result<std::vector<AuditEntry>> select_audits(const std::vector<AuditEntry>& all,
+                                              std::span<const std::string> names) {
   if (names.empty()) return all;
   for (const std::string& name : names) {
     if (std::any_of(all.begin(), all.end(), [&](const AuditEntry& entry) { return entry.name == name; }))
@@ -66,7 +59,7 @@ Result<AuditReport> run_audit(const AuditEntry& entry, const AuditSettings& sett
   const double failure = (1 - settings.confidence) / static_cast<double>(std::max<std::size_t>(1, together));
   switch (entry.kind) {
     case AuditKind::mechanism: {
-      SOTTO_TRY(const AuditedMechanism mechanism, audited_mechanisms()[entry.index].make());
+      SOTTO_TRY(const AuditedMechanism mechanism, entry.make());
       SOTTO_TRY(const AuditFinding finding,
                 audit_mechanism(mechanism, {settings.samples, settings.seed, entry.index, failure}));
       return AuditReport(finding);

@@ -1,7 +1,9 @@
 #pragma once
-// The front door of the audit: every audit and attack by name.
+// The front door of the audit: every audit and attack by name. Modules that stand above this one bring the
+// mechanisms that they run (secagg/vectors/audited_sums.h); the command puts them together.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <variant>
@@ -9,6 +11,7 @@
 
 #include "privacy/audit/audited_mechanism.h"
 #include "privacy/audit/history_recovery.h"
+#include "privacy/audit/mechanism_subjects.h"
 #include "privacy/audit/one_run_audit.h"
 
 namespace sotto::privacy {
@@ -19,15 +22,18 @@ struct AuditEntry {
   AuditKind kind;
   std::string name;
   std::string summary;
-  bool refutation_expected;  // a paper's wrong claim or a planted fault
-  std::uint32_t index;       // within the table of its kind
+  bool refutation_expected;                             // a paper's wrong claim or a planted fault
+  std::uint32_t index;                                  // within the table of its kind; addresses its draws
+  std::function<Result<AuditedMechanism>()> make = {};  // of a mechanism
 };
 
-const std::vector<AuditEntry>& audit_catalogue();
+// further: mechanisms of other modules, behind those of this one.
+std::vector<AuditEntry> audit_catalogue(std::span<const MechanismEntry> further = {});
 
 // The entries with these names, in the order of the catalogue, each once; all of them for no names. An
 // unknown name is an error that names the nearest.
-Result<std::vector<AuditEntry>> select_audits(std::span<const std::string> names);
+Result<std::vector<AuditEntry>> select_audits(const std::vector<AuditEntry>& catalogue,
+                                              std::span<const std::string> names);
 
 struct AuditSettings {
   std::uint64_t samples = 200'000;  // releases per neighbour in mechanism audits

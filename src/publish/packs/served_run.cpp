@@ -1,20 +1,17 @@
 #include "publish/packs/served_run.h"
 
 #include "device/wire/pack_codec.h"
-#include "fl/personal_model.h"
 #include "model/news/model_registry.h"
 #include "model/news/private_rec_model.h"
 #include "publish/article_encoder.h"
-#include "publish/codebook.h"
 #include "publish/rows.h"
+#include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
 #include "recipes/stored_run.h"
 
 namespace sotto::publish {
 
 namespace {
-
-constexpr std::uint64_t codebook_seed = 1;
 
 // The device's name for the user side of a model.
 Result<std::string> user_model_kind(const std::string& model) {
@@ -43,14 +40,6 @@ Result<device::PackTensor> tensor_of(std::string name, const Rows& rows, std::ui
                                          rows.values, device::NumberForm::f32);
 }
 
-// The model that all readers share, without what a recipe puts around it. Null: not made of two towers.
-model::NewsRecommender* shared_towers(model::RankingModel& model) {
-  if (const auto* mixtures = dynamic_cast<const model::PrivateRecModel*>(&model))
-    return &mixtures->backbone();
-  if (auto* personal = dynamic_cast<fl::PersonalModel*>(&model)) return &personal->shared();
-  return dynamic_cast<model::NewsRecommender*>(&model);
-}
-
 Result<device::PackUserModel> user_model_of(const recipes::TrainedNews& news,
                                             const model::NewsRecommender& towers) {
   device::PackUserModel made;
@@ -73,13 +62,9 @@ Result<Codebook> codebook_of(const recipes::TrainedNews& news, model::NewsRecomm
                              const data::Dataset& dataset, const ServedRunSettings& settings,
                              std::size_t basis) {
   torch::NoGradGuard no_grad;
-  const Rows items = encode_catalogue(towers, dataset.item_count());
-  ReaderSettings readers;
-  readers.demand_epsilon = settings.demand_epsilon;
-  SOTTO_TRY(const Rows vectors,
-            simulated_reader_vectors(towers, items, dataset, news.max_history, readers, codebook_seed));
-  SOTTO_TRY(const auto space, RankingSpace::of_items(items));
-  return make_codebook(space, vectors, static_cast<std::size_t>(settings.prototypes), basis, codebook_seed);
+  return served_codebook(
+      towers, encode_catalogue(towers, dataset.item_count()), dataset,
+      {static_cast<std::size_t>(settings.prototypes), basis, news.max_history, settings.demand_epsilon});
 }
 
 }  // namespace

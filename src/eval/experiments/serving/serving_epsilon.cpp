@@ -42,12 +42,18 @@ Status train_narrow_model(const ExperimentRequest& request, const data::Dataset&
   return {};
 }
 
-nlohmann::json fingerprint(const ExperimentRequest& request, const fs::path& run,
+nlohmann::json fingerprint(const ExperimentRequest& request, const fs::path& run, const ToldBefore& before,
                            const SettingsTable& table) {
   std::error_code ignored;
   const auto trained = fs::last_write_time(run / "best.sotto", ignored).time_since_epoch().count();
-  return {{"data", request.data.string()}, {"run", run.string()},    {"trained", trained},
-          {"settings", table.to_json()},   {"seeds", request.seeds}, {"quick", request.quick}};
+  return {{"data", request.data.string()},
+          {"run", run.string()},
+          {"trained", trained},
+          {"settings", table.to_json()},
+          {"seeds", request.seeds},
+          {"quick", request.quick},
+          {"training_epsilon",
+           before.training_epsilon ? nlohmann::json(*before.training_epsilon) : nlohmann::json(nullptr)}};
 }
 
 Result<std::vector<fs::path>> write_results(const fs::path& out, const std::vector<ServingRow>& rows,
@@ -86,13 +92,16 @@ Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
   if (request.run.empty() && !fs::exists(run / "result.json"))
     SOTTO_CHECK(train_narrow_model(request, dataset, run));
 
+  SOTTO_TRY(const ToldBefore before, ToldBefore::of(run, plan.scene.readers.demand_epsilon));
   SOTTO_TRY(const auto scene, load_scene(run, dataset, plan.scene, 1));
   SOTTO_TRY(const auto measured,
             ServingTable::create(dataset, scene,
                                  {.pool_queries = static_cast<std::size_t>(plan.pool_queries),
                                   .answer = static_cast<std::size_t>(plan.answer),
-                                  .seeds = request.seeds}));
-  SOTTO_TRY(auto finished, FinishedRows::open(request.out / "rows.jsonl", fingerprint(request, run, table)));
+                                  .seeds = request.seeds,
+                                  .told_before = before}));
+  SOTTO_TRY(auto finished,
+            FinishedRows::open(request.out / "rows.jsonl", fingerprint(request, run, before, table)));
   const auto choices = plan.choices(compared_mechanisms(), request.quick);
   std::vector<ServingRow> rows;
   ExperimentResult result;
@@ -125,7 +134,7 @@ Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
                            .readers = scene.readers.size(),
                            .answer = static_cast<std::size_t>(plan.answer),
                            .seeds = request.seeds,
-                           .demand_epsilon = plan.scene.readers.demand_epsilon,
+                           .told_before = before,
                            .quick = request.quick};
   SOTTO_TRY(result.files, write_results(request.out, rows, facts));
   result.text = to_text(rows, request.quick);

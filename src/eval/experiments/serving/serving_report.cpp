@@ -133,11 +133,35 @@ Result<ServingTable::Values> ServingTable::look(const ComparedMechanism& mechani
   return values;
 }
 
+Result<ToldBefore> ToldBefore::of(const fs::path& run, double demand_epsilon) {
+  ToldBefore told;
+  told.demand_epsilon = demand_epsilon;
+  const fs::path page = run / "privacy.json";
+  if (!fs::exists(page)) return told;
+  SOTTO_TRY(const std::string text, read_file(page, 1 << 20));
+  try {
+    const auto sheet = nlohmann::json::parse(text);
+    const bool whole_reader = sheet.at("unit") == "user" && sheet.at("adjacency") == "replace-one";
+    if (!whole_reader || sheet.at("epsilon").is_null()) return told;
+    told.training_epsilon = sheet.at("epsilon").get<double>();
+    told.training_delta = sheet.at("delta").get<double>();
+  } catch (const nlohmann::json::exception& error) {
+    return bad_input("{} does not say what the training cost ({}): train the run anew", page.string(),
+                     error.what());
+  }
+  return told;
+}
+
 Result<ServingRow> ServingTable::measure(const MechanismChoice& choice) const {
   SOTTO_TRY(const auto* entry, find_compared(compared_, choice.mechanism));
   SOTTO_TRY(const auto mechanism, make(choice));
   SOTTO_TRY(const Values values, look(*mechanism, entry->is_noisy ? settings_.seeds : 1));
-  ServingRow row{choice, mechanism->privacy(), {}};
+  const ToldBefore& before = settings_.told_before;
+  ServingRow row{choice, mechanism->privacy(), std::nullopt, 0, {}};
+  row.true_delta = before.training_delta + row.privacy.delta;
+  if (before.training_epsilon && row.privacy.epsilon)
+    row.true_epsilon =
+        *before.training_epsilon + (entry->reads_demand ? before.demand_epsilon : 0) + *row.privacy.epsilon;
   for (const auto& [measure, of_queries] : values) {
     const bool reranked = measure.rfind("reranked_", 0) == 0, pool = measure.rfind("pool_", 0) == 0;
     const auto& readers = reranked || pool ? pool_reader_ : reader_of_;
@@ -169,8 +193,13 @@ ServingRow read_row(const json& line) {
   row.choice = {line.at("mechanism").get<std::string>(), line.at("size").get<std::size_t>(),
                 infinite_if_null(line.at("epsilon_asked"))};
   row.privacy.claimed = infinite_if_null(line.at("epsilon_claimed"));
-  if (!line.at("epsilon").is_null()) row.privacy.epsilon = line.at("epsilon").get<double>();
-  row.privacy.delta = line.at("delta").get<double>();
+  const auto number_or_none = [](const json& value) {
+    return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+  };
+  row.privacy.epsilon = number_or_none(line.at("epsilon_answer"));
+  row.privacy.delta = line.at("delta_answer").get<double>();
+  row.true_epsilon = number_or_none(line.at("epsilon"));
+  row.true_delta = line.at("delta").get<double>();
   for (const std::string& measure : measure_names())
     row.measures[measure] = {nan_if_null(line.at(measure)), nan_if_null(line.at(measure + "_error"))};
   return row;
@@ -181,9 +210,23 @@ TableCell share_cell(const Estimate& estimate) {
   return {fmt::format("{:.1f} ± {:.1f}", 100 * estimate.value, 100 * estimate.error), 100 * estimate.value};
 }
 
+std::string shown_epsilon(const std::optional<double>& epsilon) {
+  return epsilon ? fmt::format("{:.4g}", *epsilon) : std::string("none");
+}
+
+// The account of what came before the answers, in words.
+std::string in_words(const ToldBefore& before) {
+  const std::string training =
+      before.training_epsilon
+          ? fmt::format("ε = {:.4g}, δ = {:g}", *before.training_epsilon, before.training_delta)
+          : std::string("no ε, so none holds for any row");
+  return fmt::format("training of item vectors and user model: {}; release of demand: ε = {:g}", training,
+                     before.demand_epsilon);
+}
+
 ReportTable table_of(const std::vector<ServingRow>& rows) {
   ReportTable table;
-  for (const char* heading : {"mechanism", "size", "ε asked", "ε claimed", "true ε", "δ"})
+  for (const char* heading : {"mechanism", "size", "ε asked", "ε claimed", "ε of the answer", "true ε", "δ"})
     table.columns.push_back({heading});
   for (const char* heading : {"AUC", "nDCG@10", "Hits@10", "AUC gain kept, %", "pool Hits@10, %",
                               "pool gain kept, %", "true ten found, %", "re-ranked: Hits@10, %",
@@ -197,8 +240,9 @@ ReportTable table_of(const std::vector<ServingRow>& rows) {
                               : TableCell::number(static_cast<double>(row.choice.size), 0),
          TableCell::words(epsilon_text(row.choice.epsilon)),
          TableCell::words(epsilon_text(row.privacy.claimed)),
-         TableCell::words(row.privacy.epsilon ? fmt::format("{:.4g}", *row.privacy.epsilon) : "none"),
-         TableCell::words(row.privacy.delta > 0 ? fmt::format("{:g}", row.privacy.delta) : "0"),
+         TableCell::words(shown_epsilon(row.privacy.epsilon)),
+         TableCell::words(shown_epsilon(row.true_epsilon)),
+         TableCell::words(row.true_delta > 0 ? fmt::format("{:g}", row.true_delta) : "0"),
          TableCell::number(value("auc"), 2), TableCell::number(value("ndcg10"), 2),
          TableCell::number(value("hits10"), 2), share_cell(row.measures.at("auc_share")),
          TableCell::number(value("pool_hits10"), 3), share_cell(row.measures.at("pool_score10_share")),
@@ -224,9 +268,11 @@ json to_json(const ServingRow& row) {
                {"size", row.choice.size},
                {"epsilon_asked", finite_or_null(row.choice.epsilon)},
                {"epsilon_claimed", finite_or_null(row.privacy.claimed)},
-               {"epsilon", row.privacy.epsilon ? json(*row.privacy.epsilon) : json(nullptr)},
-               {"delta", row.privacy.delta},
-               {"unit", "whole history, one answer"}};
+               {"epsilon_answer", row.privacy.epsilon ? json(*row.privacy.epsilon) : json(nullptr)},
+               {"delta_answer", row.privacy.delta},
+               {"epsilon", row.true_epsilon ? json(*row.true_epsilon) : json(nullptr)},
+               {"delta", row.true_delta},
+               {"unit", "one reader: training, demand and one answer"}};
   for (const auto& [measure, estimate] : row.measures) {
     line[measure] = finite_or_null(estimate.value);
     line[measure + "_error"] = finite_or_null(estimate.error);
@@ -247,17 +293,20 @@ Result<ServingRow> row_of(const json& line) {
 }
 
 std::string to_csv(const std::vector<ServingRow>& rows, bool quick) {
-  std::string csv = "mechanism,size,epsilon_asked,epsilon_claimed,epsilon_true,delta,unit,quick";
+  std::string csv =
+      "mechanism,size,epsilon_asked,epsilon_claimed,epsilon_answer,epsilon_true,delta,unit,quick";
   for (const std::string& measure : measure_names()) csv += fmt::format(",{0},{0}_error", measure);
   csv += '\n';
   const auto number = [](double value) {
     return std::isfinite(value) ? fmt::format("{:.6g}", value) : std::isnan(value) ? "" : std::string("inf");
   };
+  const auto or_none = [&](const std::optional<double>& epsilon) {
+    return epsilon ? number(*epsilon) : std::string("none");
+  };
   for (const ServingRow& row : rows) {
-    csv += fmt::format("{},{},{},{},{},{:g},whole history,{}", row.choice.mechanism, row.choice.size,
-                       number(row.choice.epsilon), number(row.privacy.claimed),
-                       row.privacy.epsilon ? number(*row.privacy.epsilon) : "none", row.privacy.delta,
-                       quick ? "quick" : "full");
+    csv += fmt::format("{},{},{},{},{},{},{:g},one reader,{}", row.choice.mechanism, row.choice.size,
+                       number(row.choice.epsilon), number(row.privacy.claimed), or_none(row.privacy.epsilon),
+                       or_none(row.true_epsilon), row.true_delta, quick ? "quick" : "full");
     for (const std::string& measure : measure_names()) {
       const Estimate estimate = row.measures.at(measure);
       csv += fmt::format(",{},{}", number(estimate.value), number(estimate.error));
@@ -269,8 +318,8 @@ std::string to_csv(const std::vector<ServingRow>& rows, bool quick) {
 
 std::string to_text(const std::vector<ServingRow>& rows, bool quick) {
   std::string text =
-      fmt::format("{}{:<36}{:>6}{:>8}{:>11}{:>8}{:>15}{:>15}{:>15}\n", quick ? "QUICK RUN\n" : "",
-                  "mechanism", "size", "ε", "true ε", "AUC", "gain kept", "pool", "re-ranked");
+      fmt::format("{}{:<36}{:>6}{:>8}{:>11}{:>11}{:>8}{:>15}{:>15}{:>15}\n", quick ? "QUICK RUN\n" : "",
+                  "mechanism", "size", "ε", "of answer", "true ε", "AUC", "gain kept", "pool", "re-ranked");
   const auto share = [](const Estimate& estimate) {
     return std::isfinite(estimate.value)
                ? fmt::format("{:.0f} ± {:.0f} %", 100 * estimate.value, 100 * estimate.error)
@@ -278,9 +327,9 @@ std::string to_text(const std::vector<ServingRow>& rows, bool quick) {
   };
   for (const ServingRow& row : rows) {
     text += fmt::format(
-        "{:<36}{:>6}{:>8}{:>11}{:>8.2f}{:>15}{:>15}{:>15}\n", description_of(row.choice.mechanism),
+        "{:<36}{:>6}{:>8}{:>11}{:>11}{:>8.2f}{:>15}{:>15}{:>15}\n", description_of(row.choice.mechanism),
         row.choice.size == 0 ? "" : std::to_string(row.choice.size), epsilon_text(row.choice.epsilon),
-        row.privacy.epsilon ? fmt::format("{:.4g}", *row.privacy.epsilon) : "none",
+        shown_epsilon(row.privacy.epsilon), shown_epsilon(row.true_epsilon),
         100 * row.measures.at("auc").value, share(row.measures.at("auc_share")),
         share(row.measures.at("pool_score10_share")), share(row.measures.at("reranked_score10_share")));
   }
@@ -290,7 +339,7 @@ std::string to_text(const std::vector<ServingRow>& rows, bool quick) {
 Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure, const std::string& title) {
   std::vector<std::pair<std::string, std::map<double, Estimate>>> best;  // in the order of the rows
   for (const ServingRow& row : rows) {
-    // The true ε is the axis: a paper's row stands where it really is.
+    // The answer's own ε is the axis: a paper's row stands where its answer really is.
     if (!row.privacy.epsilon || *row.privacy.epsilon <= 0) continue;
     auto found = std::find_if(best.begin(), best.end(),
                               [&](const auto& series) { return series.first == row.choice.mechanism; });
@@ -302,7 +351,7 @@ Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure,
   }
   Plot plot;
   plot.title = title;
-  plot.x_label = "true ε of one answer, whole history";
+  plot.x_label = "ε of one answer, whole history (training and demand not included)";
   plot.y_label = "share of the gain kept, %";
   plot.log_x = true;
   plot.width = 760;
@@ -333,13 +382,15 @@ std::string serving_report(const std::vector<ServingRow>& rows, const ServingFac
                 {"simulated readers", std::to_string(facts.readers)},
                 {"items per answer", std::to_string(facts.answer)},
                 {"draws per query", std::to_string(facts.seeds)}});
-  report.privacy_note(fmt::format(
-      "Every true ε holds for one answer and the whole history: any history replaced by any other. Repeated "
-      "answers compose. The item vectors count as public here; what their training cost is the run's own "
-      "account. Prototypes, directions, weights and the public average user come from the items and from "
-      "simulated readers; the demand per group of items was released once with Laplace noise, ε = {:g} per "
-      "training reader.",
-      facts.demand_epsilon));
+  report.privacy_note(
+      fmt::format("The true ε holds for one reader, replaced by any other, and sums what the whole system "
+                  "told: {}; and one "
+                  "answer, for the whole history. Repeated answers compose. Prototypes, directions, weights "
+                  "and the average "
+                  "user come from the items and from simulated readers, who follow the demand per group of "
+                  "items; the true "
+                  "vector and VDP do without them.",
+                  in_words(facts.told_before)));
   report.paragraph(
       "Gain kept = (x − average user) / (true vector − average user). The true vector is what a non-private "
       "server would have, and also what a device has that ranks the whole pool by itself and sends nothing.");

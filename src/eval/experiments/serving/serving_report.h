@@ -3,10 +3,12 @@
 
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "base/settings.h"
 #include "eval/plot.h"
 #include "eval/serving/compared_mechanism.h"
@@ -29,9 +31,24 @@ struct ServingPlan {
   std::vector<MechanismChoice> choices(const std::vector<ComparedEntry>& compared, bool quick) const;
 };
 
+// What the readers had told before anybody asked: by the training of the item vectors and of the user model,
+// and by the one release of demand.
+struct ToldBefore {
+  std::optional<double> training_epsilon;  // against the server, one reader replaced; nothing: no ε holds
+  double training_delta = 0;
+  double demand_epsilon = 0;
+
+  // From the page about a run (privacy.json); a run without one was trained without differential privacy, and
+  // one that bounds less than a whole reader bounds nothing here. An unreadable page is an error.
+  static Result<ToldBefore> of(const fs::path& run, double demand_epsilon);
+};
+
 struct ServingRow {
   MechanismChoice choice;
-  AnswerPrivacy privacy;
+  AnswerPrivacy privacy;  // of the answer alone
+  // Of all that the system has told about a reader: training, demand and the answer; nothing: no ε holds.
+  std::optional<double> true_epsilon;
+  double true_delta = 0;
   std::map<std::string, Estimate> measures;  // by the names of measure_names()
 };
 
@@ -43,6 +60,7 @@ struct TableSettings {
   std::size_t pool_queries = 1000;  // queries that also rank the whole pool
   std::size_t answer = 500;         // items a server returns
   std::int64_t seeds = 1;           // answers drawn per query, averaged
+  ToldBefore told_before;
 };
 
 // Refers to the data set and the scene, which must outlive it. measure() uses all threads; one call at a
@@ -91,11 +109,12 @@ struct ServingFacts {
   std::string data, run;
   std::size_t items = 0, queries = 0, pool_queries = 0, readers = 0, answer = 0;
   std::int64_t seeds = 1;
-  double demand_epsilon = 0;
+  ToldBefore told_before;
   bool quick = false;
 };
 
-// Share of the gain kept (a measure ending in _share) against the true ε; of every mechanism the best size.
+// Share of the gain kept (a measure ending in _share) against the answer's ε; of every mechanism the best
+// size.
 Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure, const std::string& title);
 
 std::string serving_report(const std::vector<ServingRow>& rows, const ServingFacts& facts);

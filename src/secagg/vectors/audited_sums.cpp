@@ -1,0 +1,120 @@
+#include "secagg/vectors/audited_sums.h"
+
+#include <array>
+#include <memory>
+
+#include "secagg/vectors/update_encoding.h"
+
+namespace sotto::secagg {
+
+namespace {
+
+using privacy::AuditedMechanism;
+using privacy::Neighbour;
+
+using Update = std::vector<double>;
+
+// Ten devices, two of which vanish and one of which tells the server what it sent: seven protect the sum.
+constexpr std::uint64_t devices = 10, dropped = 2, corrupted = 1;
+
+EncodingPlan::Settings round_of_ten() {
+  EncodingPlan::Settings settings;
+  settings.dimension = 4;
+  settings.clip = 1;
+  settings.step = 1.0 / 1024;
+  settings.denominator = devices;
+  settings.devices = devices;
+  settings.dropped = dropped;
+  settings.corrupted = corrupted;
+  settings.noise_multiplier = 1;
+  settings.adjacency = privacy::Adjacency::replace_one;
+  return settings;
+}
+
+// What the server publishes of a round: the mean, and with a clip bit the share of devices within the bound.
+Result<Update> published(const EncodingPlan& plan, std::span<const std::uint32_t> sum) {
+  SumDecoder decoder(plan);
+  SOTTO_CHECK(decoder.add_group(sum));
+  SOTTO_TRY(DecodedMean mean, decoder.decode());
+  if (mean.fraction_within) mean.update.push_back(*mean.fraction_within);
+  return std::move(mean.update);
+}
+
+// `replaced`: the update of one device on either neighbour; the others send zeros.
+Result<std::vector<std::uint32_t>> summed(const UpdateEncoder& encoder, const Update& replaced,
+                                          std::uint64_t senders, privacy::DeviceRandom random) {
+  const Modulus modulus = encoder.plan().modulus();
+  const Update nothing(replaced.size());
+  std::vector<std::uint32_t> sum(encoder.plan().entries());
+  for (std::uint64_t device = 0; device < senders; ++device) {
+    SOTTO_TRY(const auto entries, encoder.encode(device == 0 ? replaced : nothing, random));
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] = static_cast<std::uint32_t>(modulus.wrap(std::int64_t{sum[i]} + entries[i]));
+  }
+  return sum;
+}
+
+Result<AuditedMechanism> audited(const EncodingPlan::Settings& settings,
+                                 const std::array<Update, 2>& updates) {
+  SOTTO_TRY(const EncodingPlan plan, EncodingPlan::create(settings));
+  SOTTO_TRY(const auto claim, privacy::claim_of(*plan.event(), privacy::subject::kDelta));
+  AuditedMechanism subject{.claim = claim};
+
+  auto silent_settings = settings;
+  silent_settings.noise_multiplier = 0;
+  SOTTO_TRY(const EncodingPlan silent, EncodingPlan::create(silent_settings));
+  SeededRandom rounding(1, Purpose::noise, 0, 0);  // both updates lie on the grid: nothing is rounded
+  const std::uint64_t senders = devices - dropped - corrupted;
+  for (std::size_t neighbour = 0; neighbour < 2; ++neighbour) {
+    SOTTO_TRY(const auto sum, summed(UpdateEncoder(silent), updates[neighbour], senders,
+                                     privacy::DeviceRandom::simulated(rounding)));
+    SOTTO_TRY(subject.noiseless[neighbour], published(silent, sum));
+  }
+
+  subject.release = [encoder = std::make_shared<const UpdateEncoder>(plan), updates, senders](
+                        Neighbour neighbour, privacy::DeviceRandom random) -> Result<Update> {
+    SOTTO_TRY(const auto sum,
+              summed(*encoder, updates[static_cast<std::size_t>(neighbour)], senders, random));
+    return published(encoder->plan(), sum);
+  };
+  Update sigmas(settings.dimension, plan.sigma_of_mean());
+  if (settings.clip_bit_weight) sigmas.push_back(plan.sigma_of_mean() / *settings.clip_bit_weight);
+  subject.statistics.push_back(
+      privacy::projection(subject.noiseless[0], subject.noiseless[1], std::move(sigmas)));
+  return subject;
+}
+
+// From one end of the ball to the other; what lies beyond the bound is cut.
+Result<AuditedMechanism> whole_update() {
+  return audited(round_of_ten(), {Update{30, 0, 0, 0}, {-1, 0, 0, 0}});
+}
+
+// Without negative entries two updates are at most √2 apart (fl/pair_plans.h).
+Result<AuditedMechanism> counts() {
+  auto settings = round_of_ten();
+  settings.nonnegative = true;
+  return audited(settings, {Update{30, 0, 0, 0}, {0, 1, 0, 0}});
+}
+
+// The update flips and leaves the bound, so the bit flips with it.
+Result<AuditedMechanism> with_clip_bit() {
+  auto settings = round_of_ten();
+  settings.clip_bit_weight = 0.5;
+  return audited(settings, {Update{1, 0, 0, 0}, {-30, 0, 0, 0}});
+}
+
+}  // namespace
+
+std::span<const privacy::MechanismEntry> audited_sums() {
+  static const std::array entries = {
+      privacy::MechanismEntry{"sum-of-updates", "what a round of training publishes, 3 of 10 devices missing",
+                              false, &whole_update},
+      privacy::MechanismEntry{"sum-of-counts", "a round of training without negative entries", false,
+                              &counts},
+      privacy::MechanismEntry{"sum-with-clip-bit",
+                              "a round of training whose clipping bound follows a quantile", false,
+                              &with_clip_bit}};
+  return entries;
+}
+
+}  // namespace sotto::secagg
