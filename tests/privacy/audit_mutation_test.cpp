@@ -92,11 +92,13 @@ TEST(WrongLaw, OtherLawsOfTheSameVarianceInPlaceOfGaussianAreCaught) {
   EXPECT_TRUE(caught(tampering::noise_replaced(along_one_axis, tampering::uniform_law(1))));
 }
 
-TEST(WrongLaw, UniformNoiseInASumIsCaught) {
+TEST(WrongLaw, OtherLawsOfTheSameVarianceInASumAreCaught) {
   AuditedMechanism shares = named("skellam-shares");
   shares.noiseless = {std::vector<double>{40, 0, 0, 0}, std::vector<double>(4)};
   shares.statistics = {projection(shares.noiseless[0], shares.noiseless[1])};
+  EXPECT_FALSE(caught(tampering::noise_replaced(shares, tampering::gaussian_law(41))));
   EXPECT_TRUE(caught(tampering::noise_replaced(shares, tampering::uniform_law(40))));
+  EXPECT_TRUE(caught(tampering::noise_replaced(shares, tampering::laplace_law(40))));
 }
 
 TEST(WrongLaw, ResponseThatForgetsHowManyValuesThereAreIsCaught) {
