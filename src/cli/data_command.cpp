@@ -91,6 +91,10 @@ void add_info(CLI::App& data, Invocation& invocation) {
                     {"interactions_per_user", to_json(summary.interactions_per_user)},
                     {"title_words", to_json(summary.title_words)},
                     {"unseen_test_share", summary.unseen_test_share},
+                    {"public_items", summary.public_items},
+                    {"training_non_clicks", data::name(summary.training_non_clicks)},
+                    {"tied_share", summary.tied_share},
+                    {"undeclared_columns", summary.undeclared_columns},
                     {"categories", summary.categories},
                     {"subcategories", summary.subcategories},
                     {"entities", summary.entities}});

@@ -124,6 +124,7 @@ Status RunSource::fill(serving::LivePool& pool, std::int64_t now) const {
   const auto times = first_shown(dataset);
   std::vector<serving::CatalogueItem> articles;
   for (std::size_t i = 0; i < catalogue.size(); ++i) {
+    if (catalogue.is_public[i] == 0) continue;  // known from users' rows alone
     serving::CatalogueItem article;
     article.id = catalogue.ids[i];
     article.title = cut(catalogue.titles[i], serving::most_title_bytes);
@@ -136,11 +137,12 @@ Status RunSource::fill(serving::LivePool& pool, std::int64_t now) const {
           cut(catalogue.subcategory_names[catalogue.subcategories[i]], serving::most_name_bytes);
     article.published = times[i] > 0 ? times[i] : now;
     articles.push_back(std::move(article));
-    if (articles.size() == articles_at_once || i + 1 == catalogue.size()) {
+    if (articles.size() == articles_at_once) {
       SOTTO_CHECK(pool.put(std::move(articles)));
       articles.clear();
     }
   }
+  if (!articles.empty()) SOTTO_CHECK(pool.put(std::move(articles)));
   return {};
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/utf8.h"
 #include "data/dataset_sections.h"
+#include "data/user_draws.h"
 
 namespace sotto::data {
 
@@ -67,7 +68,72 @@ void StringTable::grow() {
   slots_ = std::move(larger);
 }
 
+std::vector<std::uint32_t> StringTable::renumber(std::span<const std::uint32_t> old_numbers) {
+  StringTable sorted;
+  std::vector<std::uint32_t> new_numbers(size());
+  for (const std::uint32_t old : old_numbers) new_numbers[old] = sorted.intern((*this)[old]);
+  *this = std::move(sorted);
+  return new_numbers;
+}
+
+std::vector<std::uint32_t> StringTable::sort_after(std::size_t fixed) {
+  return sort([&](std::uint32_t left, std::uint32_t right) {
+    return left < right && left < fixed;  // in their order before all others
+  });
+}
+
 namespace sections = dataset_sections;
+
+std::span<const std::uint32_t> FeatureColumns::codes_of(const CategoricalColumn& column,
+                                                        std::size_t row) const {
+  const CodeRange range = row < column.rows.size() ? column.rows[row] : CodeRange{};
+  return std::span(column.codes).subspan(range.begin, range.count);
+}
+
+void FeatureColumns::declare(std::string_view feature, std::span<const std::string_view> values) {
+  const std::uint32_t number = categorical_names_.intern(feature);
+  if (number == categorical_.size()) categorical_.emplace_back();
+  CategoricalColumn& column = categorical_[number];
+  if (column.names.size() > 0) {
+    if (problem_)
+      problem_ = bad_input("feature '{}': its values are declared after some were set", printable(feature));
+    return;
+  }
+  for (const std::string_view value : values)
+    if (!value.empty()) column.names.intern(value);
+  column.declared = static_cast<std::uint32_t>(column.names.size());
+}
+
+void FeatureColumns::sort_values() {
+  for (CategoricalColumn& column : categorical_) {
+    const auto new_codes = column.names.sort_after(column.declared);
+    for (std::uint32_t& code : column.codes) code = new_codes[code];
+  }
+}
+
+void FeatureColumns::renumber_rows(std::span<const std::uint32_t> new_numbers) {
+  const auto moved = [&](const auto& rows, auto missing) {
+    std::vector<decltype(missing)> result(new_numbers.size(), missing);
+    for (std::size_t row = 0; row < rows.size(); ++row) result[new_numbers[row]] = rows[row];
+    return result;
+  };
+  for (CategoricalColumn& column : categorical_) column.rows = moved(column.rows, CodeRange{});
+  for (std::vector<float>& column : numeric_) column = moved(column, std::numeric_limits<float>::quiet_NaN());
+}
+
+std::uint64_t FeatureColumns::hash_of_row(std::size_t row) const {
+  std::uint64_t hash = 0;
+  for (const CategoricalColumn& column : categorical_) {
+    ++hash;
+    for (const std::uint32_t code : codes_of(column, row)) hash = hash_of_text(hash, column.names[code]);
+  }
+  for (const std::vector<float>& column : numeric_) {
+    const float value = row < column.size() ? column[row] : std::numeric_limits<float>::quiet_NaN();
+    const std::string_view bytes(reinterpret_cast<const char*>(&value), sizeof(value));
+    hash = hash_of_text(hash, bytes);
+  }
+  return hash;
+}
 
 void FeatureColumns::set_categorical(std::size_t row, std::string_view feature,
                                      std::span<const std::string_view> values) {
@@ -110,11 +176,9 @@ Status FeatureColumns::write(BinaryFileWriter& writer, std::string_view owner, s
   for (std::size_t number = 0; number < categorical_.size(); ++number) {
     const CategoricalColumn& column = categorical_[number];
     SOTTO_CHECK(write_strings(writer, sections::categorical_names(owner, number), column.names));
-    SOTTO_CHECK(write_lists(writer, sections::categorical_codes(owner, number), rows, [&](std::size_t row) {
-      const std::size_t from = source(row);
-      const CodeRange range = from < column.rows.size() ? column.rows[from] : CodeRange{};
-      return std::span(column.codes).subspan(range.begin, range.count);
-    }));
+    SOTTO_CHECK(write_lists(writer, sections::categorical_codes(owner, number), rows,
+                            [&](std::size_t row) { return codes_of(column, source(row)); }));
+    SOTTO_CHECK(writer.add(sections::categorical_declared(owner, number), std::vector{column.declared}));
   }
 
   SOTTO_CHECK(write_strings(writer, sections::numeric_list(owner), numeric_names_));
@@ -215,6 +279,13 @@ Result<CategoricalFeature> ColumnReader::categorical(std::string_view owner, std
   CategoricalFeature column;
   SOTTO_TRY(column.names, strings(sections::categorical_names(owner, feature)));
   SOTTO_TRY(column.codes, code_lists(sections::categorical_codes(owner, feature), rows, column.names.size()));
+  const std::string declared_name = sections::categorical_declared(owner, feature);
+  SOTTO_TRY(const auto declared, values<std::uint32_t>(declared_name, 1));
+  column.declared = declared[0];
+  if (column.declared > column.names.size()) {
+    return bad_input("section '{}': {} of {} values are declared", declared_name, column.declared,
+                     column.names.size());
+  }
   return column;
 }
 

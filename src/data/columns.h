@@ -2,7 +2,9 @@
 // Columns of a dataset file, as they are built and as they are read back: tables of strings, variable-length
 // columns, features.
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -33,7 +35,15 @@ class StringTable {
   std::span<const std::uint64_t> offsets() const { return offsets_; }
   std::span<const char> bytes() const { return bytes_; }
 
+  // Renumbers the strings by `before`, an order of their numbers; those that it leaves equal go by length and
+  // bytes, so that ids that are numbers count upwards. Returns the new number of each old one.
+  template <class Before>
+  std::vector<std::uint32_t> sort(Before before);
+  // The same, the first `fixed` strings staying where they are.
+  std::vector<std::uint32_t> sort_after(std::size_t fixed);
+
  private:
+  std::vector<std::uint32_t> renumber(std::span<const std::uint32_t> old_numbers);
   // Open addressing with linear probing. `occupant` is the number plus one, 0 when free; the hash is kept so
   // that probing seldom touches the strings and growing never does.
   struct Slot {
@@ -47,6 +57,18 @@ class StringTable {
   std::vector<char> bytes_;
   std::vector<Slot> slots_ = std::vector<Slot>(16);
 };
+
+template <class Before>
+std::vector<std::uint32_t> StringTable::sort(Before before) {
+  std::vector<std::uint32_t> order(size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
+    if (before(left, right) != before(right, left)) return before(left, right);
+    const std::string_view a = (*this)[left], b = (*this)[right];
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  });
+  return renumber(order);
+}
 
 // The two kinds of variable-length columns.
 inline Status write_strings(BinaryFileWriter& writer, std::string_view name,
@@ -95,8 +117,17 @@ class FeatureColumns {
  public:
   // Empty strings among the values are missing values.
   void set_categorical(std::size_t row, std::string_view feature, std::span<const std::string_view> values);
+  // Adds a column whose values, in that order, are known beforehand; to be called before any of them is set.
+  void declare(std::string_view feature, std::span<const std::string_view> values);
   // NaN is a missing value.
   void set_numeric(std::size_t row, std::string_view feature, float value);
+
+  // Numbers the values that were not declared by their names: whose row came first does not show.
+  void sort_values();
+  // Row i becomes row new_numbers[i].
+  void renumber_rows(std::span<const std::uint32_t> new_numbers);
+  // Of everything that a row holds, by names: equal for equal rows.
+  std::uint64_t hash_of_row(std::size_t row) const;
 
   // Writes row order[i] as row i of `rows`; an empty order keeps the rows as they are.
   Status write(BinaryFileWriter& writer, std::string_view owner, std::size_t rows,
@@ -111,7 +142,9 @@ class FeatureColumns {
     StringTable names;
     std::vector<CodeRange> rows;
     std::vector<std::uint32_t> codes;
+    std::uint32_t declared = 0;  // of the names, the first ones
   };
+  std::span<const std::uint32_t> codes_of(const CategoricalColumn& column, std::size_t row) const;
 
   Status problem_;
   StringTable categorical_names_, numeric_names_;

@@ -21,23 +21,20 @@ const NumericFeature* Features::find_numeric(std::string_view name) const {
   return found == numeric.end() ? nullptr : &*found;
 }
 
+std::size_t Catalogue::public_count() const {
+  return static_cast<std::size_t>(std::count(is_public.begin(), is_public.end(), std::uint8_t{1}));
+}
+
 namespace sections = dataset_sections;
 
 namespace {
 
-// The columns behind impression(i).
-struct ImpressionTable {
-  std::span<const std::uint64_t> user_offsets;
-  std::span<const UserId> users;
-  std::span<const std::int64_t> times;
-  std::span<const std::uint8_t> splits;
-  std::span<const ItemId> histories;
-  std::span<const std::uint64_t> history_starts;
-  std::span<const std::uint32_t> history_lengths;
-  std::span<const std::uint64_t> shown_offsets;
-  std::span<const ItemId> shown;
-  std::span<const std::uint8_t> clicked;
-};
+Status check_at_most(std::string_view name, std::span<const std::uint8_t> values, std::uint8_t limit) {
+  const auto wrong =
+      std::find_if(values.begin(), values.end(), [&](std::uint8_t value) { return value > limit; });
+  if (wrong == values.end()) return {};
+  return bad_input("section '{}': a value is {}, at most {} is possible", name, *wrong, limit);
+}
 
 Status check_dictionary(std::string_view name, const StringColumn& dictionary) {
   if (dictionary.size() == 0 || !dictionary[0].empty()) {
@@ -50,6 +47,8 @@ Result<Catalogue> read_catalogue(const ColumnReader& columns) {
   Catalogue catalogue;
   SOTTO_TRY(catalogue.ids, columns.strings(sections::item_ids));
   const std::size_t items = catalogue.ids.size();
+  SOTTO_TRY(catalogue.is_public, columns.values<std::uint8_t>(sections::item_public, items));
+  SOTTO_CHECK(check_at_most(sections::item_public, catalogue.is_public, 1));
   SOTTO_TRY(catalogue.titles, columns.strings(sections::titles, items));
   SOTTO_TRY(catalogue.abstracts, columns.strings(sections::abstracts, items));
 
@@ -123,13 +122,6 @@ Status check_histories(const ImpressionTable& table) {
   return {};
 }
 
-Status check_at_most(std::string_view name, std::span<const std::uint8_t> values, std::uint8_t limit) {
-  const auto wrong =
-      std::find_if(values.begin(), values.end(), [&](std::uint8_t value) { return value > limit; });
-  if (wrong == values.end()) return {};
-  return bad_input("section '{}': a value is {}, at most {} is possible", name, *wrong, limit);
-}
-
 Result<ImpressionTable> read_impressions(const ColumnReader& columns, std::size_t users, std::size_t items) {
   ImpressionTable table;
   SOTTO_TRY(table.users, columns.values<UserId>(sections::impression_users));
@@ -156,6 +148,10 @@ Result<ImpressionTable> read_impressions(const ColumnReader& columns, std::size_
             columns.offsets(sections::impression_shown_offsets, rows, table.shown.size()));
   SOTTO_TRY(table.clicked, columns.values<std::uint8_t>(sections::impression_clicked, table.shown.size()));
   SOTTO_CHECK(check_at_most(sections::impression_clicked, table.clicked, 1));
+  SOTTO_TRY(const auto non_clicks, columns.values<std::uint8_t>(sections::training_non_clicks, 1));
+  SOTTO_CHECK(check_at_most(sections::training_non_clicks, non_clicks,
+                            static_cast<std::uint8_t>(NonClicks::all_users)));
+  table.training_non_clicks = static_cast<NonClicks>(non_clicks[0]);
   return table;
 }
 
@@ -173,33 +169,28 @@ Result<Interactions> read_interactions(const ColumnReader& columns, std::size_t 
 
 }  // namespace
 
-// Holds the map that all views point into.
+namespace {
+
+Result<DatasetParts> read_parts(const BinaryFileReader& file) {
+  DatasetParts parts;
+  const ColumnReader columns(file);
+  SOTTO_TRY(const std::string_view name_text, file.text(sections::name));
+  parts.name = name_text;
+  SOTTO_TRY(const std::string_view origin_text, file.text(sections::origin));
+  parts.origin = origin_text;
+  SOTTO_TRY(parts.catalogue, read_catalogue(columns));
+  SOTTO_TRY(parts.user_ids, columns.strings(sections::user_ids));
+  const std::size_t users = parts.user_ids.size(), items = parts.catalogue.size();
+  SOTTO_TRY(parts.user_features, columns.features(sections::user_features, users));
+  SOTTO_TRY(parts.impressions, read_impressions(columns, users, items));
+  SOTTO_TRY(parts.interactions, read_interactions(columns, users, items));
+  return parts;
+}
+
+}  // namespace
+
 struct Dataset::Storage {
-  explicit Storage(BinaryFileReader reader) : file(std::move(reader)) {}
-
-  Status read() {
-    const ColumnReader columns(file);
-    SOTTO_TRY(const std::string_view name_text, file.text(sections::name));
-    name = name_text;
-    SOTTO_TRY(const std::string_view origin_text, file.text(sections::origin));
-    origin = origin_text;
-    SOTTO_TRY(catalogue, read_catalogue(columns));
-    SOTTO_TRY(user_ids, columns.strings(sections::user_ids));
-    SOTTO_TRY(user_features, columns.features(sections::user_features, user_ids.size()));
-    SOTTO_TRY(impressions, read_impressions(columns, user_ids.size(), catalogue.size()));
-    SOTTO_TRY(interactions, read_interactions(columns, user_ids.size(), catalogue.size()));
-    clicks = static_cast<std::uint64_t>(
-        std::count(impressions.clicked.begin(), impressions.clicked.end(), std::uint8_t{1}));
-    return {};
-  }
-
-  BinaryFileReader file;
-  std::string name, origin;
-  Catalogue catalogue;
-  StringColumn user_ids;
-  Features user_features;
-  ImpressionTable impressions;
-  Interactions interactions;
+  DatasetParts parts;
   std::uint64_t clicks = 0;
 };
 
@@ -212,30 +203,36 @@ Result<Dataset> Dataset::open(const fs::path& directory) {
         directory.string(), sections::file_name);
   }
   SOTTO_TRY(BinaryFileReader reader, BinaryFileReader::open(path, sections::kind, sections::version));
-  auto storage = std::make_unique<Storage>(std::move(reader));
-  if (Status status = storage->read(); !status) {
-    Error error = std::move(status.error()).in(path.string());
+  const auto file = std::make_shared<const BinaryFileReader>(std::move(reader));
+  auto parts = read_parts(*file);
+  if (!parts) {
+    Error error = std::move(parts.error()).in(path.string());
     error.message += "; the file is damaged, import or generate it again";
     return tl::unexpected(std::move(error));
   }
-  return Dataset(std::move(storage));
+  parts->memory = file;
+  return Dataset(std::move(*parts));
 }
 
-Dataset::Dataset(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+Dataset::Dataset(DatasetParts parts) : storage_(std::make_unique<Storage>(Storage{std::move(parts)})) {
+  const auto& clicked = storage_->parts.impressions.clicked;
+  storage_->clicks = static_cast<std::uint64_t>(std::count(clicked.begin(), clicked.end(), std::uint8_t{1}));
+}
 Dataset::Dataset(Dataset&&) noexcept = default;
 Dataset& Dataset::operator=(Dataset&&) noexcept = default;
 Dataset::~Dataset() = default;
 
-const std::string& Dataset::name() const { return storage_->name; }
-const std::string& Dataset::origin() const { return storage_->origin; }
-const Catalogue& Dataset::catalogue() const { return storage_->catalogue; }
-StringColumn Dataset::user_ids() const { return storage_->user_ids; }
-const Features& Dataset::user_features() const { return storage_->user_features; }
-const Interactions& Dataset::interactions() const { return storage_->interactions; }
-std::size_t Dataset::impression_count() const { return storage_->impressions.users.size(); }
+const DatasetParts& Dataset::parts() const { return storage_->parts; }
+const std::string& Dataset::name() const { return parts().name; }
+const std::string& Dataset::origin() const { return parts().origin; }
+const Catalogue& Dataset::catalogue() const { return parts().catalogue; }
+StringColumn Dataset::user_ids() const { return parts().user_ids; }
+const Features& Dataset::user_features() const { return parts().user_features; }
+const Interactions& Dataset::interactions() const { return parts().interactions; }
+std::size_t Dataset::impression_count() const { return parts().impressions.users.size(); }
 
 Impression Dataset::impression(std::size_t index) const {
-  const ImpressionTable& table = storage_->impressions;
+  const ImpressionTable& table = parts().impressions;
   const std::uint64_t first = table.shown_offsets[index], count = table.shown_offsets[index + 1] - first;
   return {.user = table.users[index],
           .time = table.times[index],
@@ -246,7 +243,7 @@ Impression Dataset::impression(std::size_t index) const {
 }
 
 std::pair<std::size_t, std::size_t> Dataset::impressions_of(UserId user) const {
-  const auto& offsets = storage_->impressions.user_offsets;
+  const auto& offsets = parts().impressions.user_offsets;
   return {offsets[user], offsets[user + std::size_t{1}]};
 }
 

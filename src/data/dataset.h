@@ -54,6 +54,9 @@ struct CategoricalFeature {
   std::string name;
   StringColumn names;
   ListColumn<std::uint32_t> codes;
+  // So many of the names, the first ones, are a list that was public before anybody had a value; 0: all of
+  // them were read off the rows.
+  std::size_t declared = 0;
 };
 struct NumericFeature {
   std::string name;
@@ -69,6 +72,8 @@ struct Features {
 
 struct Catalogue {
   StringColumn ids, titles, abstracts;
+  // 1: named by the public catalogue; 0: known only because somebody's row names it.
+  std::span<const std::uint8_t> is_public;
   StringColumn category_names, subcategory_names;  // dictionaries; code 0 is "" (unknown)
   std::span<const std::uint32_t> categories, subcategories;
   StringColumn entity_ids, entity_labels;  // dictionary of Wikidata ids
@@ -77,6 +82,14 @@ struct Catalogue {
   std::span<const float> entity_vectors;  // entity_ids.size() x entity_dimension; zero row: unknown
   Features features;
   std::size_t size() const { return ids.size(); }
+  std::size_t public_count() const;
+};
+
+// Where the items of training and validation impressions come from that were not clicked.
+enum class NonClicks : std::uint8_t {
+  recorded = 0,          // as they were shown
+  public_catalogue = 1,  // drawn, by nothing but the public catalogue and the user's own rows
+  all_users = 2,         // drawn by what all users did: no private recipe may train on them
 };
 
 struct Impression {
@@ -97,6 +110,32 @@ struct Interactions {
   std::size_t size() const { return items.size(); }
 };
 
+// The columns behind Dataset::impression().
+struct ImpressionTable {
+  std::span<const std::uint64_t> user_offsets;
+  std::span<const UserId> users;
+  std::span<const std::int64_t> times;
+  std::span<const std::uint8_t> splits;
+  std::span<const ItemId> histories;
+  std::span<const std::uint64_t> history_starts;
+  std::span<const std::uint32_t> history_lengths;
+  std::span<const std::uint64_t> shown_offsets;
+  std::span<const ItemId> shown;
+  std::span<const std::uint8_t> clicked;
+  NonClicks training_non_clicks = NonClicks::recorded;
+};
+
+// Everything a dataset is made of: views, and what keeps the memory behind them.
+struct DatasetParts {
+  std::string name, origin;
+  Catalogue catalogue;
+  StringColumn user_ids;
+  Features user_features;
+  ImpressionTable impressions;
+  Interactions interactions;
+  std::shared_ptr<const void> memory;
+};
+
 struct DatasetCounts {
   std::uint64_t users, items, interactions, impressions, clicks;
 };
@@ -107,6 +146,9 @@ class Dataset {
   // Verifies checksums and structure (every offset, code and id in range): a hostile file is an error, not a
   // crash.
   static Result<Dataset> open(const fs::path& directory);
+  // Of parts whose offsets, codes and ids are right.
+  explicit Dataset(DatasetParts parts);
+  const DatasetParts& parts() const;
 
   const std::string& name() const;    // for example "MIND", "newsroom"
   const std::string& origin() const;  // how it was made: importer, options, or generator settings
@@ -121,6 +163,7 @@ class Dataset {
   Impression impression(std::size_t index) const;
   // Impressions of user u are [first, last).
   std::pair<std::size_t, std::size_t> impressions_of(UserId user) const;
+  NonClicks training_non_clicks() const { return parts().impressions.training_non_clicks; }
   bool has_impressions() const { return impression_count() > 0; }
   bool has_interactions() const { return interactions().size() > 0; }
   DatasetCounts counts() const;
@@ -131,7 +174,6 @@ class Dataset {
 
  private:
   struct Storage;
-  explicit Dataset(std::unique_ptr<Storage> storage);
   std::unique_ptr<Storage> storage_;
 };
 

@@ -3,16 +3,39 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/binary_file.h"
 #include "base/utf8.h"
 #include "data/columns.h"
 #include "data/dataset_sections.h"
+#include "data/user_draws.h"
 
 namespace sotto::data {
 
+namespace {
+
+// Sorts runs of equal times; keys are made for those rows alone.
+template <class Row>
+void break_ties(Row first, Row last, std::span<const std::int64_t> times, const TieOfRow& tie) {
+  std::vector<std::pair<Tie, std::uint64_t>> run;
+  while (first != last) {
+    const Row end = std::find_if(first, last, [&](std::uint64_t row) { return times[row] != times[*first]; });
+    if (end - first > 1) {
+      run.clear();
+      for (Row row = first; row != end; ++row) run.emplace_back(tie(*row), *row);
+      std::stable_sort(run.begin(), run.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
+      std::transform(run.begin(), run.end(), first, [](const auto& entry) { return entry.second; });
+    }
+    first = end;
+  }
+}
+
+}  // namespace
+
 UserOrder order_by_user_and_time(std::span<const UserId> users, std::span<const std::int64_t> times,
-                                 std::size_t user_count) {
+                                 std::size_t user_count, const TieOfRow& tie) {
   UserOrder order;
   order.user_offsets.assign(user_count + 1, 0);
   for (const UserId user : users) ++order.user_offsets[user + std::size_t{1}];
@@ -29,6 +52,7 @@ UserOrder order_by_user_and_time(std::span<const UserId> users, std::span<const 
     const auto first = order.rows.begin() + static_cast<std::ptrdiff_t>(order.user_offsets[user]);
     const auto last = order.rows.begin() + static_cast<std::ptrdiff_t>(order.user_offsets[user + 1]);
     if (!std::is_sorted(first, last, earlier)) std::stable_sort(first, last, earlier);
+    if (tie) break_ties(first, last, times, tie);
   }
   return order;
 }
@@ -44,8 +68,22 @@ Status InteractionColumns::add(UserId user, ItemId item, float rating, std::int6
   return {};
 }
 
-Status InteractionColumns::write(BinaryFileWriter& writer, std::size_t user_count) const {
-  const UserOrder order = order_by_user_and_time(users_, times_, user_count);
+void InteractionColumns::renumber(const Renumbering& numbers) {
+  for (UserId& user : users_) user = numbers.users[user];
+  for (ItemId& item : items_) item = numbers.items[item];
+  context_.sort_values();
+}
+
+Tie InteractionColumns::tie(const TieIds& ids, std::uint64_t row) const {
+  const float rating = ratings_[row];
+  const std::string_view bytes(reinterpret_cast<const char*>(&rating), sizeof(rating));
+  return {tie_of(ids.seed, ids.users[users_[row]], ids.items[items_[row]]),
+          hash_of_text(context_.hash_of_row(row), bytes)};
+}
+
+Status InteractionColumns::write(BinaryFileWriter& writer, std::size_t user_count,
+                                 const TieOfRow& tie) const {
+  const UserOrder order = order_by_user_and_time(users_, times_, user_count, tie);
   SOTTO_CHECK(writer.add(sections::interaction_user_offsets, order.user_offsets));
   SOTTO_CHECK(writer.add(sections::interaction_items, in_order(items_, order.rows)));
   SOTTO_CHECK(writer.add(sections::interaction_ratings, in_order(ratings_, order.rows)));
@@ -106,8 +144,27 @@ Status ImpressionColumns::add(UserId user, std::int64_t time, Split split, std::
   return {};
 }
 
-Status ImpressionColumns::write(BinaryFileWriter& writer, std::size_t user_count) const {
-  const UserOrder order = order_by_user_and_time(users_, times_, user_count);
+void ImpressionColumns::renumber(const Renumbering& numbers) {
+  for (UserId& user : users_) user = numbers.users[user];
+  for (ItemId& item : history_items_) item = numbers.items[item];
+  for (ItemId& item : shown_) item = numbers.items[item];
+}
+
+Tie ImpressionColumns::tie(const TieIds& ids, std::uint64_t row) const {
+  Tie tie{hash_of_text(ids.seed, ids.users[users_[row]]), splits_[row]};
+  for (std::uint64_t place = shown_offsets_[row]; place < shown_offsets_[row + 1]; ++place) {
+    const std::string_view id = ids.items[shown_[place]];
+    if (clicked_[place] != 0) tie.hash = hash_of_text(tie.hash, id);
+    tie.content = hash_of_text(tie.content + clicked_[place], id);
+  }
+  const std::uint64_t history = history_offsets_[histories_[row]];
+  for (std::uint64_t place = history; place < history + history_lengths_[row]; ++place)
+    tie.content = hash_of_text(tie.content, ids.items[history_items_[place]]);
+  return tie;
+}
+
+Status ImpressionColumns::write(BinaryFileWriter& writer, std::size_t user_count, const TieOfRow& tie) const {
+  const UserOrder order = order_by_user_and_time(users_, times_, user_count, tie);
   SOTTO_CHECK(writer.add(sections::impression_user_offsets, order.user_offsets));
   SOTTO_CHECK(writer.add(sections::impression_users, in_order(users_, order.rows)));
   SOTTO_CHECK(writer.add(sections::impression_times, in_order(times_, order.rows)));
@@ -163,7 +220,9 @@ struct DatasetBuilder::State {
   FeatureColumns user_features;
   ImpressionColumns impressions;
   InteractionColumns interactions;
-  Status problem;  // the first wrong use, told by write()
+  NonClicks training_non_clicks = NonClicks::recorded;
+  std::optional<std::uint64_t> tie_seed;  // of a builder that forgets the order of rows
+  Status problem;                         // the first wrong use, told by write()
 
   bool accepts(Status status) {
     if (!status && problem) problem = std::move(status);
@@ -192,6 +251,13 @@ DatasetBuilder& DatasetBuilder::operator=(DatasetBuilder&&) noexcept = default;
 ItemId DatasetBuilder::add_item(const ItemRecord& item) { return state_->catalogue.add(item); }
 ItemId DatasetBuilder::item(std::string_view id) { return state_->catalogue.number(id); }
 std::uint64_t DatasetBuilder::items_without_text() const { return state_->catalogue.without_text(); }
+bool DatasetBuilder::is_public(ItemId item) const { return state_->catalogue.is_public(item); }
+std::string_view DatasetBuilder::item_id(ItemId item) const { return state_->catalogue.ids()[item]; }
+std::uint64_t DatasetBuilder::public_items() const {
+  std::uint64_t count = 0;
+  for (ItemId item = 0; item < state_->catalogue.size(); ++item) count += is_public(item) ? 1 : 0;
+  return count;
+}
 
 void DatasetBuilder::set_item_category(ItemId item, std::string_view feature,
                                        std::span<const std::string_view> values) {
@@ -207,6 +273,18 @@ Status DatasetBuilder::set_entity_vector(std::string_view entity, std::span<cons
 }
 
 UserId DatasetBuilder::user(std::string_view id) { return state_->user_ids.intern(id); }
+std::string_view DatasetBuilder::user_id(UserId user) const { return state_->user_ids[user]; }
+
+void DatasetBuilder::declare_user_category(std::string_view feature,
+                                           std::span<const std::string_view> values) {
+  state_->user_features.declare(feature, values);
+}
+
+void DatasetBuilder::declare_context(std::string_view feature, std::span<const std::string_view> values) {
+  state_->interactions.context().declare(feature, values);
+}
+
+void DatasetBuilder::set_training_non_clicks(NonClicks origin) { state_->training_non_clicks = origin; }
 
 void DatasetBuilder::set_user_category(UserId user, std::string_view feature,
                                        std::span<const std::string_view> values) {
@@ -248,8 +326,22 @@ DatasetCounts DatasetBuilder::counts() const {
           .clicks = state_->impressions.clicks()};
 }
 
+Renumbering DatasetBuilder::forget_row_order(std::uint64_t seed) {
+  state_->tie_seed = seed;
+  Renumbering numbers{state_->catalogue.sort(), state_->user_ids.sort_after(0)};
+  state_->user_features.renumber_rows(numbers.users);
+  state_->user_features.sort_values();
+  state_->interactions.renumber(numbers);
+  state_->impressions.renumber(numbers);
+  return numbers;
+}
+
 Status DatasetBuilder::write(const fs::path& directory) const {
   SOTTO_CHECK(state_->problem);
+  const TieIds ids{state_->tie_seed.value_or(0), state_->user_ids, state_->catalogue.ids()};
+  const auto ties_of = [&](const auto& rows) {
+    return state_->tie_seed ? TieOfRow([&](std::uint64_t row) { return rows.tie(ids, row); }) : TieOfRow();
+  };
   SOTTO_TRY(BinaryFileWriter writer,
             BinaryFileWriter::create(directory / sections::file_name, sections::kind, sections::version));
   SOTTO_CHECK(writer.add_text(sections::name, state_->name));
@@ -257,8 +349,10 @@ Status DatasetBuilder::write(const fs::path& directory) const {
   SOTTO_CHECK(state_->catalogue.write(writer));
   SOTTO_CHECK(write_strings(writer, sections::user_ids, state_->user_ids));
   SOTTO_CHECK(state_->user_features.write(writer, sections::user_features, state_->user_ids.size()));
-  SOTTO_CHECK(state_->impressions.write(writer, state_->user_ids.size()));
-  SOTTO_CHECK(state_->interactions.write(writer, state_->user_ids.size()));
+  SOTTO_CHECK(state_->impressions.write(writer, state_->user_ids.size(), ties_of(state_->impressions)));
+  SOTTO_CHECK(writer.add(sections::training_non_clicks,
+                         std::vector{static_cast<std::uint8_t>(state_->training_non_clicks)}));
+  SOTTO_CHECK(state_->interactions.write(writer, state_->user_ids.size(), ties_of(state_->interactions)));
   return writer.commit();
 }
 
@@ -282,6 +376,8 @@ ItemId CatalogueColumns::add(const ItemRecord& record) {
   const ItemId number_of_item = number(record.id);
   Item& item = items_[number_of_item];
   const bool had_text = item.has_text();
+  if (record.in_public_catalogue && !item.is_public) item = {.is_public = true};
+  if (!record.in_public_catalogue && item.is_public) return number_of_item;
   if (item.title.empty()) item.title = record.title;
   if (item.abstract.empty()) item.abstract = record.abstract;
   if (item.category == 0) item.category = category_names_.intern(record.category);
@@ -289,7 +385,38 @@ ItemId CatalogueColumns::add(const ItemRecord& record) {
   complete_entities(item.title_entities, record.title_entities);
   complete_entities(item.abstract_entities, record.abstract_entities);
   if (!had_text && item.has_text()) --without_text_;
+  if (had_text && !item.has_text()) ++without_text_;
   return number_of_item;
+}
+
+std::vector<std::uint32_t> CatalogueColumns::sort() {
+  const auto new_categories = category_names_.sort_after(1),
+             new_subcategories = subcategory_names_.sort_after(1);
+  const auto new_entities = entity_ids_.sort_after(0);
+  const auto new_items = ids_.sort([&](std::uint32_t left, std::uint32_t right) {
+    return items_[left].is_public && !items_[right].is_public;
+  });
+  std::vector<Item> items(items_.size());
+  for (std::size_t old = 0; old < items_.size(); ++old) {
+    Item& item = items[new_items[old]] = std::move(items_[old]);
+    item.category = new_categories[item.category];
+    item.subcategory = new_subcategories[item.subcategory];
+    for (std::uint32_t& entity : item.title_entities) entity = new_entities[entity];
+    for (std::uint32_t& entity : item.abstract_entities) entity = new_entities[entity];
+  }
+  items_ = std::move(items);
+  std::vector<std::string> labels(entity_labels_.size());
+  std::vector<float> vectors(entity_ids_.size() * entity_dimension_);
+  for (std::size_t old = 0; old < labels.size(); ++old) {
+    labels[new_entities[old]] = std::move(entity_labels_[old]);
+    for (std::size_t i = 0; i < entity_dimension_ && old * entity_dimension_ < entity_vectors_.size(); ++i)
+      vectors[new_entities[old] * entity_dimension_ + i] = entity_vectors_[old * entity_dimension_ + i];
+  }
+  entity_labels_ = std::move(labels);
+  entity_vectors_ = std::move(vectors);
+  features_.renumber_rows(new_items);
+  features_.sort_values();
+  return new_items;
 }
 
 void CatalogueColumns::complete_entities(std::vector<std::uint32_t>& known,
@@ -326,6 +453,10 @@ Status CatalogueColumns::set_entity_vector(std::string_view entity, std::span<co
 Status CatalogueColumns::write(BinaryFileWriter& writer) const {
   const std::size_t rows = items_.size();
   SOTTO_CHECK(write_strings(writer, sections::item_ids, ids_));
+  std::vector<std::uint8_t> is_public(rows);
+  std::transform(items_.begin(), items_.end(), is_public.begin(),
+                 [](const Item& item) { return item.is_public ? 1 : 0; });
+  SOTTO_CHECK(writer.add(sections::item_public, is_public));
   SOTTO_CHECK(write_strings(writer, sections::titles, rows,
                             [&](std::size_t row) { return std::string_view(items_[row].title); }));
   SOTTO_CHECK(write_strings(writer, sections::abstracts, rows,

@@ -6,7 +6,9 @@
 // kept and told by write(), which then writes nothing. Category values that are empty strings and numbers
 // that are NaN are missing values.
 
+#include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,15 +24,23 @@
 namespace sotto::data {
 
 // Interactions, histories and impressions while a dataset is being built, and the order in which behaviour is
-// stored: by user, then by time, rows of equal time as they came.
+// stored: by user, then by time; rows of equal time by their ties, those of equal ties as they came.
 struct UserOrder {
   std::vector<std::uint64_t> user_offsets;  // rows[user_offsets[u] .. user_offsets[u + 1]) are user u's
   std::vector<std::uint64_t> rows;          // numbers of rows as they were added
 };
 
-// Linear in rows when they already come in time order. Every users[i] < user_count.
+// What stands before what among rows of one user and time.
+struct Tie {
+  std::uint64_t hash = 0, content = 0;
+  auto operator<=>(const Tie&) const = default;
+};
+using TieOfRow = std::function<Tie(std::uint64_t row)>;
+
+// Linear in rows when they already come in time order. Every users[i] < user_count. Without a function rows
+// of equal time stay as they came.
 UserOrder order_by_user_and_time(std::span<const UserId> users, std::span<const std::int64_t> times,
-                                 std::size_t user_count);
+                                 std::size_t user_count, const TieOfRow& tie = {});
 
 // values[order[0]], values[order[1]], ...
 template <class T>
@@ -41,6 +51,17 @@ std::vector<T> in_order(const std::vector<T>& values, std::span<const std::uint6
   return ordered;
 }
 
+// New numbers by old ones.
+struct Renumbering {
+  std::vector<std::uint32_t> items, users;
+};
+
+// By which ties are broken: published ids, never numbers.
+struct TieIds {
+  std::uint64_t seed;
+  const StringTable &users, &items;
+};
+
 // Interactions in any order. The caller has checked users and items. Not thread-safe.
 class InteractionColumns {
  public:
@@ -48,7 +69,10 @@ class InteractionColumns {
   Status add(UserId user, ItemId item, float rating, std::int64_t time);
   std::size_t size() const { return users_.size(); }
   FeatureColumns& context() { return context_; }
-  Status write(BinaryFileWriter& writer, std::size_t user_count) const;
+  void renumber(const Renumbering& numbers);
+  // Of user and item, then of all else.
+  Tie tie(const TieIds& ids, std::uint64_t row) const;
+  Status write(BinaryFileWriter& writer, std::size_t user_count, const TieOfRow& tie) const;
 
  private:
   std::vector<UserId> users_;
@@ -67,7 +91,10 @@ class ImpressionColumns {
              std::span<const ItemId> shown, std::span<const std::uint8_t> clicked);
   std::size_t size() const { return users_.size(); }
   std::uint64_t clicks() const { return clicks_; }
-  Status write(BinaryFileWriter& writer, std::size_t user_count) const;
+  void renumber(const Renumbering& numbers);
+  // Of user and clicked items, then of all else.
+  Tie tie(const TieIds& ids, std::uint64_t row) const;
+  Status write(BinaryFileWriter& writer, std::size_t user_count, const TieOfRow& tie) const;
 
  private:
   Status write_histories(BinaryFileWriter& writer, std::span<const std::uint64_t> order) const;
@@ -94,6 +121,8 @@ struct EntityMention {
 struct ItemRecord {
   std::string_view id, title, abstract, category, subcategory;
   std::span<const EntityMention> title_entities = {}, abstract_entities = {};
+  // False: a user's row describes it. Nothing that rows say changes an item of the public catalogue.
+  bool in_public_catalogue = true;
 };
 
 class DatasetBuilder {
@@ -105,15 +134,22 @@ class DatasetBuilder {
 
   // Adds an item or, when the id is known, completes it (first non-empty text wins). Returns its number.
   ItemId add_item(const ItemRecord& item);
-  // The number of an item; an unknown id becomes an item without text.
+  // The number of an item; an unknown id becomes an item without text, outside the public catalogue.
   ItemId item(std::string_view id);
   std::uint64_t items_without_text() const;
+  std::uint64_t public_items() const;
+  bool is_public(ItemId item) const;
+  std::string_view item_id(ItemId item) const;  // valid until the next item
   void set_item_category(ItemId item, std::string_view feature, std::span<const std::string_view> values);
   void set_item_number(ItemId item, std::string_view feature, float value);
   // Vector of an entity seen in some item (others are ignored). All must have the same size.
   Status set_entity_vector(std::string_view entity, std::span<const float> vector);
 
   UserId user(std::string_view id);
+  std::string_view user_id(UserId user) const;  // valid until the next user
+  // The values of a categorical feature that are a public list; to be called before any is set.
+  void declare_user_category(std::string_view feature, std::span<const std::string_view> values);
+  void declare_context(std::string_view feature, std::span<const std::string_view> values);
   void set_user_category(UserId user, std::string_view feature, std::span<const std::string_view> values);
   void set_user_number(UserId user, std::string_view feature, float value);
 
@@ -125,13 +161,21 @@ class DatasetBuilder {
                       std::uint32_t history_length, std::span<const ItemId> shown,
                       std::span<const std::uint8_t> clicked);
 
+  void set_training_non_clicks(NonClicks origin);
+
   // Context features are (name, value) pairs; a name that a row leaves out is missing there.
   using Context = std::span<const std::pair<std::string_view, std::string_view>>;
   void add_interaction(UserId user, ItemId item, float rating, std::int64_t time, Context categorical = {},
                        std::span<const std::pair<std::string_view, float>> numeric = {});
 
   DatasetCounts counts() const;
-  // Sorts behaviour by user and (stably) by time, and writes the file atomically into an existing directory.
+  // Makes what is written independent of the order in which rows came: items (those of the public catalogue
+  // first), users and values of features are numbered by their ids, and rows of one user and time are ordered
+  // by a hash of the seed and the ids of user and item. Numbers given out before are no longer valid; the new
+  // ones are returned.
+  Renumbering forget_row_order(std::uint64_t seed);
+  // Sorts behaviour by user and (stably, unless row order is to be forgotten) by time, and writes the file
+  // atomically into an existing directory.
   Status write(const fs::path& directory) const;
 
  private:
@@ -148,7 +192,10 @@ class CatalogueColumns {
   ItemId add(const ItemRecord& item);
   ItemId number(std::string_view id);
   std::size_t size() const { return ids_.size(); }
+  const StringTable& ids() const { return ids_; }
+  bool is_public(ItemId item) const { return items_[item].is_public; }
   std::uint64_t without_text() const { return without_text_; }
+  std::vector<std::uint32_t> sort();  // new numbers by old ones
   Status set_entity_vector(std::string_view entity, std::span<const float> vector);
   FeatureColumns& features() { return features_; }
   Status write(BinaryFileWriter& writer) const;
@@ -158,6 +205,7 @@ class CatalogueColumns {
     std::string title, abstract;
     std::uint32_t category = 0, subcategory = 0;
     std::vector<std::uint32_t> title_entities, abstract_entities;
+    bool is_public = false;
     bool has_text() const { return !title.empty() || !abstract.empty(); }
   };
   void complete_entities(std::vector<std::uint32_t>& known, std::span<const EntityMention> mentions);

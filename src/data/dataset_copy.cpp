@@ -56,7 +56,8 @@ Status copy_items(const Dataset& source, DatasetBuilder& target) {
                          .category = catalogue.category_names[catalogue.categories[item]],
                          .subcategory = catalogue.subcategory_names[catalogue.subcategories[item]],
                          .title_entities = title_entities,
-                         .abstract_entities = abstract_entities});
+                         .abstract_entities = abstract_entities,
+                         .in_public_catalogue = catalogue.is_public[item] != 0});
     if (copied != item) return bad_input("the item id '{}' occurs twice", printable(catalogue.ids[item]));
   }
   if (catalogue.entity_dimension > 0) {
@@ -80,6 +81,12 @@ Status copy_users(const Dataset& source, DatasetBuilder& target) {
   for (std::size_t user = 0; user < ids.size(); ++user) {
     if (target.user(ids[user]) != user)
       return bad_input("the user id '{}' occurs twice", printable(ids[user]));
+  }
+  std::vector<std::string_view> declared;
+  for (const CategoricalFeature& feature : source.user_features().categorical) {
+    declared.clear();
+    for (std::size_t code = 0; code < feature.declared; ++code) declared.push_back(feature.names[code]);
+    target.declare_user_category(feature.name, declared);  // also of none: columns keep their order
   }
   copy_features(
       source.user_features(), ids.size(),
@@ -136,6 +143,7 @@ Result<Dataset> open_histories(const Dataset& source, std::span<const std::strin
     builder.add_impression(impression.user, impression.time, impression.split, builder.add_history(kept),
                            static_cast<std::uint32_t>(kept.size()), impression.shown, impression.clicked);
   }
+  builder.set_training_non_clicks(source.training_non_clicks());
   SOTTO_CHECK(builder.write(folder));
   return Dataset::open(folder);
 }

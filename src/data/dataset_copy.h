@@ -15,7 +15,7 @@ namespace sotto::data {
 // their numbers. Fails when the ids of the source are not unique.
 Status copy_items(const Dataset& source, DatasetBuilder& target);
 
-// User ids and features, under the same conditions.
+// User ids, features and their declared values, under the same conditions.
 Status copy_users(const Dataset& source, DatasetBuilder& target);
 
 // What is left of a data set when readers tell only of categories they called not sensitive: the same items

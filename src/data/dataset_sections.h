@@ -14,12 +14,13 @@ namespace sotto::data::dataset_sections {
 
 inline constexpr std::string_view file_name = "dataset.sotto";
 inline constexpr std::string_view kind = "dataset";
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 inline constexpr std::string_view name = "name";
 inline constexpr std::string_view origin = "origin";
 
 inline constexpr std::string_view item_ids = "item.ids";
+inline constexpr std::string_view item_public = "item.public";
 inline constexpr std::string_view titles = "item.titles";
 inline constexpr std::string_view abstracts = "item.abstracts";
 inline constexpr std::string_view category_names = "item.category_names";
@@ -46,6 +47,7 @@ inline constexpr std::string_view impression_history_lengths = "impression.histo
 inline constexpr std::string_view impression_shown_offsets = "impression.shown_offsets";
 inline constexpr std::string_view impression_shown = "impression.shown";
 inline constexpr std::string_view impression_clicked = "impression.clicked";
+inline constexpr std::string_view training_non_clicks = "impression.training_non_clicks";
 
 inline constexpr std::string_view interaction_user_offsets = "interaction.user_offsets";
 inline constexpr std::string_view interaction_items = "interaction.items";
@@ -70,6 +72,9 @@ inline std::string categorical_names(std::string_view owner, std::size_t feature
 }
 inline std::string categorical_codes(std::string_view owner, std::size_t feature) {
   return fmt::format("{}.categorical.{}.codes", owner, feature);
+}
+inline std::string categorical_declared(std::string_view owner, std::size_t feature) {
+  return fmt::format("{}.categorical.{}.declared", owner, feature);
 }
 inline std::string numeric_list(std::string_view owner) { return fmt::format("{}.numeric", owner); }
 inline std::string numeric_values(std::string_view owner, std::size_t feature) {

@@ -48,6 +48,10 @@ void describe_items(const Dataset& dataset, DatasetSummary& summary) {
   summary.item_features = names_of(catalogue.features);
   summary.user_features = names_of(dataset.user_features());
   summary.context_features = names_of(dataset.interactions().context);
+  summary.public_items = catalogue.public_count();
+  for (const Features* features : {&dataset.user_features(), &dataset.interactions().context})
+    for (const CategoricalFeature& feature : features->categorical)
+      if (feature.declared == 0) summary.undeclared_columns.push_back(feature.name);
 }
 
 std::vector<std::uint8_t> items_of_training(const Dataset& dataset) {
@@ -131,6 +135,21 @@ void describe_times(const Dataset& dataset, DatasetSummary& summary) {
   for (const std::int64_t time : dataset.interactions().times) include(time);
 }
 
+double tied_share(const Dataset& dataset) {
+  std::uint64_t pairs = 0, tied = 0;
+  const auto count = [&](std::span<const std::uint64_t> user_offsets, std::span<const std::int64_t> times) {
+    for (std::size_t user = 0; user + 1 < user_offsets.size(); ++user) {
+      for (std::uint64_t row = user_offsets[user] + 1; row < user_offsets[user + 1]; ++row) {
+        ++pairs;
+        tied += times[row] == times[row - 1] ? 1 : 0;
+      }
+    }
+  };
+  count(dataset.parts().impressions.user_offsets, dataset.parts().impressions.times);
+  count(dataset.interactions().user_offsets, dataset.interactions().times);
+  return pairs == 0 ? 0 : static_cast<double>(tied) / static_cast<double>(pairs);
+}
+
 }  // namespace
 
 Distribution distribution_of(std::vector<std::uint32_t> values) {
@@ -159,6 +178,8 @@ DatasetSummary describe(const Dataset& dataset) {
   describe_impressions(dataset, summary);
   describe_interactions(dataset.interactions(), summary);
   describe_times(dataset, summary);
+  summary.training_non_clicks = dataset.training_non_clicks();
+  summary.tied_share = tied_share(dataset);
   return summary;
 }
 

@@ -35,8 +35,11 @@ struct DatasetSummary {
   std::uint32_t entity_dimension = 0;
   Distribution title_words;  // of items with a title, separated by white space
   std::vector<std::string> item_features, user_features, context_features;
+  std::uint64_t public_items = 0;               // named by the public catalogue
+  std::vector<std::string> undeclared_columns;  // of users and rows: values were read off the rows
 
   // Impressions.
+  NonClicks training_non_clicks = NonClicks::recorded;
   std::array<SplitSummary, 3> splits;  // by Split
   Distribution history_length, impression_size, clicks_per_impression;
   Distribution impressions_per_user;  // of users who have any
@@ -49,6 +52,8 @@ struct DatasetSummary {
   std::uint64_t rated = 0;             // interactions with a rating
   double mean_rating = 0;
   std::int64_t first_time = 0, last_time = 0;  // of all behaviour with a known time
+  // Share of the events of a user, interactions or impressions, that have the time of the one before.
+  double tied_share = 0;
 };
 
 // Reads every impression and interaction once.
@@ -56,6 +61,12 @@ DatasetSummary describe(const Dataset& dataset);
 
 // For people: a few lines, without what the dataset does not have. Safe to print whatever the dataset holds.
 std::string to_text(const DatasetSummary& summary);
+
+// "recorded", "public catalogue", "all users".
+std::string_view name(NonClicks origin);
+
+// From this share on a data set says that the order of its events is mostly drawn.
+inline constexpr double many_ties = 0.1;
 
 // 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);

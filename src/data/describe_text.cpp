@@ -46,10 +46,27 @@ std::string day(std::int64_t time) {
                      static_cast<unsigned>(date.day()));
 }
 
+std::string_view described(NonClicks origin) {
+  switch (origin) {
+    case NonClicks::public_catalogue:
+      return "drawn from the public catalogue alone";
+    case NonClicks::all_users:
+      return "drawn by what all users did: not for private recipes";
+    default:
+      return "as recorded";
+  }
+}
+
 std::string items_text(const DatasetSummary& summary) {
   std::string text =
       line("items", fmt::format("{} ({} with a title, {} with an abstract)", grouped(summary.counts.items),
                                 grouped(summary.items_with_title), grouped(summary.items_with_abstract)));
+  if (summary.public_items < summary.counts.items) {
+    text +=
+        line("  public catalogue",
+             fmt::format("names {} of them; the others are known from users' rows: not for private recipes",
+                         grouped(summary.public_items)));
+  }
   if (summary.title_words.count > 0) text += line("words per title", spread(summary.title_words));
   if (summary.categories > 0) {
     text += line("categories", fmt::format("{}, subcategories {}", grouped(summary.categories),
@@ -77,6 +94,7 @@ std::string impressions_text(const DatasetSummary& summary) {
                                                  grouped(part.impressions), grouped(part.users),
                                                  grouped(part.shown), grouped(part.clicks)));
   }
+  text += line("training non-clicks", described(summary.training_non_clicks));
   text += line("history length", spread(summary.history_length));
   text += line("items per impression", spread(summary.impression_size));
   text += line("clicks per impression", spread(summary.clicks_per_impression));
@@ -99,6 +117,17 @@ std::string interactions_text(const DatasetSummary& summary) {
 
 }  // namespace
 
+std::string_view name(NonClicks origin) {
+  switch (origin) {
+    case NonClicks::public_catalogue:
+      return "public catalogue";
+    case NonClicks::all_users:
+      return "all users";
+    default:
+      return "recorded";
+  }
+}
+
 std::string to_text(const DatasetSummary& summary) {
   std::string text = line("dataset", printable(summary.name));
   if (!summary.origin.empty()) text += line("origin", printable(summary.origin, 1000));
@@ -108,6 +137,15 @@ std::string to_text(const DatasetSummary& summary) {
   if (summary.counts.interactions > 0) text += interactions_text(summary);
   if (summary.first_time != 0 || summary.last_time != 0) {
     text += line("time", fmt::format("{} to {}", day(summary.first_time), day(summary.last_time)));
+  }
+  if (summary.tied_share > many_ties) {
+    text += line("order", fmt::format("{:.1f} % of a user's events have the time of the one before: their "
+                                      "order is drawn from the import's seed and means nothing",
+                                      100 * summary.tied_share));
+  }
+  if (!summary.undeclared_columns.empty()) {
+    text += line("no declared values",
+                 joined(summary.undeclared_columns) + ": private recipes leave these columns out");
   }
   return text;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "base/random.h"
 #include "data/dataset_copy.h"
 #include "data/unseen_items.h"
+#include "data/user_draws.h"
 
 namespace sotto::data {
 
@@ -42,22 +44,28 @@ struct Positives {
 class UserRows {
  public:
   UserRows(const Dataset& source, const ImpressionViewOptions& options)
-      : interactions_(source.interactions()),
+      : source_(source),
+        interactions_(source.interactions()),
         options_(options),
-        touched_(source.item_count(), 0),
-        has_ratings_(std::any_of(interactions_.ratings.begin(), interactions_.ratings.end(),
-                                 [](float rating) { return !std::isnan(rating); })) {}
+        touched_(source.item_count(), 0) {}
 
   Positives positives(UserId user) {
-    Positives positives;
+    std::vector<std::tuple<std::int64_t, std::uint64_t, ItemId>> first_rows;
     for (std::uint64_t row = begin(user); row < end(user); ++row) {
       const ItemId item = interactions_.items[row];
       if (touched_[item] == 1 || !is_positive(row)) continue;
       touched_[item] = 1;
-      positives.items.push_back(item);
-      positives.times.push_back(interactions_.times[row]);
+      first_rows.emplace_back(interactions_.times[row],
+                              tie_of(options_.seed, source_.user_ids()[user], source_.catalogue().ids[item]),
+                              item);
     }
-    for (const ItemId item : positives.items) touched_[item] = 0;
+    std::sort(first_rows.begin(), first_rows.end());
+    Positives positives;
+    for (const auto& [time, tie, item] : first_rows) {
+      touched_[item] = 0;
+      positives.items.push_back(item);
+      positives.times.push_back(time);
+    }
     const std::size_t count = positives.items.size();
     const auto test =
         static_cast<std::size_t>(std::llround(options_.test_share * static_cast<double>(count)));
@@ -77,35 +85,47 @@ class UserRows {
   std::uint64_t begin(UserId user) const { return interactions_.user_offsets[user]; }
   std::uint64_t end(UserId user) const { return interactions_.user_offsets[user + std::size_t{1}]; }
   bool is_positive(std::uint64_t row) const {
-    return !has_ratings_ || interactions_.ratings[row] > options_.positive_above;
+    const float rating = interactions_.ratings[row];
+    return std::isnan(rating) || rating > options_.positive_above;
   }
 
+  const Dataset& source_;
   const Interactions& interactions_;
   const ImpressionViewOptions& options_;
   std::vector<std::uint8_t> touched_;
-  bool has_ratings_;
 };
 
-std::vector<std::uint64_t> item_weights(const Dataset& source, const ImpressionViewOptions& options,
-                                        UserRows& rows) {
-  std::vector<std::uint64_t> weights(source.item_count(), 1);
-  if (options.sampling == NegativeSampling::uniform) return weights;
+std::vector<std::uint64_t> item_weights(const Dataset& source, NegativeSampling sampling, UserRows& rows) {
+  const Catalogue& catalogue = source.catalogue();
+  std::vector<std::uint64_t> weights(catalogue.is_public.begin(), catalogue.is_public.end());
+  if (catalogue.public_count() == 0) weights.assign(weights.size(), 1);
+  if (sampling == NegativeSampling::uniform) return weights;
   for (UserId user = 0; user < source.user_count(); ++user) {
     const Positives positives = rows.positives(user);
-    for (std::size_t rank = 0; rank < positives.train; ++rank) ++weights[positives.items[rank]];
+    for (std::size_t rank = 0; rank < positives.train; ++rank) {
+      std::uint64_t& weight = weights[positives.items[rank]];
+      weight += weight > 0 ? 1 : 0;
+    }
   }
   return weights;
 }
 
-void add_impressions(UserId user, const Positives& positives, const ImpressionViewOptions& options,
-                     const UnseenItems& unseen, std::span<std::uint8_t> marks, DatasetBuilder& target) {
-  SeededRandom random(options.seed, Purpose::impression_view, 0, user);
+struct Candidates {
+  UnseenItems training, test;
+};
+
+void add_impressions(UserId user, std::string_view user_id, const Positives& positives,
+                     const ImpressionViewOptions& options, const Candidates& candidates,
+                     std::span<std::uint8_t> marks, DatasetBuilder& target) {
+  // Training rows are drawn first: what test rows draw by cannot reach them.
+  SeededRandom random = draws_of_user(options.seed, Purpose::impression_view, user_id);
   const DatasetBuilder::HistoryHandle history = target.add_history(positives.items);
   std::vector<ItemId> shown;
   std::vector<std::uint8_t> clicked;
   for (std::size_t rank = options.min_history; rank < positives.items.size(); ++rank) {
     shown.clear();
-    unseen.draw(options.negatives, marks, random, shown);
+    const bool trains = rank < positives.train;
+    (trains ? candidates.training : candidates.test).draw(options.negatives, marks, random, shown);
     if (shown.empty()) return;  // nothing is left that the user never touched
     for (const ItemId item : shown) marks[item] = 0;
 
@@ -114,19 +134,21 @@ void add_impressions(UserId user, const Positives& positives, const ImpressionVi
     const std::size_t position = uniform_below(random, shown.size());
     std::swap(shown[position], shown.back());
     clicked[position] = 1;
-    target.add_impression(user, positives.times[rank], rank < positives.train ? Split::train : Split::test,
-                          history, static_cast<std::uint32_t>(rank), shown, clicked);
+    target.add_impression(user, positives.times[rank], trains ? Split::train : Split::test, history,
+                          static_cast<std::uint32_t>(rank), shown, clicked);
   }
+}
+
+std::string_view name(NegativeSampling sampling) {
+  return sampling == NegativeSampling::uniform ? "uniform" : "popularity-weighted";
 }
 
 std::string origin_of(const Dataset& source, const ImpressionViewOptions& options) {
   return fmt::format(
-      "impressions from interactions (positive above {}, test share {}, least history {}, {} {} non-clicks, "
-      "seed {}) of: "
-      "{}",
+      "impressions from interactions (positive above {}, test share {}, least history {}, {} non-clicks, {} "
+      "in training, {} in tests, seed {}) of: {}",
       options.positive_above, options.test_share, options.min_history, options.negatives,
-      options.sampling == NegativeSampling::uniform ? "uniform" : "popularity-weighted", options.seed,
-      source.origin());
+      name(options.sampling), name(options.test_sampling), options.seed, source.origin());
 }
 
 }  // namespace
@@ -141,12 +163,16 @@ Result<DatasetBuilder> build_impression_view(const Dataset& source, const Impres
   SOTTO_CHECK(copy_users(source, target));
 
   UserRows rows(source, options);
-  const UnseenItems unseen(item_weights(source, options, rows));
+  const Candidates candidates{UnseenItems(item_weights(source, options.sampling, rows)),
+                              UnseenItems(item_weights(source, options.test_sampling, rows))};
+  const bool own_rows =
+      options.sampling == NegativeSampling::uniform && source.catalogue().public_count() > 0;
+  target.set_training_non_clicks(own_rows ? NonClicks::public_catalogue : NonClicks::all_users);
   for (UserId user = 0; user < source.user_count(); ++user) {
     const Positives positives = rows.positives(user);
     if (positives.items.size() <= options.min_history) continue;
     rows.with_touched(user, [&](std::span<std::uint8_t> marks) {
-      add_impressions(user, positives, options, unseen, marks, target);
+      add_impressions(user, source.user_ids()[user], positives, options, candidates, marks, target);
     });
   }
   if (target.counts().impressions == 0) {

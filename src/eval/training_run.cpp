@@ -4,6 +4,7 @@
 
 #include "eval/interaction_evaluator.h"
 #include "eval/recommender_evaluator.h"
+#include "recipes/run_data.h"
 
 namespace sotto::eval {
 
@@ -61,6 +62,7 @@ Result<std::int64_t> planned_rounds(const TrainJob& job) {
 Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset& dataset,
                                         const fl::Observe& observe) {
   SOTTO_TRY(auto prepared, prepare(job));
+  SOTTO_TRY(const auto seen, recipes::training_data_of(*prepared.recipe, dataset));
   std::error_code error;
   const bool existed = fs::exists(job.out);
   fs::create_directories(job.out, error);
@@ -75,7 +77,7 @@ Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset
   SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
   SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
 
-  const recipes::RunRequest request{dataset,        job.out,
+  const recipes::RunRequest request{seen,           job.out,
                                     prepared.seed,  prepared.device,
                                     job.resume,     evaluate_recommender,
                                     observe,        evaluate_interactions,
@@ -104,8 +106,9 @@ Result<recipes::TestMetrics> evaluate_stored(const fs::path& run, const data::Da
   for (const auto& assignment : assignments) SOTTO_CHECK(prepared.table.set_assignment(assignment));
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
+  SOTTO_TRY(const auto seen, recipes::data_of_run(*prepared.recipe, dataset));
   return prepared.recipe->evaluate(
-      {dataset, run, prepared.seed, prepared.device, false, evaluate, {}, evaluate_interactions});
+      {seen, run, prepared.seed, prepared.device, false, evaluate, {}, evaluate_interactions});
 }
 
 }  // namespace

@@ -43,6 +43,8 @@ class DpFedRec final : public NewsRecipe {
     news_.bind_with_choice(table);
   }
 
+  bool promises_epsilon() const override { return !as_printed(); }
+
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));

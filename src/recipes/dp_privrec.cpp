@@ -36,6 +36,8 @@ class DpPrivRec final : public Recipe {
     settings_.bind(table);
   }
 
+  bool promises_epsilon() const override { return mode_ != "paper"; }
+
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request));
     SOTTO_TRY(auto sampler, run.sampler());

@@ -8,6 +8,7 @@
 
 #include "fl/pair_fold.h"
 #include "recipes/interaction_run.h"
+#include "recipes/run_data.h"
 #include "recipes/table.h"
 
 namespace sotto::recipes {
@@ -45,6 +46,8 @@ class DpSvd final : public Recipe {
     data_.bind(table);
   }
 
+  bool promises_epsilon() const override { return noise_ != "none"; }
+
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check());
     SOTTO_TRY(const auto data, fl::prepare_interactions(request.dataset, data_, request.seed));
@@ -52,6 +55,7 @@ class DpSvd final : public Recipe {
     const fl::SumsShape shape = shape_of(request.dataset, data);
     std::optional<fl::TwoPrivateSums> sums;
     if (noise_ != "none") {
+      SOTTO_CHECK(check_may_train_privately(request.dataset));
       SOTTO_TRY(sums, fl::TwoPrivateSums::calibrate(budget_, shape));
       SOTTO_CHECK(privacy::save_plan(sums->accounted, request.run / "privacy.toml"));
     }

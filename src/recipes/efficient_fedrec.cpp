@@ -7,6 +7,7 @@
 #include "fl/server_optimiser.h"
 #include "fl/split_fold.h"
 #include "recipes/news_run.h"
+#include "recipes/run_data.h"
 #include "recipes/table.h"
 
 namespace sotto::recipes {
@@ -27,6 +28,8 @@ class EfficientFedRec final : public NewsRecipe {
     private_.bind(table);
     news_.bind_with_choice(table);
   }
+
+  bool promises_epsilon() const override { return mode_ != "paper"; }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check_federated(news_));
@@ -58,6 +61,7 @@ class EfficientFedRec final : public NewsRecipe {
                                fl::ServerOptimiser& optimiser, const RunRequest& request) {
     const std::uint64_t catalogue = request.dataset.catalogue().size();
     SOTTO_CHECK(fl::check_nothing_is_chosen(news_.data));
+    SOTTO_CHECK(check_may_train_privately(request.dataset));
     const auto shape = fl::TrainingShape::of(split.dimension(catalogue), sampler, engine_.rounds);
     SOTTO_TRY(auto rounds, fl::SoundRounds::begin(private_, shape, request.run));
     fl::CatalogueFold fold(rounds.plan(), split, catalogue);

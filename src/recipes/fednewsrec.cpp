@@ -28,6 +28,8 @@ class FedNewsRec final : public NewsRecipe {
     news_.bind(table);
   }
 
+  bool promises_epsilon() const override { return federated_.mode != "paper"; }
+
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));

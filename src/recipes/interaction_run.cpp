@@ -1,5 +1,7 @@
 #include "recipes/interaction_run.h"
 
+#include "recipes/run_data.h"
+
 namespace sotto::recipes {
 
 Result<TrainOutcome> train_to_last_round(const RunRequest& request, model::FlatParameters& parameters,
@@ -93,6 +95,7 @@ Result<TrainOutcome> InteractionRun::train_soundly(const fl::PrivateTrainingSett
                                                    const fl::OptimiserSettings& optimiser,
                                                    const fl::EngineSettings& engine,
                                                    const std::string& recipe) {
+  SOTTO_CHECK(check_may_train_privately(request_.dataset));
   const auto shape = fl::TrainingShape::of(dimension(), sampler, engine.rounds);
   SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
   SOTTO_TRY(auto* source,

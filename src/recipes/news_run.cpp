@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "recipes/news_text.h"
+#include "recipes/run_data.h"
 
 namespace sotto::recipes {
 namespace {
@@ -152,6 +153,7 @@ Result<TrainOutcome> NewsRun::train_soundly(const fl::PrivateTrainingSettings& b
                                             fl::CohortSampler sampler, fl::ServerOptimiser& optimiser,
                                             const fl::EngineSettings& engine, const std::string& recipe) {
   SOTTO_CHECK(fl::check_nothing_is_chosen(settings_.data));
+  SOTTO_CHECK(check_may_train_privately(request_.dataset));
   const auto shape = fl::TrainingShape::of(dimension(), sampler, engine.rounds);
   SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
   SOTTO_TRY(auto* source,

@@ -78,6 +78,9 @@ class Recipe {
  public:
   virtual ~Recipe() = default;
   virtual void bind(SettingsTable& table) = 0;
+  // Whether training under these settings promises every user an epsilon. It then sees the public part of a
+  // data set and users' own rows alone (run_data.h).
+  virtual bool promises_epsilon() const { return false; }
   virtual Result<TrainOutcome> train(const RunRequest& request) = 0;
   // Test metrics of the best parameters of a finished (or interrupted) run, possibly on other data.
   virtual Result<TestMetrics> evaluate(const RunRequest& request) = 0;

@@ -49,6 +49,8 @@ class Sotto final : public NewsRecipe {
     news_.wrap = &with_personal_vectors;
   }
 
+  bool promises_epsilon() const override { return noise_ != "none"; }
+
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check());
     SOTTO_TRY(auto run, prepare(request));

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "recipes/run_data.h"
+
 namespace sotto::recipes {
 
 using nlohmann::json;
@@ -47,7 +49,8 @@ Result<TrainedNews> open_news_run(const fs::path& run, const data::Dataset& data
   SOTTO_TRY(auto stored, load_run(run));
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
-  return stored.recipe->open({dataset, run, stored.seed, stored.device});
+  SOTTO_TRY(const auto seen, data_of_run(*stored.recipe, dataset));
+  return stored.recipe->open({seen, run, stored.seed, stored.device});
 }
 
 }  // namespace sotto::recipes

@@ -9,6 +9,7 @@
 #include "model/tensor.h"
 #include "publish/article_encoder.h"
 #include "publish/packs/served_run.h"
+#include "recipes/run_data.h"
 #include "recipes/stored_run.h"
 #include "trainer/commands.h"
 
@@ -34,17 +35,18 @@ struct ReadyRun {
 Result<ReadyRun> open_run(PublishArguments& arguments) {
   for (const auto& assignment : arguments.assignments)
     SOTTO_CHECK(arguments.table.set_assignment(assignment));
-  auto dataset = data::Dataset::open(arguments.data);
-  if (!dataset)
+  auto stored = data::Dataset::open(arguments.data);
+  if (!stored)
     return tl::unexpected(
-        std::move(dataset).error().in("the data of the run (name another place with --data DIR)"));
+        std::move(stored).error().in("the data of the run (name another place with --data DIR)"));
+  SOTTO_TRY(const auto dataset, recipes::data_of_run(arguments.run, *stored));
   ReadyRun ready;
   if (arguments.pack.empty()) {
-    SOTTO_TRY(auto news, recipes::open_news_run(arguments.run, *dataset));
+    SOTTO_TRY(auto news, recipes::open_news_run(arguments.run, dataset));
     SOTTO_TRY(ready.encoder, publish::ArticleEncoder::create(std::move(news)));
     return ready;
   }
-  SOTTO_TRY(auto served, publish::open_served_run(arguments.run, *dataset, arguments.settings));
+  SOTTO_TRY(auto served, publish::open_served_run(arguments.run, dataset, arguments.settings));
   SOTTO_TRY(const std::string bytes, device::encode_pack(served.pack));
   SOTTO_CHECK(write_file_atomically(arguments.pack, bytes));
   return ReadyRun{std::move(served.pack.model), std::move(served.encoder)};

@@ -59,15 +59,17 @@ numbers = ["age"]
   EXPECT_THAT(names_of(*items.features.find_categorical("flavours"), 0), ElementsAre("salt", "rye"));
   EXPECT_EQ(items.features.find_numeric("weight")->values[0], 0.5F);
   EXPECT_TRUE(std::isnan(items.features.find_numeric("weight")->values[1]));
-  EXPECT_THAT(names_of(*dataset.user_features().find_categorical("town"), 0), ElementsAre("Oslo"));
-  EXPECT_EQ(dataset.user_features().find_numeric("age")->values[0], 41);
+  const UserId ann = row_of(dataset.user_ids(), "ann"), bob = row_of(dataset.user_ids(), "bob");
+  EXPECT_THAT(names_of(*dataset.user_features().find_categorical("town"), ann), ElementsAre("Oslo"));
+  EXPECT_EQ(dataset.user_features().find_numeric("age")->values[ann], 41);
   const Interactions& rows = dataset.interactions();
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows.items[0], 0U) << "rows of a user are in time order";
-  EXPECT_EQ(rows.ratings[1], 4);
-  EXPECT_EQ(rows.times[1], 1577923200);
-  EXPECT_THAT(names_of(*rows.context.find_categorical("shop"), 1), ElementsAre("east"));
-  EXPECT_EQ(rows.context.find_numeric("paid")->values[1], 3.5F);
+  const std::uint64_t first = rows.user_offsets[bob], second = first + 1;
+  EXPECT_EQ(rows.items[first], 0U) << "rows of a user are in time order";
+  EXPECT_EQ(rows.ratings[second], 4);
+  EXPECT_EQ(rows.times[second], 1577923200);
+  EXPECT_THAT(names_of(*rows.context.find_categorical("shop"), second), ElementsAre("east"));
+  EXPECT_EQ(rows.context.find_numeric("paid")->values[second], 3.5F);
   EXPECT_TRUE(has_note("1 items have neither title nor text"));
 }
 
@@ -125,8 +127,8 @@ TEST_F(ImportCsv, FilesWithoutHeaderHaveNumberedColumnsAndMayBeLatin1) {
         "[interactions]\nfile = 'r.dat'\nuser = 2\nitem = '1'\nrating = 3\n");
   write("r.dat", "caf\xE9::u::2\n\"q::u::1\n");
   const Dataset dataset = import("csv");
-  EXPECT_EQ(dataset.catalogue().ids[0], "caf\xC3\xA9");
-  EXPECT_EQ(dataset.catalogue().ids[1], "\"q");
+  EXPECT_EQ(dataset.catalogue().ids[0], "\"q");
+  EXPECT_EQ(dataset.catalogue().ids[1], "caf\xC3\xA9");
   EXPECT_EQ(dataset.interactions().times[0], 0);
 }
 

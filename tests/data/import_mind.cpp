@@ -95,8 +95,12 @@ TEST_F(ImportMind, DevValidatesWhenATestPartHasLabels) {
           std::string("1\tU-") + part + "\t11/11/2019 9:05:58 AM\t\tN2-1 N1-0\n");
   }
   const Dataset dataset = import("mind");
-  EXPECT_EQ(dataset.impression(1).split, Split::validation);
-  EXPECT_EQ(dataset.impression(2).split, Split::test);
+  const auto split_of = [&](std::string_view user) {
+    return dataset.impression(dataset.impressions_of(row_of(dataset.user_ids(), user)).first).split;
+  };
+  EXPECT_EQ(split_of("U-train"), Split::train);
+  EXPECT_EQ(split_of("U-dev"), Split::validation);
+  EXPECT_EQ(split_of("U-test"), Split::test);
 }
 
 TEST_F(ImportMind, LeavesOutImpressionsWithoutLabelsAndSaysSo) {

@@ -7,6 +7,9 @@
 #include <set>
 
 #include "base/distributions.h"
+#include "data/describe.h"
+#include "data/public_part.h"
+#include "data/user_draws.h"
 #include "data/written_view.h"
 #include "small_dataset.h"
 
@@ -55,10 +58,16 @@ class ImpressionView : public testing::TestWithParam<bool> {
   std::vector<ItemId> positives(UserId user) const {
     const Interactions& rows = source_.interactions();
     std::vector<ItemId> items;
+    std::vector<std::pair<std::int64_t, std::uint64_t>> places;
     for (std::uint64_t row = rows.user_offsets[user]; row < rows.user_offsets[user + 1]; ++row) {
       const bool positive = !GetParam() || rows.ratings[row] > 3;
       const bool known = std::find(items.begin(), items.end(), rows.items[row]) != items.end();
-      if (positive && !known) items.push_back(rows.items[row]);
+      if (!positive || known) continue;
+      const std::pair place(rows.times[row],
+                            tie_of(1, source_.user_ids()[user], source_.catalogue().ids[rows.items[row]]));
+      const auto before = std::upper_bound(places.begin(), places.end(), place);
+      items.insert(items.begin() + (before - places.begin()), rows.items[row]);
+      places.insert(before, place);
     }
     return items;
   }
@@ -174,8 +183,8 @@ double popularity_auc(const Dataset& dataset) {
 }
 
 TEST_P(ImpressionView, PopularityAloneWinsOnlyAgainstUniformNonClicks) {
-  const double uniform = popularity_auc(view({.sampling = NegativeSampling::uniform}));
-  const double corrected = popularity_auc(view({.sampling = NegativeSampling::popularity}));
+  const double uniform = popularity_auc(view({.test_sampling = NegativeSampling::uniform}));
+  const double corrected = popularity_auc(view({.test_sampling = NegativeSampling::popularity}));
   EXPECT_GT(uniform, 0.65);
   EXPECT_LT(corrected, 0.57);
 }
@@ -226,17 +235,88 @@ TEST(ImpressionViewOf, KeepsItemsUsersAndFeaturesWithTheirNumbers) {
   EXPECT_EQ(view.user_features().find_categorical("gender")->names[0], "F");
 }
 
-// Bob rated n3 with 4 and used n1 without a rating: where others have ratings, that is no positive, but
-// touched.
-TEST(ImpressionViewOf, RowsWithoutARatingAreTouchedButNotPositiveWhereOthersAreRated) {
+// Whether a row is positive must not depend on whether somebody else's row has a rating. Bob used n1 without
+// a rating, then rated n3 with 4.
+TEST(ImpressionViewOf, RowsWithoutARatingArePositiveWhateverOtherRowsHave) {
   const TempFolder folder, target;
   const Dataset source = write_and_open(small_builder(), folder.path());
   ASSERT_TRUE(write_impression_view(source, {.min_history = 0}, target / "view"));
   const Dataset view = std::move(*Dataset::open(target / "view"));
-  ASSERT_EQ(view.impression_count(), 1U);
-  std::vector<ItemId> shown = to_vector(view.impression(0).shown);
+  ASSERT_EQ(view.impression_count(), 2U);
+  std::vector<ItemId> shown = to_vector(view.impression(1).shown);
   std::sort(shown.begin(), shown.end());
-  EXPECT_THAT(shown, ElementsAre(1U, 2U, 3U)) << "all there is besides n1, though 20 non-clicks were wanted";
+  EXPECT_THAT(shown, ElementsAre(1U, 2U))
+      << "all that the catalogue names besides n1, though 20 non-clicks were wanted";
+  EXPECT_THAT(to_vector(view.impression(1).history), ElementsAre(0U));
+}
+
+// 300 users; the last one differs. Ids do not give away who is who.
+DatasetBuilder users_with_last(bool other_taste, std::string_view last_id) {
+  DatasetBuilder builder("ratings", "seeded");
+  for (int item = 0; item < 150; ++item)
+    builder.add_item({.id = "i" + std::to_string(item), .title = "title"});
+  for (int user = 0; user < 300; ++user) {
+    SeededRandom random(2, Purpose::test, 0, static_cast<std::uint32_t>(user));
+    const bool last = user == 299;
+    const UserId number = builder.user(last ? std::string(last_id) : "u" + std::to_string(user));
+    for (int row = 0; row < 20; ++row) {
+      const auto item = static_cast<ItemId>(uniform_below(random, last && other_taste ? 5 : 150));
+      builder.add_interaction(number, item, 5, row / 4);
+    }
+    if (last && other_taste) builder.add_interaction(number, builder.item("his alone"), 5, 2);
+  }
+  return builder;
+}
+
+std::size_t differing_training_rows(const Dataset& one, const Dataset& two) {
+  std::size_t different = 0;
+  for (UserId user = 0; user < 299; ++user) {
+    const auto [first, last] = one.impressions_of(user);
+    const auto [other, other_last] = two.impressions_of(user);
+    EXPECT_EQ(last - first, other_last - other);
+    for (std::size_t row = 0; row < last - first; ++row) {
+      const Impression a = one.impression(first + row), b = two.impression(other + row);
+      EXPECT_EQ(a.split, b.split);
+      if (a.split == Split::test) continue;
+      different += to_vector(a.shown) != to_vector(b.shown) || to_vector(a.clicked) != to_vector(b.clicked) ||
+                           to_vector(a.history) != to_vector(b.history)
+                       ? 1
+                       : 0;
+    }
+  }
+  return different;
+}
+
+TEST(ImpressionViewOf, ReplacingAUserChangesNoOtherUsersTrainingRows) {
+  const TempFolder before, after, target;
+  const Dataset one = write_and_open(users_with_last(false, "u299"), before.path()),
+                two = write_and_open(users_with_last(true, "another"), after.path());
+  const auto differing = [&](NegativeSampling sampling, const std::string& name) {
+    EXPECT_TRUE(write_impression_view(one, {.sampling = sampling}, target / (name + "1")));
+    EXPECT_TRUE(write_impression_view(two, {.sampling = sampling}, target / (name + "2")));
+    return differing_training_rows(*Dataset::open(target / (name + "1")),
+                                   *Dataset::open(target / (name + "2")));
+  };
+  EXPECT_EQ(differing(ImpressionViewOptions().sampling, "default"), 0U);
+  EXPECT_GT(differing(NegativeSampling::popularity, "popularity"), 3000U) << "of some 4000";
+}
+
+TEST(ImpressionViewOf, IsMarkedByWhatItsTrainingRowsDependOn) {
+  const TempFolder folder, target;
+  const Dataset source = write_and_open(users_with_last(false, "u299"), folder.path());
+  ASSERT_TRUE(write_impression_view(source, {}, target / "own"));
+  ASSERT_TRUE(write_impression_view(source, {.sampling = NegativeSampling::popularity}, target / "all"));
+  const Dataset own = std::move(*Dataset::open(target / "own")),
+                all = std::move(*Dataset::open(target / "all"));
+  EXPECT_EQ(source.training_non_clicks(), NonClicks::recorded);
+  EXPECT_EQ(own.training_non_clicks(), NonClicks::public_catalogue);
+  EXPECT_EQ(all.training_non_clicks(), NonClicks::all_users);
+  EXPECT_TRUE(check_rows_are_each_users_own(own));
+  const Status refused = check_rows_are_each_users_own(all);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("Import it again, with sampling=uniform"));
+  EXPECT_THAT(to_text(describe(all)), HasSubstr("drawn by what all users did: not for private recipes"));
+  EXPECT_THAT(to_text(describe(own)), HasSubstr("drawn from the public catalogue alone"));
 }
 
 TEST(ImpressionViewOf, NeedsInteractions) {

@@ -24,6 +24,8 @@ inline data::Dataset tiny_ratings(const TempFolder& folder, std::uint32_t users 
         i % 3 == 0 ? std::span<const std::string_view>(both) : std::span<const std::string_view>(&genre, 1));
     builder.set_item_number(item, "year", static_cast<float>(1970 + 5 * i));
   }
+  const std::string_view genders[] = {"F", "M"};
+  builder.declare_user_category("gender", genders);
   for (std::uint32_t u = 0; u < users; ++u) {
     const data::UserId user = builder.user("U" + std::to_string(u));
     const std::string_view gender = u % 3 == 0 ? "F" : "M";

@@ -14,14 +14,11 @@
 #include "data/importers/importers.h"
 #include "data/importers/mind_files.h"
 #include "data/unseen_items.h"
+#include "data/user_draws.h"
 
 namespace sotto::data {
 
 namespace {
-
-auto in_reading_order(const LoggedClick& click) {
-  return std::tuple(click.user, click.day, click.time, click.item);
-}
 
 // Which of the last day's clicks validate, by their number in reading order.
 std::vector<std::uint8_t> draw_validation(std::uint32_t last_day_clicks, double share, std::uint64_t seed) {
@@ -37,10 +34,7 @@ std::vector<std::uint8_t> draw_validation(std::uint32_t last_day_clicks, double 
 class ImpressionWriter {
  public:
   ImpressionWriter(const ClickProtocolOptions& options, DatasetBuilder& builder)
-      : options_(options),
-        builder_(builder),
-        marks_(builder.counts().items, 0),
-        unseen_(std::vector<std::uint64_t>(marks_.size(), 1)) {}
+      : options_(options), builder_(builder), marks_(builder.counts().items, 0), unseen_(weights(builder)) {}
 
   // `clicks` are all of one reader, in reading order; split_of(i) and history_of(i) tell about clicks[i].
   template <class SplitOf, class HistoryOf>
@@ -52,7 +46,8 @@ class ImpressionWriter {
     items_.clear();
     for (const LoggedClick& click : clicks) items_.push_back(click.item);
     const auto history = builder_.add_history(items_);
-    SeededRandom random(options_.seed, Purpose::negative_sampling, 0, clicks.front().user);
+    SeededRandom random =
+        draws_of_user(options_.seed, Purpose::negative_sampling, builder_.user_id(clicks.front().user));
     for (auto i = static_cast<std::size_t>(first - clicks.begin()); i < clicks.size(); ++i) {
       draw_shown(clicks[i].item, random);
       builder_.add_impression(clicks[i].user, clicks[i].time, split_of(i), history, history_of(i), shown_,
@@ -61,6 +56,14 @@ class ImpressionWriter {
   }
 
  private:
+  // Of the public catalogue, or, where there is none, of all articles that somebody read.
+  static std::vector<std::uint64_t> weights(const DatasetBuilder& builder) {
+    std::vector<std::uint64_t> weights(builder.counts().items, 1);
+    if (builder.public_items() == 0) return weights;
+    for (ItemId item = 0; item < weights.size(); ++item) weights[item] = builder.is_public(item) ? 1 : 0;
+    return weights;
+  }
+
   void draw_shown(ItemId clicked_item, RandomSource& random) {
     shown_.assign(1, clicked_item);
     for (const ItemId item : items_) marks_[item] = 1;
@@ -108,7 +111,13 @@ std::uint64_t keep_first_views(std::vector<LoggedClick>& clicks) {
 void add_clicks_as_impressions(std::vector<LoggedClick> clicks, const ClickProtocol& protocol,
                                const ClickProtocolOptions& options, DatasetBuilder& builder) {
   if (clicks.empty()) return;
-  std::sort(clicks.begin(), clicks.end(), [](const LoggedClick& a, const LoggedClick& b) {
+  builder.set_training_non_clicks(builder.public_items() > 0 ? NonClicks::public_catalogue
+                                                             : NonClicks::all_users);
+  const auto in_reading_order = [&](const LoggedClick& click) {
+    return std::tuple(click.user, click.day, click.time,
+                      tie_of(options.seed, builder.user_id(click.user), builder.item_id(click.item)));
+  };
+  std::sort(clicks.begin(), clicks.end(), [&](const LoggedClick& a, const LoggedClick& b) {
     return in_reading_order(a) < in_reading_order(b);
   });
   const std::uint32_t last_day = options.days - 1, training_day = options.days - 2;
@@ -253,7 +262,8 @@ Status LogReader::read_day(const fs::path& file, std::uint32_t day) {
     const ItemId item = builder_.add_item({.id = seen.article,
                                            .title = seen.title,
                                            .category = seen.category,
-                                           .subcategory = seen.subcategory});
+                                           .subcategory = seen.subcategory,
+                                           .in_public_catalogue = false});
     if (item >= known_items) add_article(item, seen);
     clicks_.push_back({builder_.user(seen.user), item, day, seen.time});
   }
@@ -274,7 +284,7 @@ std::vector<LoggedClick> LogReader::take_clicks() {
   return std::move(clicks_);
 }
 
-Result<DatasetBuilder> read_log(const std::vector<fs::path>& files, ImportJob& job) {
+Result<DatasetBuilder> read_log(const fs::path& source, const std::vector<fs::path>& files, ImportJob& job) {
   SOTTO_TRY(const ClickProtocol protocol, click_protocol_named(job.settings.protocol));
   const auto days = static_cast<std::uint32_t>(files.size());
   if (days != days_of_the_papers) {
@@ -282,9 +292,19 @@ Result<DatasetBuilder> read_log(const std::vector<fs::path>& files, ImportJob& j
                          days, days_of_the_papers));
   }
   DatasetBuilder builder("Adressa", job.origin);
+  // What the log says of articles is known from readers alone.
+  if (const auto catalogue = find_file(source, "news.tsv"))
+    SOTTO_CHECK(MindFiles(builder, job).read_news(*catalogue));
   LogReader reader(builder, job);
   for (std::uint32_t day = 0; day < days; ++day) SOTTO_CHECK(reader.read_day(files[day], day));
-  add_clicks_as_impressions(reader.take_clicks(), protocol,
+  std::vector<LoggedClick> clicks = reader.take_clicks();
+  // Before anything is drawn: draws follow the numbers of articles.
+  const Renumbering numbers = builder.forget_row_order(static_cast<std::uint64_t>(job.settings.seed));
+  for (LoggedClick& click : clicks) {
+    click.user = numbers.users[click.user];
+    click.item = numbers.items[click.item];
+  }
+  add_clicks_as_impressions(std::move(clicks), protocol,
                             {.days = days,
                              .negatives = static_cast<std::uint32_t>(job.settings.negatives),
                              .seed = static_cast<std::uint64_t>(job.settings.seed)},
@@ -296,7 +316,7 @@ Result<DatasetBuilder> read_log(const std::vector<fs::path>& files, ImportJob& j
 
 Result<DatasetBuilder> read_adressa(const fs::path& source, ImportJob& job) {
   const std::vector<fs::path> files = day_files(source);
-  if (files.size() >= fewest_days) return read_log(files, job);
+  if (files.size() >= fewest_days) return read_log(source, files, job);
   if (files.empty() && has_mind_layout(source)) return read_mind_layout(source, "Adressa", false, job);
   return unexpected_layout(source,
                            "one JSON-lines file per day (20170101, 20170102, ..., at least three, here or in "

@@ -37,7 +37,8 @@ struct ClickProtocolOptions {
 };
 
 // Adds one impression per click of the last two days. Clicks come in any order, each reader and article once;
-// items and users are those of the builder. A reader's draws depend on the seed and its number only.
+// items and users are those of the builder. A reader's draws depend on the seed, its id and the items alone;
+// non-clicks are articles of the public catalogue, where there is one.
 void add_clicks_as_impressions(std::vector<LoggedClick> clicks, const ClickProtocol& protocol,
                                const ClickProtocolOptions& options, DatasetBuilder& builder);
 

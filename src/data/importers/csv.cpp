@@ -67,6 +67,9 @@ Status CsvReader::read_users(const CsvUsers& users) {
   SOTTO_TRY(CsvTable table, CsvTable::open(folder_, users.file, mapping_, job_.report));
   SOTTO_TRY(const CsvColumn id, table.column(users.id));
   SOTTO_TRY(CsvFeatures features, CsvFeatures::find(table, users.categories, users.numbers));
+  for (const CsvVocabulary& declared : users.vocabularies)
+    builder_.declare_user_category(
+        declared.column, std::vector<std::string_view>(declared.values.begin(), declared.values.end()));
   while (true) {
     SOTTO_TRY(const bool more, table.next());
     if (!more) return job_.report.check();
@@ -91,6 +94,9 @@ Status CsvReader::read_interactions(const CsvInteractions& interactions) {
   SOTTO_TRY(const CsvColumn rating, table.column(interactions.rating));
   SOTTO_TRY(const CsvColumn time, table.column(interactions.time));
   SOTTO_TRY(CsvFeatures features, CsvFeatures::find(table, interactions.categories, interactions.numbers));
+  for (const CsvVocabulary& declared : interactions.vocabularies)
+    builder_.declare_context(declared.column,
+                             std::vector<std::string_view>(declared.values.begin(), declared.values.end()));
   std::vector<std::pair<std::string_view, std::string_view>> context(features.categories.size());
   for (std::size_t i = 0; i < context.size(); ++i) context[i].first = features.category_names[i];
   while (true) {
@@ -140,7 +146,7 @@ Result<TimeSplit> CsvReader::split_of(const CsvImpressions& impressions) {
     SOTTO_TRY(const bool more, table.next());
     if (!more) return TimeSplit::by_time(std::move(moments), test_start, job_.settings.validation_share);
     const auto moment = parse_time(trimmed(table[time]), impressions.time_format);
-    if (moment) moments.push_back({*moment, table.row().line()});
+    if (moment) moments.push_back({*moment, table.row().hash()});
   }
 }
 
@@ -187,7 +193,7 @@ Status CsvReader::read_impressions(const CsvImpressions& impressions) {
       table.row().malformed("the split is none of train, validation, test");
     } else {
       table.row().good();
-      const Split chosen = split ? *part : by_time.of({*moment, table.row().line()});
+      const Split chosen = split ? *part : by_time.of({*moment, table.row().hash()});
       const std::vector<ItemId> shown_items = numbered(shown_ids);
       split_list(table[history], impressions.list_separator, list_);
       const std::vector<ItemId> before = numbered(list_);

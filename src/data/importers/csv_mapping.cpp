@@ -51,22 +51,34 @@ class Section {
     target = *value;
     return {};
   }
-  Status texts(std::string key, std::vector<std::string>& target) {
+  Status texts(std::string key, std::vector<std::string>& target, std::string_view of_what = "columns") {
     known_.push_back(key);
     const toml::node* const node = table_.get(key);
     if (node == nullptr) return {};
     const toml::array* const list = node->as_array();
-    if (list == nullptr) return bad_input("{}.{} must be a list of columns", where_, key);
+    if (list == nullptr) return bad_input("{}.{} must be a list of {}", where_, key, of_what);
     for (const toml::node& entry : *list) {
       if (const auto value = entry.value_exact<std::string>()) {
         target.push_back(*value);
       } else if (const auto number = entry.value_exact<std::int64_t>()) {
         target.push_back(std::to_string(*number));
       } else {
-        return bad_input("{}.{} must be a list of columns", where_, key);
+        return bad_input("{}.{} must be a list of {}", where_, key, of_what);
       }
     }
     return {};
+  }
+  // A sub-table of lists, one for each of `columns` at most.
+  Status vocabularies(const std::vector<std::string>& columns, std::vector<CsvVocabulary>& target) {
+    SOTTO_TRY(const toml::table* const lists, table("vocabularies"));
+    if (lists == nullptr) return {};
+    Section section(*lists, where_ + ".vocabularies");
+    for (const std::string& column : columns) {
+      CsvVocabulary declared{column, {}};
+      SOTTO_CHECK(section.texts(column, declared.values, "values"));
+      if (!declared.values.empty()) target.push_back(std::move(declared));
+    }
+    return section.refuse_unknown();
   }
   Status separator(const std::string& key, char& target) {
     std::string written(1, target);
@@ -127,6 +139,7 @@ Status read_section(Section& section, CsvUsers& users) {
   SOTTO_CHECK(section.required("id", users.id));
   SOTTO_CHECK(section.texts("categories", users.categories));
   SOTTO_CHECK(section.texts("numbers", users.numbers));
+  SOTTO_CHECK(section.vocabularies(users.categories, users.vocabularies));
   return section.separator("list_separator", users.list_separator);
 }
 
@@ -138,7 +151,8 @@ Status read_section(Section& section, CsvInteractions& interactions) {
   SOTTO_CHECK(section.text("time", interactions.time));
   SOTTO_CHECK(section.time_format(interactions.time_format));
   SOTTO_CHECK(section.texts("categories", interactions.categories));
-  return section.texts("numbers", interactions.numbers);
+  SOTTO_CHECK(section.texts("numbers", interactions.numbers));
+  return section.vocabularies(interactions.categories, interactions.vocabularies);
 }
 
 Status read_section(Section& section, CsvImpressions& impressions) {

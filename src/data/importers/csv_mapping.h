@@ -23,9 +23,16 @@ struct CsvItems {
   char list_separator = '|';                     // between several values of one categorical feature
 };
 
+// The values that a categorical column can have, as a list that is public whoever the users are.
+struct CsvVocabulary {
+  std::string column;
+  std::vector<std::string> values;
+};
+
 struct CsvUsers {
   std::string file, id;
   std::vector<std::string> categories, numbers;
+  std::vector<CsvVocabulary> vocabularies;
   char list_separator = '|';
 };
 
@@ -33,6 +40,7 @@ struct CsvInteractions {
   std::string file, user, item, rating, time;
   TimeFormat time_format = TimeFormat::unix_seconds;
   std::vector<std::string> categories, numbers;  // context columns
+  std::vector<CsvVocabulary> vocabularies;
 };
 
 struct CsvImpressions {

@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "base/utf8.h"
 #include "data/importers/field_values.h"
+#include "data/user_draws.h"
 
 namespace sotto::data {
 
@@ -193,6 +194,12 @@ bool DelimitedReader::split_plain(std::string_view line) {
   }
   fields_.push_back(line.substr(start));
   return true;
+}
+
+std::uint64_t DelimitedReader::hash() const {
+  std::uint64_t hash = 0;
+  for (const std::string_view field : fields_) hash = hash_of_text(hash, field);
+  return hash;
 }
 
 bool DelimitedReader::has_columns(std::size_t columns) {

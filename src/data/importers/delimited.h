@@ -56,6 +56,7 @@ class DelimitedReader {
   const std::vector<std::string_view>& fields() const { return fields_; }
   std::string_view field(std::size_t column) const { return fields_[column]; }
   std::uint64_t line() const { return first_line_; }
+  std::uint64_t hash() const;  // of all fields: the same wherever the row stands
   const fs::path& path() const { return lines_.path(); }
 
   void good() { report_->good(); }

@@ -19,6 +19,16 @@ namespace {
 
 constexpr std::array<std::string_view, 8> context_names = {"daytime", "weekday", "isweekend", "homework",
                                                            "cost",    "weather", "country",   "city"};
+// Contexts whose values the data set's description lists, between spaces. Countries and cities are those of
+// its users: no list.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> declared_contexts = {{
+    {"daytime", "sunrise morning noon afternoon evening sunset night"},
+    {"weekday", "monday tuesday wednesday thursday friday saturday sunday"},
+    {"isweekend", "workday weekend"},
+    {"homework", "unknown home work"},
+    {"cost", "free paid"},
+    {"weather", "unknown sunny cloudy foggy drizzle rainy stormy sleet snowy"},
+}};
 constexpr std::array<std::string_view, 4> app_feature_names = {"downloads", "developer", "language", "price"};
 
 // meta.csv writes "unknown" where an app was no longer in the store; as text it would be read as a word. In
@@ -36,6 +46,11 @@ Status read_log(const fs::path& file, DatasetBuilder& builder, ImportJob& job) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     SOTTO_TRY(columns[i], header.column(context_names[i]));
     context[i].first = context_names[i];
+  }
+  std::vector<std::string_view> declared;
+  for (const auto& [name, values] : declared_contexts) {
+    split_list(values, ' ', declared);
+    builder.declare_context(name, declared);
   }
   while (true) {
     SOTTO_TRY(const bool more, row.next());

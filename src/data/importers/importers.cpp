@@ -16,11 +16,11 @@ namespace sotto::data {
 namespace {
 
 constexpr std::array<std::string_view, 2> news_settings = {"test_from", "validation_share"};
-constexpr std::array<std::string_view, 5> adressa_settings = {"protocol", "negatives", "seed", "test_from",
+constexpr std::array<std::string_view, 4> adressa_settings = {"protocol", "negatives", "test_from",
                                                               "validation_share"};
-constexpr std::array<std::string_view, 4> view_settings = {"view", "negatives", "sampling", "seed"};
+constexpr std::array<std::string_view, 4> view_settings = {"view", "negatives", "sampling", "test_sampling"};
 constexpr std::array<std::string_view, 3> csv_settings = {"mapping", "test_from", "validation_share"};
-constexpr std::array<std::string_view, 2> common_settings = {"malformed_limit", "replace"};
+constexpr std::array<std::string_view, 3> common_settings = {"malformed_limit", "replace", "seed"};
 
 constexpr std::array<Importer, 6> importer_table = {{
     {"mind", "MIND news (small, large, demo): news.tsv, behaviors.tsv, entity_embedding.vec", &read_mind,
@@ -58,8 +58,8 @@ Result<std::vector<std::string>> changed_settings(const Importer& importer, Impo
     const auto knows = [&](std::span<const std::string_view> names) {
       return std::find(names.begin(), names.end(), row.name) != names.end();
     };
-    if (knows(common_settings)) continue;
-    if (!knows(importer.settings)) {
+    if (row.name == "malformed_limit" || row.name == "replace") continue;  // nothing about the data
+    if (!knows(common_settings) && !knows(importer.settings)) {
       return bad_input("'{}' is not a setting of the {} importer; it has: {}{}{}", row.name, importer.kind,
                        fmt::join(common_settings, ", "), importer.settings.empty() ? "" : ", ",
                        fmt::join(importer.settings, ", "));
@@ -87,12 +87,27 @@ Result<DatasetBuilder> as_impressions(const DatasetBuilder& interactions, const 
   ImpressionViewOptions options;
   options.seed = static_cast<std::uint64_t>(settings.seed);
   options.negatives = static_cast<std::uint32_t>(settings.negatives);
-  options.sampling =
-      settings.sampling == "uniform" ? NegativeSampling::uniform : NegativeSampling::popularity;
+  const auto sampling = [](std::string_view name) {
+    return name == "uniform" ? NegativeSampling::uniform : NegativeSampling::popularity;
+  };
+  options.sampling = sampling(settings.sampling);
+  options.test_sampling = sampling(settings.test_sampling);
   auto view = build_impression_view(stored, options);
   fs::remove_all(scratch, error);
   if (error) return failed("cannot remove {}: {}", scratch.string(), error.message());
   return view;
+}
+
+void note_what_private_recipes_leave_out(const Dataset& dataset, ImportJob& job) {
+  const std::size_t items = dataset.item_count(), named = dataset.catalogue().public_count();
+  if (named == 0) {
+    job.note("there is no public list of items: private recipes refuse this data (docs/data-formats.md)");
+  } else {
+    job.note_count(items - named,
+                   "items occur in users' rows alone, in no public list: private recipes leave them out");
+  }
+  if (dataset.training_non_clicks() == NonClicks::all_users)
+    job.note("non-clicks of training rows are drawn by what all users did: private recipes refuse this data");
 }
 
 Result<ImportSummary> run(const Importer& importer, const fs::path& source, const fs::path& out,
@@ -105,12 +120,14 @@ Result<ImportSummary> run(const Importer& importer, const fs::path& source, cons
   SOTTO_TRY(DatasetBuilder builder, importer.read(source, job));
   SOTTO_CHECK(job.report.check());
   SOTTO_CHECK(refuse_empty(builder, source));
+  builder.forget_row_order(static_cast<std::uint64_t>(settings.seed));
   if (settings.view == "text") {
     SOTTO_TRY(builder, as_impressions(builder, directory.path() / "interactions", settings));
   }
   SOTTO_CHECK(builder.write(directory.path()));
   // Opening checks every offset and code: what is committed can be read.
   SOTTO_TRY(const Dataset written, Dataset::open(directory.path()));
+  note_what_private_recipes_leave_out(written, job);
   SOTTO_CHECK(directory.commit());
   return ImportSummary{.name = written.name(),
                        .counts = written.counts(),
@@ -127,7 +144,7 @@ void ImportSettings::bind(SettingsTable& t) {
         "Share of malformed rows above which an import fails");
   t.add("replace", replace, "Replace an existing output folder");
   t.add("seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
-        "Seed of sampled negatives (adressa, views)");
+        "Seed of sampled negatives (adressa, views) and of the order of a user's rows of equal time");
   t.add("test_from", test_from,
         "Files without a test part (mind, adressa TSV, csv): rows from this time on test; none, last-day or "
         "a time");
@@ -140,7 +157,10 @@ void ImportSettings::bind(SettingsTable& t) {
       "view", view, {"none", "text"},
       "text: impressions in place of interactions, with app descriptions or titles and genres as item text "
       "(frappe, movielens)");
-  t.add_choice("sampling", sampling, {"uniform", "popularity"}, "How a view samples the items not clicked");
+  t.add_choice("sampling", sampling, {"uniform", "popularity"},
+               "How training rows of a view sample the items not clicked; private recipes refuse popularity");
+  t.add_choice("test_sampling", test_sampling, {"uniform", "popularity"},
+               "The same for test rows, from which nothing is learned");
   t.add("mapping", mapping, "Mapping file of a csv import; empty: SRC/mapping.toml");
 }
 

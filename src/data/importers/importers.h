@@ -28,7 +28,7 @@ struct ImportSettings {
   std::string protocol = "fednewsrec";
   std::int64_t negatives = 20;
   std::string view = "none";
-  std::string sampling = "popularity";
+  std::string sampling = "uniform", test_sampling = "popularity";
   std::string mapping;
 
   void bind(SettingsTable& table);
@@ -48,7 +48,7 @@ struct Importer {
   std::string_view help;
   // Reads everything into a builder; writes nothing.
   Result<DatasetBuilder> (*read)(const fs::path& source, ImportJob& job);
-  // The settings it looks at besides malformed_limit and replace.
+  // The settings it looks at besides malformed_limit, replace and seed.
   std::span<const std::string_view> settings;
 };
 

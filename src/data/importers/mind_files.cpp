@@ -141,7 +141,7 @@ Status MindFiles::read_behaviors(const fs::path& file, const TimeSplit& split) {
       shown_.clear();
       for (const std::string_view id : tokens_) shown_.push_back(builder_.item(id));
       const StoredHistory history = store_history(user, row.field(3));
-      builder_.add_impression(builder_.user(user), *time, split.of({*time, row.line()}), history.handle,
+      builder_.add_impression(builder_.user(user), *time, split.of({*time, row.hash()}), history.handle,
                               history.length, shown_, clicked_);
     }
   }
@@ -190,7 +190,7 @@ Result<std::vector<RowMoment>> behavior_moments(const fs::path& file) {
     if (!more) return moments;
     if (row.fields().size() != behavior_columns) continue;
     if (const auto time = parse_time(row.field(2), TimeFormat::american))
-      moments.push_back({*time, row.line()});
+      moments.push_back({*time, row.hash()});
   }
 }
 

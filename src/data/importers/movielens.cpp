@@ -25,6 +25,18 @@ constexpr std::array<std::string_view, 19> genres_100k = {
     "Romance",     "Sci-Fi", "Thriller",  "War",       "Western"};
 constexpr std::size_t first_genre_column = 5;
 
+// The codes of users.dat and u.user, from the README of each. Ages of the 100K set are years and zip codes
+// are free text: no list.
+constexpr std::array<std::string_view, 2> genders = {"F", "M"};
+constexpr std::array<std::string_view, 7> ages_1m = {"1", "18", "25", "35", "45", "50", "56"};
+constexpr std::array<std::string_view, 21> occupations_1m = {"0",  "1",  "2",  "3",  "4",  "5",  "6",
+                                                             "7",  "8",  "9",  "10", "11", "12", "13",
+                                                             "14", "15", "16", "17", "18", "19", "20"};
+constexpr std::array<std::string_view, 21> occupations_100k = {
+    "administrator", "artist",    "doctor",   "educator",  "engineer",  "entertainment", "executive",
+    "healthcare",    "homemaker", "lawyer",   "librarian", "marketing", "none",          "other",
+    "programmer",    "retired",   "salesman", "scientist", "student",   "technician",    "writer"};
+
 // "Heat (1995)" -> 1995.
 std::optional<float> year_of_title(std::string_view title) {
   title = trimmed(title);
@@ -116,6 +128,9 @@ std::string_view MovieLensReader::add_rating(const DelimitedReader& row) {
 }
 
 Status MovieLensReader::read_1m(const fs::path& folder) {
+  builder_.declare_user_category("gender", genders);
+  builder_.declare_user_category("age", ages_1m);
+  builder_.declare_user_category("occupation", occupations_1m);
   SOTTO_CHECK(for_each_row(folder / "movies.dat", "::", 3, [&](const DelimitedReader& row) {
     split_list(row.field(2), '|', genres_);
     return add_movie(row.field(0), row.field(1), std::nullopt);
@@ -128,6 +143,9 @@ Status MovieLensReader::read_1m(const fs::path& folder) {
 }
 
 Status MovieLensReader::read_100k(const fs::path& folder) {
+  builder_.declare_user_category("gender", genders);
+  builder_.declare_user_category("age", {});  // the columns in the same order as of the 1M set
+  builder_.declare_user_category("occupation", occupations_100k);
   SOTTO_CHECK(for_each_row(
       folder / "u.item", "|", first_genre_column + genres_100k.size(), [&](const DelimitedReader& row) {
         genres_.clear();

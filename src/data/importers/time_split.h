@@ -11,12 +11,13 @@
 
 namespace sotto::data {
 
-// When a row happened; rows of the same second are ordered by their line in the file.
+// When a row happened; rows of the same second are ordered by a hash of what they say, not by their place in
+// the file.
 struct RowMoment {
   std::int64_t time;
-  std::uint64_t line;
+  std::uint64_t tie;
   bool operator<(const RowMoment& other) const {
-    return time != other.time ? time < other.time : line < other.line;
+    return time != other.time ? time < other.time : tie < other.tie;
   }
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 // What a model of tables may know about a user, a situation and an item, as codes: one list per categorical
-// feature. Nothing here is counted from users' behaviour; everything is what the catalogue or the user's own
-// device states.
+// feature, as the catalogue or the user's own device states it. Which values there are, and whether they are
+// too many, follows from the data set: private recipes hand in its public part (data/public_part.h), whose
+// values were declared.
 
 #include <cstdint>
 #include <span>

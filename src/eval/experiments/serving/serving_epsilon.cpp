@@ -10,6 +10,7 @@
 #include "eval/experiments/serving/serving_report.h"
 #include "eval/training_run.h"
 #include "model/tensor.h"
+#include "recipes/run_data.h"
 
 namespace sotto::eval {
 
@@ -83,16 +84,17 @@ Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
   SettingsTable table;
   plan.bind(table);
   for (const auto& assignment : request.assignments) SOTTO_CHECK(table.set_assignment(assignment));
-  SOTTO_TRY(const auto dataset, data::Dataset::open(request.data));
+  SOTTO_TRY(const auto stored, data::Dataset::open(request.data));
   std::error_code error;
   fs::create_directories(request.out, error);
   if (error) return failed("cannot create {}: {}", request.out.string(), error.message());
   model::prepare_torch();
   const fs::path run = request.run.empty() ? request.out / "run" : request.run;
   if (request.run.empty() && !fs::exists(run / "result.json"))
-    SOTTO_CHECK(train_narrow_model(request, dataset, run));
+    SOTTO_CHECK(train_narrow_model(request, stored, run));
 
   SOTTO_TRY(const ToldBefore before, ToldBefore::of(run, plan.scene.readers.demand_epsilon));
+  SOTTO_TRY(const auto dataset, recipes::data_of_run(run, stored));
   SOTTO_TRY(const auto scene, load_scene(run, dataset, plan.scene, 1));
   SOTTO_TRY(const auto measured,
             ServingTable::create(dataset, scene,
