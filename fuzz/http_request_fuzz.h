@@ -65,13 +65,13 @@ struct FuzzedRequest {
     std::size_t hosts = 0;
     std::size_t lengths = 0;
     std::size_t codings = 0;
-    for (const auto& [net::name, value] : reader.request.headers) {
-      if (!net::is_header_name(net::name) ||
+    for (const auto& [name, value] : reader.request.headers) {
+      if (!net::is_header_name(name) ||
           value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)
         std::abort();
-      hosts += net::equal_ignoring_case(net::name, "Host") ? 1 : 0;
-      lengths += net::equal_ignoring_case(net::name, "Content-Length") ? 1 : 0;
-      if (!net::equal_ignoring_case(net::name, "Transfer-Encoding")) continue;
+      hosts += net::equal_ignoring_case(name, "Host") ? 1 : 0;
+      lengths += net::equal_ignoring_case(name, "Content-Length") ? 1 : 0;
+      if (!net::equal_ignoring_case(name, "Transfer-Encoding")) continue;
       ++codings;
       if (!net::equal_ignoring_case(value, "chunked")) std::abort();
     }

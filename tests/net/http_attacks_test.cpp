@@ -246,6 +246,19 @@ TEST(HttpAttacks, ARequestReadsTheSameHoweverItIsCutIntoPieces) {
   }
 }
 
+TEST(HttpAttacks, AQuotedExtensionEndsOnItsLineHoweverItIsCutIntoPieces) {
+  const Router routes = guarded_routes(1 << 20);
+  const std::string head = "PUT /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string body = "\r\n" + std::string(0xff3, 'x') + "\r\n0\r\n\r\n";
+  const std::string unfinished = head + "ff3;a=\"b" + body;
+  const std::string finished = head + "ff3;a=\"b\"" + body;
+  for (std::size_t piece :
+       {std::size_t{1}, std::size_t{3}, std::size_t{7}, std::size_t{64}, unfinished.size()}) {
+    EXPECT_EQ(ReadRequest(routes, unfinished, piece).step, RequestReader::Step::refused) << piece;
+    EXPECT_EQ(ReadRequest(routes, finished, piece).step, RequestReader::Step::complete) << piece;
+  }
+}
+
 TEST(HttpAttacks, TheBodyInMemoryGrowsWithWhatHasComeNotWithWhatIsAnnounced) {
   const Router routes = guarded_routes(16 << 20);
   const std::string head =
