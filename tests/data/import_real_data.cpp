@@ -6,6 +6,7 @@
 #include <chrono>
 #include <set>
 
+#include "data/describe.h"
 #include "import_fixture.h"
 
 namespace sotto::data {
@@ -51,6 +52,10 @@ TEST_F(ImportRealData, MovieLens1MHasItsPublishedCountsAndHistogram) {
   EXPECT_THAT(histogram, ElementsAre(56'174U, 107'557U, 261'197U, 348'971U, 226'310U));
   EXPECT_EQ(std::set<ItemId>(rows.items.begin(), rows.items.end()).size(), 3'706U);
   EXPECT_EQ(dataset.catalogue().features.find_categorical("genres")->names.size(), 18U);
+  EXPECT_EQ(dataset.catalogue().public_count(), 3'883U);
+  const double tied = describe(dataset).tied_share;
+  EXPECT_GT(tied, many_ties) << "this copy has no true times";
+  RecordProperty("tied_share", std::to_string(tied));
   for (const float year : dataset.catalogue().features.find_numeric("year")->values) {
     EXPECT_TRUE(year >= 1919 && year <= 2000) << year;
   }
@@ -63,6 +68,10 @@ TEST_F(ImportRealData, FrappeHasItsPublishedCounts) {
   EXPECT_EQ(dataset.user_count(), 957U);
   EXPECT_EQ(dataset.item_count(), 4'082U);
   EXPECT_EQ(dataset.interactions().context.categorical.size(), 8U);
+  EXPECT_EQ(dataset.catalogue().public_count(), 4'082U);
+  // Every value of a declared context is on its list.
+  for (const CategoricalFeature& feature : dataset.interactions().context.categorical)
+    if (feature.declared > 0) EXPECT_EQ(feature.names.size(), feature.declared) << feature.name;
 }
 
 TEST_F(ImportRealData, GloboHasItsClicksAndIsReadQuickly) {
