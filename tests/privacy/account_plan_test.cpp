@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -169,6 +171,89 @@ TEST(TrainingExposure, ChargesARareCap) {
   ASSERT_TRUE(capped && free);
   EXPECT_GE(capped->published.epsilon, free->published.epsilon);
   EXPECT_LT(capped->published.epsilon, 1.01 * free->published.epsilon);
+}
+
+// All courses of `rounds` rounds in which one of `units` is drawn: who was drawn, all equally likely.
+std::vector<std::vector<std::uint32_t>> courses_of(std::uint32_t units, std::uint32_t rounds) {
+  std::vector<std::vector<std::uint32_t>> all = {{}};
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    std::vector<std::vector<std::uint32_t>> longer;
+    for (const auto& course : all)
+      for (std::uint32_t unit = 0; unit < units; ++unit) {
+        longer.push_back(course);
+        longer.back().push_back(unit);
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+TEST(TrainingExposure, WithoutReplacementEverybodysCapIsCharged) {
+  for (const auto [units, rounds, cap] : {std::array{3U, 2U, 1U}, {4U, 4U, 2U}, {5U, 4U, 3U}}) {
+    double somebody = 0, everything = 0;
+    for (const auto& course : courses_of(units, rounds)) {
+      std::vector<std::uint32_t> drawn(units);
+      for (const std::uint32_t unit : course) ++drawn[unit];
+      somebody += *std::max_element(drawn.begin(), drawn.end()) > cap ? 1 : 0;
+      ++everything;
+    }
+    const double charged = chance_that_caps_matter(SamplingWithoutReplacement{1, units}, rounds, cap);
+    EXPECT_GE(charged, somebody / everything) << units << " units, " << rounds << " rounds";
+    EXPECT_GT(somebody / everything, 2 * chance_above_cap(rounds, 1.0 / units, cap))
+        << "one unit's is too little";
+  }
+  EXPECT_EQ(chance_that_caps_matter(PoissonSampling{0.25}, 4, 2), chance_above_cap(4, 0.25, 2));
+  EXPECT_EQ(chance_that_caps_matter(SamplingWithoutReplacement{2, 3}, 4, 4), 0);
+  EXPECT_LE(chance_that_caps_matter(SamplingWithoutReplacement{999, 1000}, 4, 1), 1);
+
+  const TrainingExposure exposure{
+      GaussianNoise{2}, Adjacency::replace_one, Unit::user, SamplingWithoutReplacement{10, 100'000}, 1000, 7};
+  const double one = chance_above_cap(1000, 1e-4, 7);
+  const auto holds = account_training(exposure, 1e-6);
+  ASSERT_TRUE(holds);
+  EXPECT_GT(holds->published.epsilon, 0);
+  const PrivacyEvent charged{exposure.mechanism,  exposure.adjacency, Unit::user, exposure.sampling, 1000,
+                             100'000 * one / 1000};
+  EXPECT_DOUBLE_EQ(holds->published.epsilon,
+                   account_best(Events{charged}, 1e-6, Adversary::published)->epsilon);
+}
+
+// One of five units is drawn per round and what it sends, or that it stays away, is told by randomised
+// response. The truth is summed over all courses and answers.
+TEST(TrainingExposure, HoldsForCappedCohortsByBruteForce) {
+  constexpr std::uint32_t units = 5, rounds = 3, cap = 2, told = 7;
+  constexpr double once = 3;
+  const double chosen = std::exp(once) / (std::exp(once) + told - 1), other = (1 - chosen) / (told - 1);
+  const auto answers = courses_of(told, rounds);
+  const auto law_of = [&](std::uint32_t target) {  // what unit 0 sends: 0 or 1; 2: away; 3 … 6: the others
+    std::vector<double> law(answers.size());
+    for (const auto& course : courses_of(units, rounds)) {
+      std::array<std::uint32_t, units> times{};
+      std::array<std::uint32_t, rounds> sent{};
+      for (std::uint32_t round = 0; round < rounds; ++round) {
+        const std::uint32_t unit = course[round];
+        sent[round] = ++times[unit] > cap ? 2 : unit == 0 ? target : 2 + unit;
+      }
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        double chance = std::pow(units, -static_cast<double>(rounds));
+        for (std::uint32_t round = 0; round < rounds; ++round)
+          chance *= answers[i][round] == sent[round] ? chosen : other;
+        law[i] += chance;
+      }
+    }
+    return law;
+  };
+  const auto first = law_of(0), second = law_of(1);
+  for (const double delta : {0.1, 0.3, 0.5, 0.7}) {
+    const auto holds = account_training({RandomisedResponse{once, told}, Adjacency::replace_one, Unit::user,
+                                         SamplingWithoutReplacement{1, units}, rounds, cap},
+                                        delta);
+    ASSERT_TRUE(holds) << holds.error().message;
+    double truth = 0;
+    for (std::size_t i = 0; i < first.size(); ++i)
+      truth += std::max(0.0, first[i] - std::exp(holds->published.epsilon) * second[i]);
+    EXPECT_LE(truth, delta) << holds->published.epsilon;
+  }
 }
 
 TEST(TrainingExposure, ChanceAboveTheCapIsABinomialTail) {

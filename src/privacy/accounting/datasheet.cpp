@@ -28,6 +28,12 @@ double chance_above_cap(std::uint64_t rounds, double rate, std::uint64_t cap) {
   return std::min(1.0, std::exp(sum) * (1 + 1e-9));
 }
 
+double chance_that_caps_matter(const Sampling& sampling, std::uint64_t rounds, std::uint64_t cap) {
+  const double one = chance_above_cap(rounds, participation_rate(sampling), cap);
+  const auto* drawn = std::get_if<SamplingWithoutReplacement>(&sampling);
+  return drawn == nullptr ? one : std::min(1.0, one * static_cast<double>(drawn->population));
+}
+
 Result<TwoAdversaries> account_training(const TrainingExposure& exposure, double delta) {
   if (exposure.rounds < 1) return bad_input("training needs at least one round");
   if (exposure.participation_cap < 1) return bad_input("the participation cap must be at least 1");
@@ -57,7 +63,7 @@ Result<TwoAdversaries> account_training(const TrainingExposure& exposure, double
                      exposure.sampling,  exposure.rounds,    exposure.total_variation};
   SOTTO_CHECK(validate(drawn));
   const double reached =
-      chance_above_cap(exposure.rounds, participation_rate(exposure.sampling), exposure.participation_cap);
+      chance_that_caps_matter(exposure.sampling, exposure.rounds, exposure.participation_cap);
   if (reached < 1) {
     drawn.total_variation =
         std::min(exposure.total_variation + reached / static_cast<double>(exposure.rounds), 1 - 1e-9);
@@ -66,7 +72,7 @@ Result<TwoAdversaries> account_training(const TrainingExposure& exposure, double
       both.published = std::move(*amplified);
       if (reached > 0) {
         both.published.notes.push_back(
-            fmt::format("chance {:.2g} that a unit reaches its cap is charged to delta", reached));
+            fmt::format("chance {:.2g} that a cap on participations matters is charged to delta", reached));
       }
       return both;
     }
@@ -79,6 +85,20 @@ namespace {
 
 std::string shown(const std::optional<double>& epsilon) {
   return epsilon ? fmt::format("{:.4g}", *epsilon) : "none";
+}
+
+std::string both_epsilons(const PrivacyDatasheet& sheet) {
+  return fmt::format("{} against the server, {} of what is published, at delta {:g}",
+                     shown(sheet.epsilon_server), shown(sheet.epsilon_published), sheet.delta);
+}
+
+// What a device would have to pay. Training in a simulation touches no device's ledger.
+std::string ledger_line(const PrivacyDatasheet& sheet) {
+  std::string line = sheet.epsilon_server ? fmt::format("epsilon {:.4g} at delta {:g} for taking part",
+                                                        *sheet.epsilon_server, sheet.delta)
+                                          : "for taking part without any bound";
+  if (sheet.epsilon_query) line += fmt::format(", and {:.4g} for each query", *sheet.epsilon_query);
+  return "a device's would be charged " + line + "; this training charged none";
 }
 
 std::string listed(std::string_view title, const std::vector<std::string>& lines) {
@@ -94,15 +114,19 @@ nlohmann::json or_null(const std::optional<double>& value) {
 
 }  // namespace
 
+std::optional<std::string> simulation_note(const PrivacyDatasheet& sheet) {
+  if (!sheet.reproducible) return std::nullopt;
+  return "simulation: no ε holds for these files; with secret noise it would be " + both_epsilons(sheet);
+}
+
 std::string to_text(const PrivacyDatasheet& sheet) {
   std::string text = fmt::format("privacy of {} ({} mode)\n", sheet.recipe, sheet.mode);
-  text += fmt::format("  {:<16} {} against the server, {} of what is published, at delta {:g}\n", "epsilon",
-                      shown(sheet.epsilon_server), shown(sheet.epsilon_published), sheet.delta);
+  text += fmt::format("  {:<16} {}\n", "epsilon", simulation_note(sheet).value_or(both_epsilons(sheet)));
   if (sheet.epsilon_claimed)
     text += fmt::format("  {:<16} {}\n", "paper claims", shown(sheet.epsilon_claimed));
   if (sheet.epsilon_query)
-    text += fmt::format("  {:<16} {} each, on top of the training; the device's ledger charges both\n",
-                        "queries", shown(sheet.epsilon_query));
+    text += fmt::format("  {:<16} {} each, on top of the training\n", "queries", shown(sheet.epsilon_query));
+  text += fmt::format("  {:<16} {}\n", "ledger", ledger_line(sheet));
   text += fmt::format("  {:<16} one {}, {}\n", "unit", name(sheet.unit), name(sheet.adjacency));
   text += fmt::format("  {:<16} {}\n", "mechanism", sheet.mechanism);
   text += fmt::format("  {:<16} {}\n", "sampling", sheet.sampling);
@@ -111,8 +135,11 @@ std::string to_text(const PrivacyDatasheet& sheet) {
 }
 
 std::string to_json(const PrivacyDatasheet& sheet) {
+  const auto note = simulation_note(sheet);
   return nlohmann::json{{"recipe", sheet.recipe},
                         {"mode", sheet.mode},
+                        {"simulation", note ? nlohmann::json(*note) : nlohmann::json(nullptr)},
+                        {"ledger", ledger_line(sheet)},
                         {"epsilon", or_null(sheet.epsilon_server)},
                         {"epsilon_published", or_null(sheet.epsilon_published)},
                         {"epsilon_claimed", or_null(sheet.epsilon_claimed)},

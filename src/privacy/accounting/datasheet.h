@@ -19,7 +19,7 @@ struct TrainingExposure {
   Unit unit = Unit::user;
   Sampling sampling = NoSampling{};
   std::uint64_t rounds = 1;
-  // The ledger refuses further participations of a unit; rounds when there is no cap.
+  // A device refuses to take part more often; rounds when there is no cap.
   std::uint64_t participation_cap = 1;
   double total_variation = 0;  // per use, as in PrivacyEvent
 };
@@ -30,10 +30,16 @@ struct TwoAdversaries {
 };
 
 // Rounds are independent draws, so a cap that is reached disturbs the sampling that amplification assumes.
-// The chance that one unit reaches it is charged to δ as total variation; where that is too much, and
-// whenever it is smaller anyway, the published guarantee is the server's (published models are computed from
-// what the server saw).
+// chance_that_caps_matter is charged to δ as total variation; where that is too much, and whenever it is
+// smaller anyway, the published guarantee is the server's (published models are computed from what the server
+// saw).
 Result<TwoAdversaries> account_training(const TrainingExposure& exposure, double delta);
+
+// Bounds how often training with caps differs from training without them in a way that tells about a unit
+// (docs/privacy/accounting.md has the proof). Without replacement any unit's cap does, because its draws and
+// the others' depend on each other: the union over the population. With Poisson sampling the unit's own
+// alone.
+double chance_that_caps_matter(const Sampling& sampling, std::uint64_t rounds, std::uint64_t cap);
 
 // Probability that a Binomial(rounds, rate) count exceeds the cap: 0 when cap ≥ rounds. Rounded up.
 double chance_above_cap(std::uint64_t rounds, double rate, std::uint64_t cap);
@@ -47,13 +53,18 @@ struct PrivacyDatasheet {
   Unit unit = Unit::user;
   Adjacency adjacency = Adjacency::replace_one;
   double delta = 0;
-  // Nothing: no differential privacy holds against this adversary.
+  // With secret noise. Nothing: no differential privacy holds against this adversary.
   std::optional<double> epsilon_server, epsilon_published;
   std::optional<double> epsilon_claimed;  // what the paper prints for these settings
   // One answer to the server when recommending, for the whole history; nothing: it is not part of this page.
   std::optional<double> epsilon_query;
   std::vector<std::string> server_sees, not_protected;
+  // The noise follows from the run's seed: whoever has that can take the noise away again.
+  bool reproducible = false;
 };
+
+// What is said of such a run wherever an ε of it is; nothing of a run with secret noise.
+std::optional<std::string> simulation_note(const PrivacyDatasheet& sheet);
 
 std::string to_text(const PrivacyDatasheet& sheet);
 std::string to_json(const PrivacyDatasheet& sheet);  // one line
