@@ -13,6 +13,7 @@
 #include "serving/http/serving_server.h"
 #include "serving/mechanism_choice.h"
 #include "serving/pool/synthetic_pool.h"
+#include "serving/run_privacy.h"
 
 namespace sotto::cli {
 
@@ -106,6 +107,16 @@ Status choose_mechanism(ServeArguments& arguments, const Output& output) {
   return {};
 }
 
+// What the pack of a run costs the readers it was trained on.
+Status say_privacy(const fs::path& run, const Output& output) {
+  SOTTO_TRY(const auto privacy, serving::privacy_of_run(run));
+  auto event = nlohmann::json::parse(privacy.as_json);
+  event["event"] = "privacy";
+  output.event(event);
+  output.text(privacy.text);
+  return {};
+}
+
 Status serve(ServeArguments arguments, const Output& output) {
   serving::ServeSettings& settings = arguments.serve;
   if (settings.catalogue.empty()) return bad_input("name the folder of the live items: --catalogue DIR");
@@ -122,6 +133,7 @@ Status serve(ServeArguments arguments, const Output& output) {
     prepare_trainer_environment();
     SOTTO_TRY(settings.model, own_pack_file(arguments, "run.pack"));
     SOTTO_TRY(run, RunSource::open(arguments.run, arguments.data, settings.model, arguments.served));
+    SOTTO_CHECK(say_privacy(arguments.run, output));
   }
   const auto encoder_for =
       [&](const device::DevicePack& pack) -> Result<std::shared_ptr<const serving::ItemEncoder>> {
@@ -139,7 +151,10 @@ Status serve(ServeArguments arguments, const Output& output) {
   while (!interrupted()) {
     Status done;
     if (run) {
-      if (auto looked = run->refresh(); !looked) done = tl::unexpected(std::move(looked).error());
+      if (auto looked = run->refresh(); !looked)
+        done = tl::unexpected(std::move(looked).error());
+      else if (*looked)
+        done = say_privacy(arguments.run, output);
     }
     if (done) done = server->tick(unix_now());
     if (!done) output.text("warning: " + done.error().message);

@@ -190,9 +190,10 @@ Result<metrics::MeanImpressionMetrics> evaluate_served(
   if (!towers) return bad_input("this model has no vectors of readers, which private serving needs");
   const torch::NoGradGuard no_grad;
   const publish::Rows items = publish::encode_catalogue(*towers, dataset.item_count());
-  SOTTO_TRY(publish::Codebook book,
-            publish::served_codebook(*towers, items, dataset,
-                                     {.prototypes = query.prototypes, .max_history = max_history}));
+  SOTTO_TRY(
+      publish::Codebook book,
+      publish::served_codebook(*towers, items, publish::demand_of_items(items, {}, publish::codebook_seed),
+                               {.prototypes = query.prototypes, .max_history = max_history}));
   const auto vectors = std::make_shared<const privacy::PublicVectors>(
       privacy::PublicVectors{.dimension = items.width,
                              .prototypes = std::move(book.prototypes.values),

@@ -6,12 +6,6 @@
 
 namespace sotto::publish {
 
-namespace {
-
-constexpr std::uint64_t codebook_seed = 1;
-
-}  // namespace
-
 model::NewsRecommender* shared_towers(model::RankingModel& model) {
   if (const auto* mixtures = dynamic_cast<const model::PrivateRecModel*>(&model))
     return &mixtures->backbone();
@@ -19,13 +13,11 @@ model::NewsRecommender* shared_towers(model::RankingModel& model) {
   return dynamic_cast<model::NewsRecommender*>(&model);
 }
 
-Result<Codebook> served_codebook(model::NewsRecommender& towers, const Rows& items,
-                                 const data::Dataset& dataset, const ServedCodebookSettings& settings) {
+Result<Codebook> served_codebook(model::NewsRecommender& towers, const Rows& items, const Demand& demand,
+                                 const ServedCodebookSettings& settings) {
   const torch::NoGradGuard no_grad;
-  ReaderSettings readers;
-  readers.demand_epsilon = settings.demand_epsilon;
-  SOTTO_TRY(const Rows vectors,
-            simulated_reader_vectors(towers, items, dataset, settings.max_history, readers, codebook_seed));
+  const Rows vectors =
+      simulated_reader_vectors(towers, items, demand, settings.max_history, ReaderSettings{}, codebook_seed);
   SOTTO_TRY(const auto space, RankingSpace::of_items(items));
   return make_codebook(space, vectors, settings.prototypes, settings.basis, codebook_seed);
 }

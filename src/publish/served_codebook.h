@@ -3,9 +3,9 @@
 // codebook of its packs. `sotto serve` publishes these and evaluation measures with them, so that a measured
 // number is one of what is served.
 
-#include "data/dataset.h"
 #include "model/news/news_recommender.h"
 #include "publish/codebook.h"
+#include "publish/simulated_readers.h"
 
 namespace sotto::publish {
 
@@ -15,11 +15,12 @@ model::NewsRecommender* shared_towers(model::RankingModel& model);
 struct ServedCodebookSettings {
   std::size_t prototypes = 0, basis = 0;
   std::size_t max_history = 0;
-  double demand_epsilon = 0;  // of the release of demand that simulated readers follow; 0: none
 };
 
-// items: of the whole catalogue, as `towers` makes them.
-Result<Codebook> served_codebook(model::NewsRecommender& towers, const Rows& items,
-                                 const data::Dataset& dataset, const ServedCodebookSettings& settings);
+inline constexpr std::uint64_t codebook_seed = 1;  // of what is public: groups, readers who do not exist
+
+// items: of the whole catalogue, as `towers` makes them. demand: what simulated readers ask for.
+Result<Codebook> served_codebook(model::NewsRecommender& towers, const Rows& items, const Demand& demand,
+                                 const ServedCodebookSettings& settings);
 
 }  // namespace sotto::publish

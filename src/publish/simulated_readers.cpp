@@ -6,12 +6,14 @@
 
 #include "base/distributions.h"
 #include "privacy/mechanisms/vector_release.h"
+#include "publish/codebook.h"
 
 namespace sotto::publish {
 
 namespace {
 
 constexpr std::size_t most_interests = 8;
+constexpr int grouping_iterations = 15;
 constexpr double stray_clicks = 0.2;                     // share of clicks that follow no interest
 constexpr double median_length = 18, length_spread = 1;  // log-normal
 
@@ -47,35 +49,44 @@ std::size_t draw(std::span<const double> weights, double total, RandomSource& ra
 
 Result<std::vector<double>> noisy_group_counts(const data::Dataset& dataset,
                                                std::span<const std::uint32_t> group_of, std::size_t groups,
-                                               double epsilon, std::uint64_t seed) {
+                                               double epsilon, const privacy::NoiseOrigin& noise) {
   std::vector<double> counts(groups);
   for (std::size_t user = 0; user < dataset.user_count(); ++user)
     add_reader(dataset, static_cast<data::UserId>(user), group_of, counts);
   SOTTO_TRY(const auto mechanism, privacy::LaplaceMechanism::create(
                                       {.epsilon = epsilon, .l1_sensitivity = 2, .dimension = groups}));
-  SeededRandom random(seed, Purpose::noise);
-  SOTTO_TRY(const auto noisy, mechanism.release(counts, privacy::DeviceRandom::simulated(random)));
+  privacy::NoiseStream draws(noise, Purpose::noise);
+  SOTTO_TRY(const auto noisy, mechanism.release(counts, draws.random()));
   return noisy.reals();
 }
 
-Result<std::vector<double>> release_demand(const data::Dataset& dataset,
-                                           std::span<const std::uint32_t> group_of, std::size_t groups,
-                                           double epsilon, std::uint64_t seed) {
-  SOTTO_TRY(auto demand, noisy_group_counts(dataset, group_of, groups, epsilon, seed));
-  for (double& share : demand) share = std::max(share, 1.0);
-  const double sum = std::accumulate(demand.begin(), demand.end(), 0.0);
-  for (double& share : demand) share /= sum;
+Demand demand_of_items(const Rows& items, const ReaderSettings& settings, std::uint64_t seed) {
+  Clusters groups = k_means(items, static_cast<std::size_t>(settings.groups), ClusterShape::distance,
+                            grouping_iterations, seed);
+  Demand demand{std::move(groups.assignment), std::vector<double>(groups.centres.size())};
+  for (const std::uint32_t group : demand.group_of)
+    demand.shares[group] += 1.0 / static_cast<double>(demand.group_of.size());
   return demand;
 }
 
-std::vector<std::vector<data::ItemId>> simulate_histories(std::span<const std::uint32_t> group_of,
-                                                          std::span<const double> demand,
+Result<Demand> release_demand(const data::Dataset& dataset, const Rows& items, const ReaderSettings& settings,
+                              std::uint64_t seed, const privacy::NoiseOrigin& noise) {
+  Demand demand = demand_of_items(items, settings, seed);
+  SOTTO_TRY(demand.shares, noisy_group_counts(dataset, demand.group_of, demand.shares.size(),
+                                              settings.demand_epsilon, noise));
+  for (double& share : demand.shares) share = std::max(share, 1.0);
+  const double sum = std::accumulate(demand.shares.begin(), demand.shares.end(), 0.0);
+  for (double& share : demand.shares) share /= sum;
+  return demand;
+}
+
+std::vector<std::vector<data::ItemId>> simulate_histories(const Demand& demand,
                                                           const ReaderSettings& settings,
                                                           std::uint64_t seed) {
-  std::vector<std::vector<data::ItemId>> members(demand.size());
-  for (std::size_t item = 0; item < group_of.size(); ++item)
-    members[group_of[item]].push_back(static_cast<data::ItemId>(item));
-  std::vector<double> weights(demand.begin(), demand.end());
+  std::vector<std::vector<data::ItemId>> members(demand.shares.size());
+  for (std::size_t item = 0; item < demand.group_of.size(); ++item)
+    members[demand.group_of[item]].push_back(static_cast<data::ItemId>(item));
+  std::vector<double> weights = demand.shares;
   for (std::size_t group = 0; group < weights.size(); ++group)
     if (members[group].empty()) weights[group] = 0;
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);

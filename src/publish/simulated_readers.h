@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "data/dataset.h"
+#include "privacy/noise/noise_origin.h"
 #include "publish/rows.h"
 
 namespace sotto::publish {
@@ -21,18 +22,26 @@ struct ReaderSettings {
   std::int64_t max_history = 50;
 };
 
+// What readers ask for.
+struct Demand {
+  std::vector<std::uint32_t> group_of;  // per item
+  std::vector<double> shares;           // per group, summing to 1
+};
+
+// Items grouped by their vectors, every item as much in demand as every other: nothing of any reader.
+Demand demand_of_items(const Rows& items, const ReaderSettings& settings, std::uint64_t seed);
+
 // Readers per group, with the noise of the release. Reads training clicks only.
 Result<std::vector<double>> noisy_group_counts(const data::Dataset& dataset,
                                                std::span<const std::uint32_t> group_of, std::size_t groups,
-                                               double epsilon, std::uint64_t seed);
-// The same as shares of demand: at least one reader per group, summing to 1.
-Result<std::vector<double>> release_demand(const data::Dataset& dataset,
-                                           std::span<const std::uint32_t> group_of, std::size_t groups,
-                                           double epsilon, std::uint64_t seed);
+                                               double epsilon, const privacy::NoiseOrigin& noise);
+// The same groups with the demand of the data's readers, at least one reader per group. A release with
+// settings.demand_epsilon, anew at every call: what is served releases once and keeps it (run_demand.h).
+Result<Demand> release_demand(const data::Dataset& dataset, const Rows& items, const ReaderSettings& settings,
+                              std::uint64_t seed, const privacy::NoiseOrigin& noise);
 
-// One history per reader, oldest click first, never empty. group_of: per item. demand: per group.
-std::vector<std::vector<data::ItemId>> simulate_histories(std::span<const std::uint32_t> group_of,
-                                                          std::span<const double> demand,
+// One history per reader, oldest click first, never empty.
+std::vector<std::vector<data::ItemId>> simulate_histories(const Demand& demand,
                                                           const ReaderSettings& settings, std::uint64_t seed);
 
 }  // namespace sotto::publish

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "publish/codebook.h"
-
 namespace sotto::publish {
 
 using torch::Tensor;
@@ -13,7 +11,6 @@ namespace {
 
 // Bound the memory of activations.
 constexpr std::size_t items_at_once = 2048, users_at_once = 512;
-constexpr int grouping_iterations = 15;
 
 void append(Rows& rows, const Tensor& tensor) {
   const Tensor values = tensor.to(torch::kCPU, torch::kFloat32).contiguous();
@@ -24,13 +21,6 @@ void append(Rows& rows, const Tensor& tensor) {
 Tensor as_tensor(const Rows& rows) {
   return torch::tensor(at::ArrayRef<float>(rows.values.data(), rows.values.size()))
       .view({static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows.width)});
-}
-
-// Every item as much in demand as every other.
-std::vector<double> shares_of_items(std::span<const std::uint32_t> group_of, std::size_t groups) {
-  std::vector<double> shares(groups);
-  for (const std::uint32_t group : group_of) shares[group] += 1.0 / static_cast<double>(group_of.size());
-  return shares;
 }
 
 }  // namespace
@@ -64,17 +54,9 @@ Rows encode_histories(model::NewsRecommender& model, const Rows& items, std::siz
   return rows;
 }
 
-Result<Rows> simulated_reader_vectors(model::NewsRecommender& model, const Rows& items,
-                                      const data::Dataset& dataset, std::size_t max_history,
-                                      const ReaderSettings& settings, std::uint64_t seed) {
-  const Clusters groups = k_means(items, static_cast<std::size_t>(settings.groups), ClusterShape::distance,
-                                  grouping_iterations, seed);
-  std::vector<double> demand = shares_of_items(groups.assignment, groups.centres.size());
-  if (settings.demand_epsilon > 0) {
-    SOTTO_TRY(demand, release_demand(dataset, groups.assignment, groups.centres.size(),
-                                     settings.demand_epsilon, seed));
-  }
-  const auto histories = simulate_histories(groups.assignment, demand, settings, seed);
+Rows simulated_reader_vectors(model::NewsRecommender& model, const Rows& items, const Demand& demand,
+                              std::size_t max_history, const ReaderSettings& settings, std::uint64_t seed) {
+  const auto histories = simulate_histories(demand, settings, seed);
   return encode_histories(model, items, max_history, {histories.begin(), histories.end()},
                           std::vector<data::UserId>(histories.size(), model::unknown_user));
 }

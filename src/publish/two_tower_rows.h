@@ -18,9 +18,8 @@ Rows encode_histories(model::NewsRecommender& model, const Rows& items, std::siz
                       const std::vector<data::UserId>& users);
 
 // [settings.readers, d]: readers who do not exist (simulated_readers.h), as the model makes them. Real
-// behaviour enters by one release of demand only, and not at all when settings.demand_epsilon is 0.
-Result<Rows> simulated_reader_vectors(model::NewsRecommender& model, const Rows& items,
-                                      const data::Dataset& dataset, std::size_t max_history,
-                                      const ReaderSettings& settings, std::uint64_t seed);
+// behaviour enters by the demand only.
+Rows simulated_reader_vectors(model::NewsRecommender& model, const Rows& items, const Demand& demand,
+                              std::size_t max_history, const ReaderSettings& settings, std::uint64_t seed);
 
 }  // namespace sotto::publish

@@ -118,7 +118,8 @@ TEST(Flagship, TheServedNumberIsThatOfTheCodebookWhichIsServed) {
     model::NewsRecommender& towers = *publish::shared_towers(model);
     const auto items = publish::encode_catalogue(towers, dataset.item_count());
     const auto book =
-        publish::served_codebook(towers, items, dataset, {.prototypes = 6, .max_history = max_history})
+        publish::served_codebook(towers, items, publish::demand_of_items(items, {}, publish::codebook_seed),
+                                 {.prototypes = 6, .max_history = max_history})
             .value();
     publish::Rows ranked_by(impressions.size(), items.width);
     for (std::size_t i = 0; i < impressions.size(); ++i) {

@@ -19,7 +19,10 @@ TEST(SimulatedReaders, DemandCarriesTheNoiseOfItsBudget) {
   double sum = 0, absolute = 0, squares = 0;
   for (int seed = 0; seed < releases; ++seed) {
     const double noise =
-        noisy_group_counts(dataset, group_of, 2, epsilon, static_cast<std::uint64_t>(seed)).value()[0] - 6;
+        noisy_group_counts(dataset, group_of, 2, epsilon,
+                           privacy::NoiseOrigin::reproducible(static_cast<std::uint64_t>(seed)))
+            .value()[0] -
+        6;
     sum += noise, absolute += std::abs(noise), squares += noise * noise;
   }
   const double scale = 2 / epsilon;  // replacing a reader moves the counts by 2
@@ -35,7 +38,7 @@ TEST(SimulatedReaders, HistoriesFollowDemandAndAreNeverEmpty) {
   ReaderSettings settings;
   settings.readers = 2000;
   double of_first = 0, all = 0;
-  for (const auto& history : simulate_histories(group_of, demand, settings, 3)) {
+  for (const auto& history : simulate_histories({group_of, demand}, settings, 3)) {
     ASSERT_GE(history.size(), 1U);
     ASSERT_LE(history.size(), 50U);
     for (const data::ItemId item : history) of_first += group_of[item] == 0 ? 1 : 0, all += 1;

@@ -37,8 +37,15 @@ Result<ServingScene> scene_of(model::NewsRecommender& model, const data::Dataset
   }
   scene.users = encode_histories(model, scene.items, max_history, histories, users);
 
-  SOTTO_TRY(scene.readers,
-            simulated_reader_vectors(model, scene.items, dataset, max_history, settings.readers, seed));
+  Demand demand;
+  if (settings.readers.demand_epsilon > 0) {
+    // A simulation like the rest of an experiment: nothing of it is served.
+    SOTTO_TRY(demand, release_demand(dataset, scene.items, settings.readers, seed,
+                                     privacy::NoiseOrigin::reproducible(seed)));
+  } else {
+    demand = demand_of_items(scene.items, settings.readers, seed);
+  }
+  scene.readers = simulated_reader_vectors(model, scene.items, demand, max_history, settings.readers, seed);
   return scene;
 }
 

@@ -5,6 +5,7 @@
 #include "model/news/private_rec_model.h"
 #include "publish/article_encoder.h"
 #include "publish/rows.h"
+#include "publish/run_demand.h"
 #include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
 #include "recipes/stored_run.h"
@@ -58,13 +59,21 @@ Result<device::PackUserModel> user_model_of(const recipes::TrainedNews& news,
   return made;
 }
 
-Result<Codebook> codebook_of(const recipes::TrainedNews& news, model::NewsRecommender& towers,
-                             const data::Dataset& dataset, const ServedRunSettings& settings,
-                             std::size_t basis) {
+Result<Codebook> codebook_of(const fs::path& run, const recipes::TrainedNews& news,
+                             model::NewsRecommender& towers, const data::Dataset& dataset,
+                             const ServedRunSettings& settings, std::size_t basis) {
   torch::NoGradGuard no_grad;
-  return served_codebook(
-      towers, encode_catalogue(towers, dataset.item_count()), dataset,
-      {static_cast<std::size_t>(settings.prototypes), basis, news.max_history, settings.demand_epsilon});
+  const Rows items = encode_catalogue(towers, dataset.item_count());
+  ReaderSettings readers;
+  readers.demand_epsilon = settings.demand_epsilon;
+  Demand demand;
+  if (settings.demand_epsilon > 0) {
+    SOTTO_TRY(demand, demand_of_run(run, dataset, items, readers, codebook_seed));
+  } else {
+    demand = demand_of_items(items, readers, codebook_seed);
+  }
+  return served_codebook(towers, items, demand,
+                         {static_cast<std::size_t>(settings.prototypes), basis, news.max_history});
 }
 
 }  // namespace
@@ -82,7 +91,7 @@ Result<ServedRun> open_served_run(const fs::path& run, const data::Dataset& data
   pack.dimension = static_cast<std::uint32_t>(towers->vector_size());
   SOTTO_TRY(pack.user_model, user_model_of(news, *towers));
   SOTTO_TRY(auto book,
-            codebook_of(news, *towers, dataset, settings,
+            codebook_of(run, news, *towers, dataset, settings,
                         mixtures != nullptr ? 0 : static_cast<std::size_t>(settings.basis_vectors)));
   SOTTO_TRY(pack.prototypes, tensor_of("prototypes", book.prototypes, pack.dimension));
   if (mixtures != nullptr) {

@@ -22,7 +22,8 @@ struct ServedRun {
   std::shared_ptr<const serving::ItemEncoder> encoder;
 };
 
-// dataset: what the run was trained on, or another with the same categories.
+// dataset: what the run was trained on, or another with the same categories. settings.demand_epsilon above 0:
+// the run's one release of demand, made here if there is none yet (publish/run_demand.h).
 Result<ServedRun> open_served_run(const fs::path& run, const data::Dataset& dataset,
                                   const ServedRunSettings& settings);
 

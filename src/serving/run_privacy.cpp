@@ -1,0 +1,85 @@
+#include "serving/run_privacy.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace sotto::serving {
+
+using nlohmann::json;
+
+Result<DemandCharges> demand_charges(const fs::path& run) {
+  DemandCharges charges;
+  std::ifstream file(run / demand_charges_file);
+  for (std::string line; std::getline(file, line);) {
+    const json one = json::parse(line, nullptr, false);
+    if (!one.is_object() || !one.contains("epsilon") || !one["epsilon"].is_number())
+      return bad_input(
+          "{} is damaged: what its readers have paid for releases of demand is not known any more; serve "
+          "without --demand-epsilon from a copy of the run without this file",
+          (run / demand_charges_file).string());
+    ++charges.releases;
+    charges.epsilon += one["epsilon"].get<double>();
+  }
+  return charges;
+}
+
+namespace {
+
+struct Training {
+  std::optional<double> epsilon;  // of what is published; none: nothing holds
+  double delta = 0;
+  std::optional<std::string> simulation;
+};
+
+Result<Training> training_of(const fs::path& run) {
+  Training training;
+  const fs::path file = run / "privacy.json";
+  if (!fs::exists(file)) return training;
+  SOTTO_TRY(const auto text, read_file(file, 1 << 20));
+  const json sheet = json::parse(text, nullptr, false);
+  try {
+    if (!sheet.at("epsilon_published").is_null())
+      training.epsilon = sheet.at("epsilon_published").get<double>();
+    training.delta = sheet.at("delta").get<double>();
+    if (!sheet.at("simulation").is_null()) training.simulation = sheet.at("simulation").get<std::string>();
+  } catch (const json::exception&) {
+    return bad_input("{} is not a datasheet: was the folder changed by hand?", file.string());
+  }
+  return training;
+}
+
+std::string in_words(const Training& training, const DemandCharges& demand) {
+  std::string text = training.simulation ? *training.simulation
+                     : training.epsilon
+                         ? fmt::format("training: epsilon {:.4g} at delta {:g} of what is published",
+                                       *training.epsilon, training.delta)
+                         : "training: no epsilon holds for what is published";
+  if (demand.releases == 0) return text;
+  text +=
+      fmt::format("; demand, released {}: epsilon {:.4g} per training reader",
+                  demand.releases == 1 ? "once" : fmt::format("{} times", demand.releases), demand.epsilon);
+  if (training.simulation || !training.epsilon) return text + ", which adds to that: together none";
+  return text + fmt::format(", which adds to that: {:.4g} together", *training.epsilon + demand.epsilon);
+}
+
+json or_null(const auto& value) { return value ? json(*value) : json(nullptr); }
+
+}  // namespace
+
+Result<RunPrivacy> privacy_of_run(const fs::path& run) {
+  SOTTO_TRY(const Training training, training_of(run));
+  SOTTO_TRY(const DemandCharges demand, demand_charges(run));
+  json stated = {{"training", or_null(training.epsilon)},
+                 {"delta", training.delta},
+                 {"demand", demand.epsilon},
+                 {"demand_releases", demand.releases},
+                 {"published", nullptr},
+                 {"simulation", or_null(training.simulation)}};
+  if (training.epsilon && !training.simulation) stated["published"] = *training.epsilon + demand.epsilon;
+  return RunPrivacy{in_words(training, demand), stated.dump()};
+}
+
+}  // namespace sotto::serving

@@ -1,0 +1,67 @@
+// What a server says about the privacy of the run it serves.
+
+#include "serving/run_privacy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "test_paths.h"
+
+namespace sotto::serving {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Run {
+  explicit Run(const nlohmann::json& sheet, int releases = 0) {
+    if (!sheet.is_null()) std::ofstream(folder / "privacy.json") << sheet.dump();
+    std::ofstream charges(folder / demand_charges_file);
+    for (int i = 0; i < releases; ++i) charges << R"({"epsilon":0.5})" << '\n';
+  }
+  std::string text() const { return privacy_of_run(folder.path()).value().text; }
+  nlohmann::json stated() const {
+    return nlohmann::json::parse(privacy_of_run(folder.path()).value().as_json);
+  }
+  TempFolder folder;
+};
+
+nlohmann::json sheet(const nlohmann::json& epsilon, const nlohmann::json& simulation = nullptr) {
+  return {{"epsilon_published", epsilon}, {"delta", 1e-6}, {"simulation", simulation}};
+}
+
+TEST(RunPrivacy, AddsDemandToTheTraining) {
+  EXPECT_EQ(Run(sheet(3)).text(), "training: epsilon 3 at delta 1e-06 of what is published");
+  const Run both(sheet(3), 1);
+  EXPECT_THAT(both.text(), HasSubstr("demand, released once: epsilon 0.5 per training reader"));
+  EXPECT_THAT(both.text(), HasSubstr("3.5 together"));
+  EXPECT_EQ(both.stated().at("published"), 3.5);
+  EXPECT_EQ(Run(sheet(3), 4).stated().at("published"), 5);
+}
+
+TEST(RunPrivacy, SaysNoneWhereTheTrainingHasNone) {
+  for (const Run& run : {Run(nullptr, 1), Run(sheet(nullptr), 1)}) {
+    EXPECT_THAT(run.text(), HasSubstr("no epsilon holds"));
+    EXPECT_THAT(run.text(), HasSubstr("together none"));
+    EXPECT_TRUE(run.stated().at("published").is_null());
+  }
+}
+
+TEST(RunPrivacy, CarriesTheSentenceOfASimulation) {
+  const std::string sentence = "simulation: no ε holds for these files; with secret noise it would be 3";
+  const Run run(sheet(3, sentence), 1);
+  EXPECT_THAT(run.text(), HasSubstr(sentence));
+  EXPECT_THAT(run.text(), HasSubstr("together none"));
+  EXPECT_EQ(run.stated().at("simulation"), sentence);
+  EXPECT_TRUE(run.stated().at("published").is_null());
+}
+
+TEST(RunPrivacy, RefusesADamagedSheet) {
+  const auto refused = privacy_of_run(Run(nlohmann::json::array()).folder.path());
+  EXPECT_FALSE(refused);
+}
+
+}  // namespace
+}  // namespace sotto::serving
