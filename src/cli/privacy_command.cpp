@@ -63,6 +63,19 @@ Status account_without_plan(const fs::path& run, const Output& output) {
   return {};
 }
 
+// Whether the noise of a run follows from its seed, so that nothing of what its plan says holds.
+Result<bool> is_simulation(const fs::path& run) {
+  const fs::path file = run / "run.json";
+  if (!fs::exists(file)) return false;
+  SOTTO_TRY(const std::string text, read_file(file, 1 << 20));
+  const auto description = nlohmann::json::parse(text, nullptr, false);
+  if (!description.is_object() || !description.contains("reproducible") ||
+      !description["reproducible"].is_boolean())
+    return bad_input("{} does not say whether its noise was secret: was the folder changed by hand?",
+                     file.string());
+  return description["reproducible"].get<bool>();
+}
+
 void add_account(CLI::App& privacy, Invocation& invocation) {
   struct Arguments {
     std::string file;
@@ -79,8 +92,10 @@ void add_account(CLI::App& privacy, Invocation& invocation) {
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       fs::path plan = arguments->file;
+      bool simulation = false;
       if (fs::is_directory(plan)) {
         if (!fs::exists(plan / "privacy.toml")) return account_without_plan(plan, invocation.output);
+        SOTTO_TRY(simulation, is_simulation(plan));
         plan /= "privacy.toml";
       }
       if (!plan.empty()) SOTTO_CHECK(arguments->table.load_toml(plan));
@@ -88,7 +103,10 @@ void add_account(CLI::App& privacy, Invocation& invocation) {
       SOTTO_TRY(const privacy::PlanAnswer answer, privacy::account(arguments->plan));
       nlohmann::json event = to_json(answer.published);
       event["server"] = answer.server ? to_json(*answer.server) : nlohmann::json(nullptr);
+      event["simulation"] = simulation;
       invocation.output.event(event);
+      if (simulation)
+        invocation.output.text("simulation: no ε holds for these files; with secret noise it would be");
       invocation.output.text(to_text(answer.published));
       if (answer.server) invocation.output.text(to_text(*answer.server));
       return {};

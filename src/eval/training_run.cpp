@@ -30,6 +30,11 @@ Result<recipes::StoredRun> prepare(const TrainJob& job) {
       return bad_input("{} is a run of {}, not of {}", job.out.string(), prepared.entry->name, job.recipe);
     if (!job.assignments.empty() || !job.config.empty() || !job.mode.empty() || !job.epsilon.empty())
       return bad_input("a resumed run keeps its settings; only --rounds may change");
+    if (job.reproducible && !prepared.reproducible)
+      return bad_input(
+          "{} has drawn secret noise so far, and a run is one or the other: leave out --reproducible, or "
+          "start a simulation in another --out",
+          job.out.string());
     if (job.rounds) SOTTO_CHECK(prepared.table.set("rounds", std::to_string(*job.rounds)));
     if (!fs::exists(job.out / "last.sotto"))
       return bad_input("{} has no checkpoint yet: remove it and start again without --resume",
@@ -49,6 +54,7 @@ Result<recipes::StoredRun> prepare(const TrainJob& job) {
   SOTTO_CHECK(set_if_known(prepared.table, *prepared.entry, "epsilon", job.epsilon));
   prepared.seed = job.seed;
   prepared.device = job.device;
+  prepared.reproducible = job.reproducible;
   return prepared;
 }
 
@@ -72,16 +78,17 @@ Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset
                             {"differentially_private", prepared.entry->differentially_private},
                             {"seed", prepared.seed},
                             {"device", prepared.device},
+                            {"reproducible", prepared.reproducible},
                             {"data", job.data.string()},
                             {"dataset", dataset.name()}};
   SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
   SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
 
-  const recipes::RunRequest request{seen,           job.out,
-                                    prepared.seed,  prepared.device,
-                                    job.resume,     evaluate_recommender,
-                                    observe,        evaluate_interactions,
-                                    evaluate_served};
+  const recipes::RunRequest request{seen,            job.out,
+                                    prepared.seed,   prepared.device,
+                                    job.resume,      evaluate_recommender,
+                                    observe,         evaluate_interactions,
+                                    evaluate_served, prepared.reproducible};
   auto outcome = prepared.recipe->train(request);
   if (!outcome) {
     // A run that could not start leaves nothing behind; one with a checkpoint can be resumed.
@@ -89,6 +96,7 @@ Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset
     return outcome;
   }
   if (outcome->privacy) {
+    outcome->privacy->reproducible = prepared.reproducible;
     SOTTO_CHECK(write_file_atomically(job.out / "privacy.txt", privacy::to_text(*outcome->privacy)));
     SOTTO_CHECK(write_file_atomically(job.out / "privacy.json", to_json(*outcome->privacy) + "\n"));
   }
@@ -107,8 +115,13 @@ Result<recipes::TestMetrics> evaluate_stored(const fs::path& run, const data::Da
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
   SOTTO_TRY(const auto seen, recipes::data_of_run(*prepared.recipe, dataset));
-  return prepared.recipe->evaluate(
-      {seen, run, prepared.seed, prepared.device, false, evaluate, {}, evaluate_interactions});
+  return prepared.recipe->evaluate({.dataset = seen,
+                                    .run = run,
+                                    .seed = prepared.seed,
+                                    .device = prepared.device,
+                                    .evaluate = evaluate,
+                                    .evaluate_held_out = evaluate_interactions,
+                                    .reproducible = prepared.reproducible});
 }
 
 }  // namespace
@@ -163,7 +176,7 @@ json to_json(const recipes::TrainOutcome& outcome) {
   if (outcome.served) line["served"] = to_json(outcome.served->mean);
   const json sheet = outcome.privacy ? json::parse(to_json(*outcome.privacy)) : json::object();
   for (const char* key :
-       {"epsilon", "epsilon_published", "epsilon_claimed", "epsilon_query", "delta", "unit"})
+       {"epsilon", "epsilon_published", "epsilon_claimed", "epsilon_query", "delta", "unit", "simulation"})
     line[key] = sheet.contains(key) ? sheet.at(key) : json(nullptr);
   line.update({{"event", "done"},
                {"bytes_up", outcome.bytes_up},

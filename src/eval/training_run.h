@@ -2,11 +2,10 @@
 // A training run from request to result: settings, run folder, training, test metrics. The command line, the
 // demo and the experiments all train through this.
 //
-// RUN/run.json       recipe and what it guarantees, seed, device, data set
-// RUN/settings.toml  all settings of the recipe
-// RUN/vocabulary.sotto, codes.txt, last.sotto, best.sotto, log.jsonl   by the recipe and the round engine
-// RUN/privacy.toml   the plan, for 'sotto privacy account RUN'; privacy.txt, privacy.json: the datasheet
-// (recipes
+// RUN/run.json       recipe and what it guarantees, seed, device, data set, whether noise follows from the
+// seed RUN/settings.toml  all settings of the recipe RUN/vocabulary.sotto, codes.txt, last.sotto, best.sotto,
+// log.jsonl   by the recipe and the round engine RUN/privacy.toml   the plan, for 'sotto privacy account
+// RUN'; privacy.txt, privacy.json: the datasheet (recipes
 //                    with differential privacy)
 // RUN/result.json    what 'sotto train --json' prints last
 
@@ -25,6 +24,8 @@ struct TrainJob {
   fs::path out;
   std::uint64_t seed = 1;
   std::string device = "cpu";
+  // Noise from the seed: a simulation, for which no ε holds. A resumed run keeps what it was started with.
+  bool reproducible = false;
   bool resume = false;
   std::optional<std::int64_t> rounds;
   std::string mode, epsilon;             // empty: the recipe's default

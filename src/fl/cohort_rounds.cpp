@@ -21,8 +21,10 @@ void CohortRounds::follow(const BoundRule& rule) {
 
 // A bound that never moves is a setting, not state.
 std::vector<torch::Tensor*> CohortRounds::state() {
-  if (!rule_) return {};
-  return {&bound_};
+  std::vector<torch::Tensor*> tensors;
+  if (rule_) tensors.push_back(&bound_);
+  for (torch::Tensor* tensor : gather_.state()) tensors.push_back(tensor);
+  return tensors;
 }
 
 Result<RoundUpdate> CohortRounds::round(std::uint32_t round) {

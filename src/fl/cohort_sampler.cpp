@@ -8,6 +8,11 @@ namespace sotto::fl {
 
 Result<CohortSampler> CohortSampler::create(std::vector<data::UserId> users, std::int64_t cohort,
                                             std::uint64_t seed) {
+  return create(std::move(users), cohort, privacy::NoiseOrigin::reproducible(seed));
+}
+
+Result<CohortSampler> CohortSampler::create(std::vector<data::UserId> users, std::int64_t cohort,
+                                            const privacy::NoiseOrigin& draws) {
   if (users.empty())
     return bad_input(
         "no user has a training sample: the data needs training impressions with clicks and non-clicks");
@@ -15,27 +20,37 @@ Result<CohortSampler> CohortSampler::create(std::vector<data::UserId> users, std
   if (static_cast<std::size_t>(cohort) > users.size())
     return bad_input("a cohort of {} users cannot be drawn from {} training users: choose a smaller cohort",
                      cohort, users.size());
-  return CohortSampler(std::move(users), static_cast<std::uint32_t>(cohort), seed);
+  std::sort(users.begin(), users.end());
+  return CohortSampler(std::move(users), static_cast<std::uint32_t>(cohort), draws);
 }
 
 std::vector<data::UserId> CohortSampler::sample(std::uint32_t round) const {
-  SeededRandom random(seed_, Purpose::cohort_sampling, round);
-  auto cohort = sample_without_replacement(static_cast<std::uint32_t>(users_.size()), cohort_, random);
+  privacy::NoiseStream draws(draws_, Purpose::cohort_sampling, round);
+  auto cohort =
+      sample_without_replacement(static_cast<std::uint32_t>(users_.size()), cohort_, draws.random().source());
   for (auto& user : cohort) user = users_[user];
   std::sort(cohort.begin(), cohort.end());
   return cohort;
 }
 
 CappedCohorts::Cohort CappedCohorts::sample(std::uint32_t round) {
-  // Counts again from the first round when a run is resumed or an earlier round is asked for.
-  if (counted_ > round) taken_part_.clear(), counted_ = 0;
-  Cohort cohort;
-  while (counted_ <= round) {
-    cohort = {sampler_.sample(counted_++), {}};
-    for (const data::UserId user : cohort.drawn)
-      if (auto& times = taken_part_[user]; times < participations_) ++times, cohort.present.push_back(user);
+  Cohort cohort{sampler_.sample(round), {}};
+  if (participations_ == every_round) {
+    cohort.present = cohort.drawn;
+    return cohort;
+  }
+  const auto& users = sampler_.users();
+  auto* times = taken_part_.data_ptr<double>();
+  for (const data::UserId user : cohort.drawn) {
+    double& own = times[std::lower_bound(users.begin(), users.end(), user) - users.begin()];
+    if (own < static_cast<double>(participations_)) ++own, cohort.present.push_back(user);
   }
   return cohort;
+}
+
+std::vector<torch::Tensor*> CappedCohorts::state() {
+  if (participations_ == every_round) return {};
+  return {&taken_part_};
 }
 
 }  // namespace sotto::fl

@@ -43,8 +43,8 @@ std::size_t devices_at_once(std::size_t dimension) {
 // Encodes the updates of one group's devices, many at a time.
 class EncodingQueue {
  public:
-  EncodingQueue(const RoundOrder& order, std::uint64_t seed, GroupInProcess& group)
-      : order_(order), device_(order.plan), seed_(seed), group_(group) {}
+  EncodingQueue(const RoundOrder& order, const privacy::NoiseOrigin& noise, GroupInProcess& group)
+      : order_(order), device_(order.plan), noise_(noise), group_(group) {}
 
   // The update is copied. One that cannot be encoded fails this call or a later one, flush() at the latest.
   Status add(const UserUpdate& own) {
@@ -72,15 +72,14 @@ class EncodingQueue {
   };
 
   Status encode(const Waiting& own) const {
-    SeededRandom draws(seed_, Purpose::noise, order_.round, own.user);
-    SOTTO_TRY(const auto entries,
-              device_.encode(std::span<const float>(own.update), privacy::DeviceRandom::simulated(draws)));
+    privacy::NoiseStream draws(noise_, Purpose::noise, order_.round, own.user);
+    SOTTO_TRY(const auto entries, device_.encode(std::span<const float>(own.update), draws.random()));
     return group_.take(own.user, entries);
   }
 
   const RoundOrder& order_;
   secagg::UpdateEncoder device_;
-  std::uint64_t seed_;
+  privacy::NoiseOrigin noise_;
   GroupInProcess& group_;
   std::vector<Waiting> waiting_;
 };
@@ -113,6 +112,9 @@ class PlainGroup final : public GroupInProcess {
 }  // namespace
 
 Result<Gathered> InProcessGather::sum(const RoundOrder& order) {
+  const auto& agreed = devices_.agreed;
+  if (!agreed.empty())
+    SOTTO_CHECK(agreed[std::min<std::size_t>(order.round, agreed.size() - 1)].check(order.plan));
   const CappedCohorts::Cohort cohort = devices_.cohorts.sample(order.round);
   SOTTO_TRY(const auto groups, groups_of(cohort.drawn, order.plan));
   Gathered gathered;
@@ -126,7 +128,7 @@ Result<Gathered> InProcessGather::sum(const RoundOrder& order) {
           "participations or dropping",
           order.round, group.size() - present.size(), group.size(), devices_.cohorts.participations());
     SOTTO_TRY(const auto sum, open(order, group, present));
-    EncodingQueue queue(order, devices_.seed, *sum);
+    EncodingQueue queue(order, devices_.noise, *sum);
     SOTTO_CHECK(devices_.updates.each_update(order.round, present, [&](const UserUpdate& own) {
       gathered.loss += own.loss;
       gathered.samples += own.samples;

@@ -11,6 +11,7 @@
 #include "base/settings.h"
 #include "fl/cohort_sampler.h"
 #include "fl/round_update.h"
+#include "secagg/vectors/plan_agreement.h"
 #include "secagg/vectors/update_encoding.h"
 
 namespace sotto::fl {
@@ -43,6 +44,8 @@ class Gather {
   virtual ~Gather() = default;
   // Fails when a group lost more devices than its noise allows for.
   virtual Result<Gathered> sum(const RoundOrder& order) = 0;
+  // What a checkpoint must keep (UpdateSource::state).
+  virtual std::vector<torch::Tensor*> state() { return {}; }
 };
 
 // A cohort as groups of exactly the plan's size, in the order given: the one rule for all gathers. Refuses a
@@ -50,12 +53,14 @@ class Gather {
 Result<std::vector<std::span<const data::UserId>>> groups_of(std::span<const data::UserId> cohort,
                                                              const secagg::EncodingPlan& plan);
 
-// Devices that are simulated in this process: who is drawn, who comes, what each sends, and with which draws.
-// Draws are addressed by (seed, round, user), so a round can be asked for again.
+// Devices that are simulated in this process: who is drawn, who comes, what each sends, and where its noise
+// and rounding come from.
 struct SimulatedDevices {
   CappedCohorts cohorts;
   UserUpdates& updates;  // must outlive the gather
-  std::uint64_t seed = 0;
+  privacy::NoiseOrigin noise;
+  // What every device has agreed to, round by round, the last for all that follow. Empty: to anything.
+  std::vector<secagg::PlanAgreement> agreed = {};
 };
 
 // The sum of one group while its devices hand in what they have encoded.
@@ -76,6 +81,7 @@ class InProcessGather : public Gather {
  public:
   explicit InProcessGather(SimulatedDevices devices) : devices_(std::move(devices)) {}
   Result<Gathered> sum(const RoundOrder& order) final;
+  std::vector<torch::Tensor*> state() final { return devices_.cohorts.state(); }
 
  protected:
   // group: all who were drawn, ascending; present: those of them who come.

@@ -119,7 +119,9 @@ privacy::PrivacyDatasheet TwoPrivateSums::datasheet(std::string recipe) const {
   sheet.not_protected = {
       "what users have in common", "that somebody uses the service",
       "side channels: timing, addresses, a device that is broken into",
-      "row counts and metrics in this folder: the simulation's own view, not for publication"};
+      "a device among more accomplices of the server, or more that vanish, than the plan reckons with: the "
+      "server says who the training users are",
+      "log.jsonl, last.sotto and metrics in this folder: the simulation's own view, not for publication"};
   return sheet;
 }
 

@@ -1,7 +1,5 @@
 #include "fl/plain_means.h"
 
-#include "privacy/noise/simulated_noise.h"
-
 namespace sotto::fl {
 
 void WeightedMean::add(const torch::Tensor& update, double weight) { add_sum(update * weight, weight, 1); }
@@ -34,12 +32,12 @@ void ClipNorm::apply(std::uint32_t, data::UserId, torch::Tensor& update) const {
 }
 
 void ElementwiseLaplaceNoise::apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const {
-  torch::Tensor noisy = update.to(torch::kCPU, torch::kFloat32).clamp(-clip_, clip_).contiguous();
-  SeededRandom random(seed_, Purpose::noise, round, user);
-  const auto added = privacy::SimulatedNoise(random).add_laplace(
-      std::span<float>(noisy.data_ptr<float>(), static_cast<std::size_t>(noisy.numel())), scale_);
-  TORCH_CHECK(added, "the scale of Laplace noise must be positive");
-  update.copy_(noisy);
+  const torch::Tensor plain = update.to(torch::kCPU, torch::kFloat64).contiguous();
+  privacy::NoiseStream draws(noise_, Purpose::noise, round, user);
+  const auto released =
+      mechanism_.release({plain.data_ptr<double>(), static_cast<std::size_t>(plain.numel())}, draws.random());
+  TORCH_CHECK(released, "an update could not be released: ", released ? "" : released.error().message);
+  update.copy_(torch::tensor(released->reals()));
 }
 
 void FederatedSettings::bind(SettingsTable& table) {

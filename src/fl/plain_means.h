@@ -17,6 +17,8 @@
 #include "fl/news_training.h"
 #include "fl/round_update.h"
 #include "model/tensor.h"
+#include "privacy/mechanisms/vector_release.h"
+#include "privacy/noise/noise_origin.h"
 
 namespace sotto::fl {
 
@@ -58,18 +60,16 @@ class ClipNorm final : public UpdateTransform {
   double limit_;
 };
 
-// FedNewsRec's upload (Qi et al. 2020, Eq. 4): every coordinate clipped to [-clip, clip], then
-// Laplace(scale). Simulated noise, addressed by (seed, round, user); what it is worth says ElementwiseLaplace
-// in privacy.
+// FedNewsRec's upload (Qi et al. 2020, Eq. 4), released by the mechanism that says what it is worth.
 class ElementwiseLaplaceNoise final : public UpdateTransform {
  public:
-  ElementwiseLaplaceNoise(double clip, double scale, std::uint64_t seed)
-      : clip_(clip), scale_(scale), seed_(seed) {}
+  ElementwiseLaplaceNoise(privacy::ElementwiseLaplace mechanism, const privacy::NoiseOrigin& noise)
+      : mechanism_(std::move(mechanism)), noise_(noise) {}
   void apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const override;
 
  private:
-  double clip_, scale_;
-  std::uint64_t seed_;
+  privacy::ElementwiseLaplace mechanism_;
+  privacy::NoiseOrigin noise_;
 };
 
 using UpdateTransforms = std::vector<std::unique_ptr<UpdateTransform>>;

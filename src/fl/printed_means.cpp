@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "privacy/noise/simulated_noise.h"
+#include "privacy/mechanisms/vector_release.h"
 
 namespace sotto::fl {
 
@@ -14,12 +14,13 @@ constexpr std::uint32_t update_stream = 0xFFFFFFFF, share_stream = 0xFFFFFFFE;
 }  // namespace
 
 PrintedMeans::PrintedMeans(const privacy::AdaptiveClip::Settings& settings, CohortSampler sampler,
-                           UserUpdates& training, const torch::Tensor& values, std::uint64_t seed)
+                           UserUpdates& training, const torch::Tensor& values,
+                           const privacy::NoiseOrigin& noise)
     : settings_(settings),
       sampler_(std::move(sampler)),
       training_(training),
       values_(values),
-      seed_(seed),
+      noise_(noise),
       bound_(torch::full({1}, settings.initial_bound, torch::kFloat64)) {}
 
 Result<RoundUpdate> PrintedMeans::round(std::uint32_t round) {
@@ -40,19 +41,30 @@ Result<RoundUpdate> PrintedMeans::round(std::uint32_t round) {
     return {};
   });
   SOTTO_CHECK(summed);
-  torch::Tensor noise = torch::zeros({mean.numel()}, torch::kFloat32);
-  SeededRandom draws(seed_, Purpose::noise, round, update_stream);
-  SOTTO_CHECK(privacy::SimulatedNoise(draws).add_gaussian(
-      std::span<float>(noise.data_ptr<float>(), static_cast<std::size_t>(noise.numel())),
-      clip.update_sigma()));
-  // The optimiser multiplies by α3, which the printed noise is not multiplied by.
-  update.direction = mean.add_(noise.to(mean.device()), 1 / settings_.server_rate);
-  SeededRandom share_draws(seed_, Purpose::noise, round, share_stream);
-  SOTTO_CHECK(clip.step(within, privacy::DeviceRandom::simulated(share_draws)));
+  SOTTO_TRY(update.direction, with_noise(mean, clip, round));
+  privacy::NoiseStream share_draws(noise_, Purpose::noise, round, share_stream);
+  SOTTO_CHECK(clip.step(within, share_draws.random()));
   bound_.fill_(clip.bound());
   update.clients = cohort.size();
   update.bytes_down = update.bytes_up = sizeof(float) * static_cast<std::uint64_t>(mean.numel());
   return update;
+}
+
+Result<torch::Tensor> PrintedMeans::with_noise(const torch::Tensor& mean, const privacy::AdaptiveClip& clip,
+                                               std::uint32_t round) const {
+  const double sensitivity = 2 * clip.bound() / static_cast<double>(settings_.cohort);
+  // The optimiser multiplies by α3, which the printed noise is not multiplied by.
+  const double sigma = clip.update_sigma() / settings_.server_rate;
+  SOTTO_TRY(const auto mechanism,
+            privacy::GaussianMechanism::create({.noise_multiplier = sigma / sensitivity,
+                                                .l2_sensitivity = sensitivity,
+                                                .dimension = static_cast<std::uint64_t>(mean.numel())}));
+  const torch::Tensor plain = mean.to(torch::kCPU, torch::kFloat64).contiguous();
+  privacy::NoiseStream draws(noise_, Purpose::noise, round, update_stream);
+  SOTTO_TRY(
+      const auto noisy,
+      mechanism.release({plain.data_ptr<double>(), static_cast<std::size_t>(plain.numel())}, draws.random()));
+  return torch::tensor(noisy.reals()).to(mean.options());
 }
 
 }  // namespace sotto::fl

@@ -7,6 +7,7 @@
 #include "fl/cohort_sampler.h"
 #include "fl/round_update.h"
 #include "privacy/mechanisms/adaptive_clip.h"
+#include "privacy/noise/noise_origin.h"
 
 namespace sotto::fl {
 
@@ -15,17 +16,20 @@ namespace sotto::fl {
 class PrintedMeans final : public UpdateSource {
  public:
   PrintedMeans(const privacy::AdaptiveClip::Settings& settings, CohortSampler sampler, UserUpdates& training,
-               const torch::Tensor& values, std::uint64_t seed);
+               const torch::Tensor& values, const privacy::NoiseOrigin& noise);
   Result<RoundUpdate> round(std::uint32_t round) override;
   std::vector<torch::Tensor*> state() override { return {&bound_}; }
   double bound() const { return bound_.item<double>(); }
 
  private:
+  Result<torch::Tensor> with_noise(const torch::Tensor& mean, const privacy::AdaptiveClip& clip,
+                                   std::uint32_t round) const;
+
   privacy::AdaptiveClip::Settings settings_;
   CohortSampler sampler_;
   UserUpdates& training_;
   const torch::Tensor& values_;
-  std::uint64_t seed_;
+  privacy::NoiseOrigin noise_;
   torch::Tensor bound_;
 };
 

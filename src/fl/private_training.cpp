@@ -147,7 +147,9 @@ privacy::PrivacyDatasheet PrivateTraining::datasheet(std::string recipe) const {
   sheet.not_protected = {
       "what users have in common", "that somebody uses the service",
       "side channels: timing, addresses, a device that is broken into",
-      "loss, click counts and metrics in this folder: the simulation's own view, not for publication"};
+      "a device in a cohort with more accomplices of the server, or more that vanish, than the plan reckons "
+      "with: the server picks the cohorts",
+      "log.jsonl, last.sotto and metrics in this folder: the simulation's own view, not for publication"};
   if (!holds_against_server)
     sheet.not_protected.emplace_back(
         "anything, against the server: so little noise shows no epsilon at this delta. What is published is "
@@ -163,8 +165,11 @@ Result<SoundRounds> SoundRounds::begin(const PrivateTrainingSettings& budget, co
 }
 
 Result<UpdateSource*> SoundRounds::through(RoundFold& fold, UserUpdates& updates, CohortSampler sampler,
-                                           std::uint64_t seed) {
-  SOTTO_TRY(gather_, budget_.sums.gather({{std::move(sampler), training_.participations()}, updates, seed}));
+                                           const privacy::NoiseOrigin& noise) {
+  SOTTO_TRY(gather_, budget_.sums.gather({{std::move(sampler), training_.participations()},
+                                          updates,
+                                          noise,
+                                          {secagg::PlanAgreement::to(training_.plan)}}));
   rounds_ = std::make_unique<CohortRounds>(fold, *gather_);
   if (budget_.clip_quantile > 0)
     rounds_->follow({budget_.clip, budget_.clip_floor, budget_.clip_quantile, budget_.clip_rate});
@@ -172,9 +177,9 @@ Result<UpdateSource*> SoundRounds::through(RoundFold& fold, UserUpdates& updates
 }
 
 Result<UpdateSource*> SoundRounds::of_whole_model(const torch::Tensor& values, UserUpdates& updates,
-                                                  CohortSampler sampler, std::uint64_t seed) {
+                                                  CohortSampler sampler, const privacy::NoiseOrigin& noise) {
   whole_model_ = std::make_unique<WholeModelFold>(training_.plan, values);
-  return through(*whole_model_, updates, std::move(sampler), seed);
+  return through(*whole_model_, updates, std::move(sampler), noise);
 }
 
 }  // namespace sotto::fl

@@ -64,12 +64,12 @@ class SoundRounds {
 
   const secagg::EncodingPlan& plan() const { return training_.plan; }
   // Rounds through a fold that was made for plan(). The clipping bound follows a quantile where the budget
-  // has one.
+  // has one. The sampler's draws must be as secret as the noise: the published ε counts on both.
   Result<UpdateSource*> through(RoundFold& fold, UserUpdates& updates, CohortSampler sampler,
-                                std::uint64_t seed);
+                                const privacy::NoiseOrigin& noise);
   // Rounds in which devices fetch the whole model, `values`, and return updates of it.
   Result<UpdateSource*> of_whole_model(const torch::Tensor& values, UserUpdates& updates,
-                                       CohortSampler sampler, std::uint64_t seed);
+                                       CohortSampler sampler, const privacy::NoiseOrigin& noise);
   privacy::PrivacyDatasheet datasheet(std::string recipe) const {
     return training_.datasheet(std::move(recipe));
   }

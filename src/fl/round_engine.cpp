@@ -15,7 +15,7 @@ void EngineSettings::bind(SettingsTable& table) {
       .add("evaluate_every", evaluate_every, {1, 1000000},
            "Rounds between two looks at the validation impressions")
       .add("checkpoint_every", checkpoint_every, {1, 1000000},
-           "Rounds between two checkpoints; a better validation AUC is always saved")
+           "Rounds between two checkpoints, which the log waits for; a better validation AUC is always saved")
       .add("patience", patience, {0, 1000000}, "Stop after this many looks without a better AUC; 0: never");
 }
 
@@ -33,14 +33,24 @@ std::vector<torch::Tensor*> RoundEngine::state() const {
   return tensors;
 }
 
-Status RoundEngine::save(const char* name, const Checkpoint& progress) const {
+Checkpoint RoundEngine::with_parameters(const Checkpoint& progress) const {
   Checkpoint full = progress;
   full.layout = parameters_.layout();
   full.parameters = parameters_.values();
   full.threads = at::get_num_threads();
-  full.optimiser.clear();
+  return full;
+}
+
+Status RoundEngine::save_last(const Checkpoint& progress) const {
+  Checkpoint full = with_parameters(progress);
   for (const torch::Tensor* tensor : state()) full.optimiser.push_back(*tensor);
-  return save_checkpoint(run_ / name, full);
+  return save_checkpoint(run_ / "last.sotto", full);
+}
+
+Status RoundEngine::save_best(const Checkpoint& progress) const {
+  Checkpoint published = with_parameters(progress);
+  published.unwritten.clear();
+  return save_checkpoint(run_ / "best.sotto", published);
 }
 
 Status RoundEngine::restore(Checkpoint& progress) {
@@ -72,7 +82,11 @@ bool RoundEngine::out_of_patience(const Checkpoint& progress) const {
 Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const Observe& observe) {
   Checkpoint progress;
   if (resume) SOTTO_CHECK(restore(progress));
-  SOTTO_TRY(auto log, RunLog::open(run_ / "log.jsonl", progress.rounds_done));
+  SOTTO_TRY(auto log, RunLog::open(run_ / "log.jsonl", progress.rounds_done, progress.unwritten));
+  progress.unwritten.clear();
+  // Killed behind the checkpoint of its best round, a run has not written best.sotto yet.
+  if (progress.rounds_done > 0 && progress.best_round == progress.rounds_done)
+    SOTTO_CHECK(save_best(progress));
 
   const auto rounds = static_cast<std::uint32_t>(settings_.rounds);
   bool stopped = false;
@@ -101,14 +115,17 @@ Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const
       if (record.validation->auc > progress.best_score) {
         progress.best_score = record.validation->auc;
         progress.best_round = progress.rounds_done;
-        SOTTO_CHECK(save("best.sotto", progress));
       }
     }
-    SOTTO_CHECK(log.append(record));
-    // The log is written before the checkpoint: a resumed run cuts it back, never the other way round.
-    if (last || stopped || progress.best_round == progress.rounds_done ||
-        progress.rounds_done % static_cast<std::uint32_t>(settings_.checkpoint_every) == 0)
-      SOTTO_CHECK(save("last.sotto", progress));
+    progress.unwritten.push_back(record);
+    const bool best = progress.best_round == progress.rounds_done;
+    if (last || stopped || best || out_of_patience(progress) ||
+        progress.rounds_done % static_cast<std::uint32_t>(settings_.checkpoint_every) == 0) {
+      SOTTO_CHECK(save_last(progress));
+      if (best) SOTTO_CHECK(save_best(progress));
+      SOTTO_CHECK(log.append(progress.unwritten));
+      progress.unwritten.clear();
+    }
     if (observe) observe(record);
   }
 
@@ -116,7 +133,7 @@ Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const
                      stopped && progress.rounds_done < rounds};
   if (!validate || progress.best_round == 0) {
     summary.best_round = progress.rounds_done;
-    SOTTO_CHECK(save("best.sotto", progress));
+    SOTTO_CHECK(save_best(progress));
   } else if (progress.best_round != progress.rounds_done) {
     SOTTO_TRY(auto best, load_checkpoint(run_ / "best.sotto", parameters_.layout()));
     torch::NoGradGuard no_grad;

@@ -31,7 +31,8 @@ struct RunSummary {
   bool interrupted = false;  // stopped by Ctrl-C; everything up to the last round is saved
 };
 
-// Refers to its parts. run() leaves the best parameters in place (the last ones without validation).
+// Refers to its parts. run() leaves the best parameters in place (the last ones without validation). What
+// reaches the disk, and in which order: fl/run_log.h.
 class RoundEngine {
  public:
   RoundEngine(const EngineSettings& settings, fs::path run, model::FlatParameters& parameters,
@@ -42,7 +43,10 @@ class RoundEngine {
 
  private:
   std::vector<torch::Tensor*> state() const;  // of the optimiser, then of the source
-  Status save(const char* name, const Checkpoint& progress) const;
+  Checkpoint with_parameters(const Checkpoint& progress) const;
+  // To go on from, and what is published. The state may tell who took part and is not for publication.
+  Status save_last(const Checkpoint& progress) const;
+  Status save_best(const Checkpoint& progress) const;
   Status restore(Checkpoint& progress);
   bool out_of_patience(const Checkpoint& progress) const;
 

@@ -21,8 +21,9 @@ struct RoundUpdate {
   std::uint64_t bytes_down = 0, bytes_up = 0;  // per client, exact encoded sizes
 };
 
-// Pure in (current parameters, state, round): asking twice for the same round gives the same update, which is
-// what makes a resumed run continue bit for bit.
+// Asked for one round after the other. Without secret noise an update follows from (current parameters,
+// state, round), which is what makes a resumed run continue bit for bit. With it a round is a release that
+// cannot be asked for again: the engine never does once anything of it has reached the disk.
 class UpdateSource {
  public:
   virtual ~UpdateSource() = default;

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/binary_file.h"
 
@@ -22,10 +23,11 @@ std::string to_json_line(const RoundRecord& record) {
   return line.dump();
 }
 
-std::vector<RoundRecord> read_run_log(const fs::path& path) {
+namespace {
+
+std::vector<RoundRecord> read_lines(std::istream& lines) {
   std::vector<RoundRecord> records;
-  std::ifstream file(path);
-  for (std::string text; std::getline(file, text);) {
+  for (std::string text; std::getline(lines, text);) {
     try {
       const json line = json::parse(text);
       RoundRecord record{line.at("round"),   line.at("loss"),       line.at("seconds"),  line.at("clients"),
@@ -41,29 +43,44 @@ std::vector<RoundRecord> read_run_log(const fs::path& path) {
   return records;
 }
 
-Result<RunLog> RunLog::open(const fs::path& path, std::uint32_t rounds_done) {
+std::string lines_of(const std::vector<RoundRecord>& records) {
+  std::string text;
+  for (const RoundRecord& record : records) text += to_json_line(record) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::vector<RoundRecord> read_run_log(const fs::path& path) {
+  std::ifstream file(path);
+  return read_lines(file);
+}
+
+Result<RunLog> RunLog::open(const fs::path& path, std::uint32_t rounds_done,
+                            const std::vector<RoundRecord>& unwritten) {
   std::vector<RoundRecord> records;
   if (rounds_done > 0) records = read_run_log(path);
   std::erase_if(records, [&](const RoundRecord& record) { return record.round > rounds_done; });
-  std::string text;
-  for (const auto& record : records) text += to_json_line(record) + "\n";
-  SOTTO_CHECK(write_file_atomically(path, text));
+  const std::uint32_t last = records.empty() ? 0 : records.back().round;
+  for (const RoundRecord& record : unwritten)
+    if (record.round > last) records.push_back(record);
+  SOTTO_CHECK(write_file_atomically(path, lines_of(records)));
   return RunLog(path, std::move(records));
 }
 
-Status RunLog::append(const RoundRecord& record) {
+Status RunLog::append(const std::vector<RoundRecord>& records) {
   std::ofstream file(path_, std::ios::app);
-  file << to_json_line(record) << '\n';
+  file << lines_of(records);
   file.flush();
   if (!file) return failed("cannot write {}: is the disk full?", path_.string());
-  records_.push_back(record);
+  records_.insert(records_.end(), records.begin(), records.end());
   return {};
 }
 
 namespace {
 
 constexpr std::string_view kind = "checkpoint";
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 
 struct Header {
   std::uint32_t rounds_done, best_round, optimiser_tensors, reserved;
@@ -106,6 +123,7 @@ Status save_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
                       checkpoint.threads};
   SOTTO_CHECK(writer.add("header", std::span<const Header>(&header, 1)));
   SOTTO_CHECK(writer.add_text("layout", checkpoint.layout));
+  SOTTO_CHECK(writer.add_text("log", lines_of(checkpoint.unwritten)));
   SOTTO_CHECK(add_tensor(writer, "parameters", checkpoint.parameters));
   for (std::size_t i = 0; i < checkpoint.optimiser.size(); ++i)
     SOTTO_CHECK(add_tensor(writer, fmt::format("optimiser{}", i), checkpoint.optimiser[i]));
@@ -116,6 +134,8 @@ Result<Checkpoint> load_checkpoint(const fs::path& path, const std::string& layo
   SOTTO_TRY(auto reader, BinaryFileReader::open(path, kind, version));
   SOTTO_TRY(auto headers, reader.section<Header>("header"));
   SOTTO_TRY(auto stored_layout, reader.text("layout"));
+  SOTTO_TRY(const auto log, reader.text("log"));
+  std::istringstream lines{std::string(log)};
   if (headers.size() != 1 || headers[0].optimiser_tensors > 16)
     return bad_input("{} is damaged: its header makes no sense", path.string());
   if (stored_layout != layout)
@@ -130,7 +150,8 @@ Result<Checkpoint> load_checkpoint(const fs::path& path, const std::string& layo
                         headers[0].threads,
                         std::string(stored_layout),
                         {},
-                        {}};
+                        {},
+                        read_lines(lines)};
   SOTTO_TRY(checkpoint.parameters, read_tensor(reader, "parameters"));
   for (std::uint32_t i = 0; i < headers[0].optimiser_tensors; ++i) {
     SOTTO_TRY(auto tensor, read_tensor(reader, fmt::format("optimiser{}", i)));

@@ -1,6 +1,8 @@
 #pragma once
-// RUN/log.jsonl: one JSON object per round, appended as the run goes. After a crash a resumed run drops the
-// lines behind its checkpoint, so the log always tells one consistent story.
+// RUN/log.jsonl and the checkpoints, in one order: last.sotto first, then the lines of the rounds it has. A
+// checkpoint carries those lines, so a run that was killed between the two writes them when it is resumed. So
+// nothing of a round is in the folder before the checkpoint that goes on from it, and what was lost with the
+// process is drawn anew without anybody having seen it: with secret noise no round is released twice.
 
 #include <optional>
 #include <string>
@@ -24,9 +26,11 @@ std::string to_json_line(const RoundRecord& record);
 
 class RunLog {
  public:
-  // Starts an empty log, or keeps the first `rounds_done` rounds of an existing one.
-  static Result<RunLog> open(const fs::path& path, std::uint32_t rounds_done);
-  Status append(const RoundRecord& record);
+  // Starts an empty log, or brings an existing one to the checkpoint that is resumed from: its first
+  // `rounds_done` rounds, and those of `unwritten` that it lacks.
+  static Result<RunLog> open(const fs::path& path, std::uint32_t rounds_done,
+                             const std::vector<RoundRecord>& unwritten);
+  Status append(const std::vector<RoundRecord>& records);
   const std::vector<RoundRecord>& records() const { return records_; }
 
  private:
@@ -39,8 +43,8 @@ class RunLog {
 // Damaged or unfinished lines end the log.
 std::vector<RoundRecord> read_run_log(const fs::path& path);
 
-// Everything a run needs to go on bit for bit: parameters, optimiser state, how far it is. All randomness is
-// addressed by (seed, round), so no generator state is stored.
+// Everything a run needs to go on: parameters, state of optimiser and source, how far it is. Randomness is
+// addressed by (seed, round) or secret, so no generator state is stored.
 struct Checkpoint {
   std::uint32_t rounds_done = 0;
   std::uint32_t best_round = 0;
@@ -50,6 +54,7 @@ struct Checkpoint {
   std::string layout;  // FlatParameters::layout of the model
   torch::Tensor parameters;
   std::vector<torch::Tensor> optimiser;
+  std::vector<RoundRecord> unwritten;  // rounds whose lines follow this checkpoint into the log
 };
 
 Status save_checkpoint(const fs::path& path, const Checkpoint& checkpoint);

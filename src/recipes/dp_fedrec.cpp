@@ -47,11 +47,10 @@ class DpFedRec final : public NewsRecipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
-    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
     const auto vector_size =
         static_cast<std::uint64_t>(dynamic_cast<model::NewsRecommender&>(run.model()).vector_size());
-    return as_printed() ? train_as_printed(run, std::move(sampler), request.seed, vector_size)
-                        : train_soundly(run, std::move(sampler), vector_size);
+    return as_printed() ? train_as_printed(run, request, vector_size)
+                        : train_soundly(run, request, vector_size);
   }
 
  private:
@@ -65,31 +64,34 @@ class DpFedRec final : public NewsRecipe {
     if (serving_epsilon_ > 0) {
       SOTTO_TRY(const auto possible, query(1));
       (void)possible;
-      news_.wrap = [this, seed = request.seed](
+      news_.wrap = [this, noise = request.noise()](
                        std::shared_ptr<model::RankingModel> model) -> std::shared_ptr<model::RankingModel> {
         auto towers = std::dynamic_pointer_cast<model::NewsRecommender>(std::move(model));
         TORCH_CHECK(towers, "only a two-tower model has user vectors");
         auto release = query(static_cast<std::uint64_t>(towers->vector_size()));
         TORCH_CHECK(release.has_value(), "a user vector cannot be released");
-        return std::make_shared<model::NoisyUserModel>(std::move(towers), std::move(*release), seed);
+        return std::make_shared<model::NoisyUserModel>(std::move(towers), std::move(*release), noise);
       };
     }
     return NewsRun::prepare(news_, request);
   }
 
-  Result<TrainOutcome> train_as_printed(NewsRun& run, fl::CohortSampler sampler, std::uint64_t seed,
-                                        std::uint64_t vector_size) {
+  Result<TrainOutcome> train_as_printed(NewsRun& run, const RunRequest& request, std::uint64_t vector_size) {
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
+    SOTTO_TRY(auto noise,
+              privacy::ElementwiseLaplace::create({gradient_clip_, printed_scale(), run.dimension()}));
     fl::UpdateTransforms upload;
     upload.push_back(std::make_unique<fl::ClipNorm>(gradient_clip_));
     // No coordinate of a vector of that norm is larger: only the noise is left to do.
-    upload.push_back(std::make_unique<fl::ElementwiseLaplaceNoise>(gradient_clip_, printed_scale(), seed));
+    upload.push_back(std::make_unique<fl::ElementwiseLaplaceNoise>(std::move(noise), request.noise()));
     fl::PlainMeans source(std::move(sampler), fl::news_mean(federated_, std::move(upload), run.training()));
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
     SOTTO_TRY(outcome.privacy, printed_datasheet(run.dimension(), vector_size));
     return outcome;
   }
 
-  Result<TrainOutcome> train_soundly(NewsRun& run, fl::CohortSampler sampler, std::uint64_t vector_size) {
+  Result<TrainOutcome> train_soundly(NewsRun& run, const RunRequest& request, std::uint64_t vector_size) {
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.noise()));
     SOTTO_TRY(auto outcome,
               run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "dp-fedrec"));
     SOTTO_TRY(const std::string query_line, query_statement(vector_size));

@@ -40,12 +40,13 @@ class DpPrivRec final : public Recipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request));
-    SOTTO_TRY(auto sampler, run.sampler());
+    SOTTO_TRY(auto sampler, run.secret_sampler());
     if (mode_ != "paper")
       return run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "dp-privrec");
     SOTTO_TRY(const auto clip, printed_clip());
     SOTTO_TRY(auto sheet, printed_datasheet(clip, sampler.population()));
-    fl::PrintedMeans source(clip, std::move(sampler), run.training(), run.training().values(), request.seed);
+    fl::PrintedMeans source(clip, std::move(sampler), run.training(), run.training().values(),
+                            request.noise());
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
     outcome.privacy = std::move(sheet);
     return outcome;

@@ -67,8 +67,15 @@ class DpSvd final : public Recipe {
                                 : std::vector<model::TabularField>());
     const auto everybody = static_cast<std::int64_t>(data.users.size());
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(data.users, everybody, request.seed));
+    std::vector<secagg::PlanAgreement> agreed;
+    if (sums)
+      agreed = {secagg::PlanAgreement::to(sums->plans.counts), secagg::PlanAgreement::to(sums->plans.pairs)};
+    // Without noise rounding is all that is drawn, and no ε rests on it.
     SOTTO_TRY(const auto gather,
-              budget_.sums.gather({{std::move(sampler), fl::every_round}, fold, request.seed}));
+              budget_.sums.gather({{std::move(sampler), fl::every_round},
+                                   fold,
+                                   sums ? request.noise() : privacy::NoiseOrigin::reproducible(request.seed),
+                                   std::move(agreed)}));
     fl::CohortRounds source(fold, *gather);
     SOTTO_TRY(auto outcome, train_to_last_round(request, parameters, source, optimiser_, engine_,
                                                 [&] { return measure(request, data, *model); }));

@@ -35,37 +35,40 @@ class EfficientFedRec final : public NewsRecipe {
     SOTTO_CHECK(check_federated(news_));
     SOTTO_TRY(auto run, prepare(request));
     SOTTO_TRY(auto split, fl::SplitTraining::create(run.training(), run.model()));
-    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, efficient_.group, request.seed));
     const auto first = static_cast<std::int64_t>(run.dimension()) - split.user_size();
     news_optimiser_.optimiser = "adam";
     SOTTO_TRY(auto news, fl::make_optimiser(news_optimiser_, run.parameters().values().slice(0, 0, first)));
     SOTTO_TRY(auto user, fl::make_optimiser(user_optimiser_, split.user_encoder()));
     fl::SplitOptimiser optimiser(std::move(news), std::move(user), first);
-    return mode_ == "paper" ? as_printed(run, split, std::move(sampler), optimiser, request)
-                            : soundly(run, split, std::move(sampler), optimiser, request);
+    return mode_ == "paper" ? as_printed(run, split, optimiser, request)
+                            : soundly(run, split, optimiser, request);
   }
 
  private:
-  Result<TrainOutcome> as_printed(NewsRun& run, fl::SplitTraining& split, fl::CohortSampler sampler,
-                                  fl::ServerOptimiser& optimiser, const RunRequest& request) {
+  // No ε is printed: rounding and groups follow from the seed.
+  Result<TrainOutcome> as_printed(NewsRun& run, fl::SplitTraining& split, fl::ServerOptimiser& optimiser,
+                                  const RunRequest& request) {
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, efficient_.group, request.seed));
     fl::UnionFold fold(efficient_, sampler, split, request.dataset.catalogue().size(), request.seed);
-    SOTTO_TRY(const auto gather,
-              private_.sums.gather({{std::move(sampler), fl::every_round}, fold, request.seed}));
+    SOTTO_TRY(const auto gather, private_.sums.gather({{std::move(sampler), fl::every_round},
+                                                       fold,
+                                                       privacy::NoiseOrigin::reproducible(request.seed)}));
     fl::CohortRounds source(fold, *gather);
     SOTTO_TRY(auto outcome, run.train(source, optimiser, engine_));
     outcome.privacy = printed_datasheet();
     return outcome;
   }
 
-  Result<TrainOutcome> soundly(NewsRun& run, fl::SplitTraining& split, fl::CohortSampler sampler,
-                               fl::ServerOptimiser& optimiser, const RunRequest& request) {
+  Result<TrainOutcome> soundly(NewsRun& run, fl::SplitTraining& split, fl::ServerOptimiser& optimiser,
+                               const RunRequest& request) {
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, efficient_.group, request.noise()));
     const std::uint64_t catalogue = request.dataset.catalogue().size();
     SOTTO_CHECK(fl::check_nothing_is_chosen(news_.data));
     SOTTO_CHECK(check_may_train_privately(request.dataset));
     const auto shape = fl::TrainingShape::of(split.dimension(catalogue), sampler, engine_.rounds);
     SOTTO_TRY(auto rounds, fl::SoundRounds::begin(private_, shape, request.run));
     fl::CatalogueFold fold(rounds.plan(), split, catalogue);
-    SOTTO_TRY(auto* source, rounds.through(fold, fold, std::move(sampler), request.seed));
+    SOTTO_TRY(auto* source, rounds.through(fold, fold, std::move(sampler), request.noise()));
     SOTTO_TRY(auto outcome, run.train(*source, optimiser, engine_));
     outcome.privacy = rounds.datasheet("efficient-fedrec");
     return outcome;

@@ -32,11 +32,14 @@ class FedNewsRec final : public NewsRecipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
+    if (federated_.mode != "paper") {
+      SOTTO_TRY(auto secret, fl::CohortSampler::create(run.data().users, federated_.cohort, request.noise()));
+      return run.train_soundly(private_, std::move(secret), optimiser_, engine_, "fednewsrec");
+    }
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
-    if (federated_.mode != "paper")
-      return run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "fednewsrec");
+    SOTTO_TRY(auto noise, privacy::ElementwiseLaplace::create({element_clip_, laplace_, run.dimension()}));
     fl::UpdateTransforms upload;
-    upload.push_back(std::make_unique<fl::ElementwiseLaplaceNoise>(element_clip_, laplace_, request.seed));
+    upload.push_back(std::make_unique<fl::ElementwiseLaplaceNoise>(std::move(noise), request.noise()));
     fl::PlainMeans source(std::move(sampler), fl::news_mean(federated_, std::move(upload), run.training()));
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
     SOTTO_TRY(outcome.privacy, as_printed(run.dimension()));

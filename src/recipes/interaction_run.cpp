@@ -75,6 +75,10 @@ Result<fl::CohortSampler> InteractionRun::sampler() const {
   return fl::CohortSampler::create(data_->users, settings_.cohort, request_.seed);
 }
 
+Result<fl::CohortSampler> InteractionRun::secret_sampler() const {
+  return fl::CohortSampler::create(data_->users, settings_.cohort, request_.noise());
+}
+
 TestMetrics InteractionRun::measure() const {
   return request_.evaluate_held_out(request_.dataset, *data_, [this](const fl::TakeScores& take) {
     training_->score_test_users(settings_.tuning_epochs, settings_.tuning_rate, take);
@@ -99,7 +103,7 @@ Result<TrainOutcome> InteractionRun::train_soundly(const fl::PrivateTrainingSett
   const auto shape = fl::TrainingShape::of(dimension(), sampler, engine.rounds);
   SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
   SOTTO_TRY(auto* source,
-            rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.seed));
+            rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.noise()));
   SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
   outcome.privacy = rounds.datasheet(recipe);
   return outcome;

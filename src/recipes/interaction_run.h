@@ -46,13 +46,15 @@ class InteractionRun {
                                         fl::MetaLearning method = fl::MetaLearning::reptile);
 
   Result<fl::CohortSampler> sampler() const;
+  // For an accountant that counts on nobody knowing who was drawn.
+  Result<fl::CohortSampler> secret_sampler() const;
   fl::InteractionTraining& training() { return *training_; }
   const fl::InteractionData& data() const { return *data_; }
   std::uint64_t dimension() const { return static_cast<std::uint64_t>(parameters_->size()); }
 
   Result<TrainOutcome> train(fl::UpdateSource& source, const fl::OptimiserSettings& optimiser,
                              const fl::EngineSettings& engine);
-  // On the sound path; the page about it is in the outcome.
+  // On the sound path, with secret_sampler(); the page about it is in the outcome.
   Result<TrainOutcome> train_soundly(const fl::PrivateTrainingSettings& budget, fl::CohortSampler sampler,
                                      const fl::OptimiserSettings& optimiser, const fl::EngineSettings& engine,
                                      const std::string& recipe);

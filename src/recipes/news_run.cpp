@@ -157,7 +157,7 @@ Result<TrainOutcome> NewsRun::train_soundly(const fl::PrivateTrainingSettings& b
   const auto shape = fl::TrainingShape::of(dimension(), sampler, engine.rounds);
   SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
   SOTTO_TRY(auto* source,
-            rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.seed));
+            rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.noise()));
   SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
   outcome.privacy = rounds.datasheet(recipe);
   return outcome;

@@ -28,13 +28,15 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 
 // The paper's label permutation (DPL) among the click and the sampled non-clicks. No epsilon holds for it:
 // the real click is always among the items sent (privacy/mechanisms/label_release.h).
-Result<fl::ChooseCandidates> permuted_labels(double epsilon, std::int64_t negatives) {
+Result<fl::ChooseCandidates> permuted_labels(double epsilon, std::int64_t negatives,
+                                             const privacy::NoiseOrigin& noise) {
   SOTTO_TRY(const auto labels,
             privacy::PaperLabelPermutation::create(epsilon, static_cast<std::uint32_t>(negatives)));
-  return [labels](const data::Impression& impression, std::uint32_t clicked_position, std::size_t wanted,
-                  RandomSource& random, std::vector<data::ItemId>& candidates) {
-    const auto sample =
-        labels.release(impression.clicked, clicked_position, privacy::DeviceRandom::simulated(random));
+  return [labels, noise](const data::Impression& impression, std::uint32_t clicked_position,
+                         std::size_t wanted, RandomSource& seeded, std::vector<data::ItemId>& candidates) {
+    SecureRandom secret;
+    const auto sample = labels.release(impression.clicked, clicked_position,
+                                       noise.is_secret() ? secret : privacy::DeviceRandom::simulated(seeded));
     if (!sample || sample->negatives.empty()) return false;
     candidates = {impression.shown[sample->positive]};
     for (std::size_t i = 0; i < wanted; ++i)  // repeated where an impression has fewer
@@ -86,8 +88,7 @@ class PrivateRec final : public NewsRecipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
-    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
-    SOTTO_TRY(auto outcome, train_rounds(run, std::move(sampler)));
+    SOTTO_TRY(auto outcome, as_printed() ? train_as_printed(run, request) : train_soundly(run, request));
     if (public_categories_.empty() || outcome.summary.interrupted) return outcome;
     SOTTO_TRY(outcome.test, measure_open_queries(run, request));
     outcome.privacy->epsilon_query = 0;
@@ -111,7 +112,7 @@ class PrivateRec final : public NewsRecipe {
   Result<NewsRun> prepare(const RunRequest& request) override {
     SOTTO_CHECK(check_federated(news_));
     SOTTO_CHECK(check_open_queries(request.dataset));
-    model::PrivateRecModel::Settings attention{basis_vectors_, weight_clip_, {}, {}, request.seed};
+    model::PrivateRecModel::Settings attention{basis_vectors_, weight_clip_, {}, {}, request.noise()};
     SOTTO_TRY(attention.training, mechanism(training_epsilon_));
     SOTTO_TRY(attention.serving, mechanism(serving_epsilon_));
     news_.wrap =
@@ -138,13 +139,10 @@ class PrivateRec final : public NewsRecipe {
     return std::optional(std::move(made));
   }
 
-  Result<TrainOutcome> train_rounds(NewsRun& run, fl::CohortSampler sampler) {
-    return as_printed() ? train_as_printed(run, std::move(sampler)) : train_soundly(run, std::move(sampler));
-  }
-
-  Result<TrainOutcome> train_as_printed(NewsRun& run, fl::CohortSampler sampler) {
+  Result<TrainOutcome> train_as_printed(NewsRun& run, const RunRequest& request) {
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
     if (training_epsilon_ > 0) {
-      SOTTO_TRY(auto labels, permuted_labels(training_epsilon_, news_.data.negatives));
+      SOTTO_TRY(auto labels, permuted_labels(training_epsilon_, news_.data.negatives, request.noise()));
       run.training().choose_candidates(std::move(labels));
     }
     fl::PlainMeans source(std::move(sampler), fl::news_mean(federated_, {}, run.training()));
@@ -153,7 +151,8 @@ class PrivateRec final : public NewsRecipe {
     return outcome;
   }
 
-  Result<TrainOutcome> train_soundly(NewsRun& run, fl::CohortSampler sampler) {
+  Result<TrainOutcome> train_soundly(NewsRun& run, const RunRequest& request) {
+    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.noise()));
     SOTTO_TRY(auto outcome,
               run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "privaterec"));
     SOTTO_TRY(const std::string query, query_statement());

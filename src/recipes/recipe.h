@@ -18,6 +18,7 @@
 #include "metrics/ranking.h"
 #include "model/news/ranking_model.h"
 #include "privacy/accounting/datasheet.h"
+#include "privacy/noise/noise_origin.h"
 #include "recipes/trained_news.h"
 
 namespace sotto::recipes {
@@ -57,7 +58,14 @@ struct RunRequest {
   fl::Observe observe = {};
   EvaluateHeldOut evaluate_held_out = {};
   EvaluateServed evaluate_served = {};
+  // Noise follows from the seed: a simulation, for which no ε holds. Otherwise it is secret, and the seed
+  // fixes data order, initial weights and cohorts that anybody may know.
+  bool reproducible = false;
 
+  // Of noise, of rounding where it matters to an ε, and of cohorts whose secrecy an ε counts on.
+  privacy::NoiseOrigin noise() const {
+    return reproducible ? privacy::NoiseOrigin::reproducible(seed) : privacy::NoiseOrigin::secret();
+  }
   // cpu, or cuda where libtorch sees one.
   Result<torch::Device> compute_device() const;
 };

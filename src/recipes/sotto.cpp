@@ -56,7 +56,10 @@ class Sotto final : public NewsRecipe {
     SOTTO_TRY(auto run, prepare(request));
     fl::FederatedSettings plain;
     plain.cohort = cohort_of(run.data().users.size());
-    SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, plain.cohort, request.seed));
+    SOTTO_TRY(auto sampler,
+              fl::CohortSampler::create(
+                  run.data().users, plain.cohort,
+                  noise_ == "none" ? privacy::NoiseOrigin::reproducible(request.seed) : request.noise()));
     SOTTO_TRY(auto steps, fl::make_optimiser(optimiser_, run.parameters().values()));
     const auto rounds = static_cast<std::uint32_t>(engine_.rounds);
     fl::TailAverage optimiser(std::move(steps), run.parameters().values(), rounds / 2, rounds);

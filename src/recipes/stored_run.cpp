@@ -31,6 +31,7 @@ Result<StoredRun> load_run(const fs::path& run) {
     SOTTO_TRY(loaded.entry, find_recipe(stored.at("recipe").get<std::string>()));
     loaded.seed = stored.at("seed").get<std::uint64_t>();
     loaded.device = stored.at("device").get<std::string>();
+    loaded.reproducible = stored.at("reproducible").get<bool>();
   } catch (const json::exception&) {
     return bad_input("{} is not a run description", (run / "run.json").string());
   }
@@ -50,7 +51,11 @@ Result<TrainedNews> open_news_run(const fs::path& run, const data::Dataset& data
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
   SOTTO_TRY(const auto seen, data_of_run(*stored.recipe, dataset));
-  return stored.recipe->open({seen, run, stored.seed, stored.device});
+  return stored.recipe->open({.dataset = seen,
+                              .run = run,
+                              .seed = stored.seed,
+                              .device = stored.device,
+                              .reproducible = stored.reproducible});
 }
 
 }  // namespace sotto::recipes

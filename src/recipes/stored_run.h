@@ -12,6 +12,7 @@ struct StoredRun {
   SettingsTable table;  // the recipe's settings, bound to it
   std::uint64_t seed = 1;
   std::string device;
+  bool reproducible = false;
 };
 
 Result<StoredRun> load_run(const fs::path& run);

@@ -128,7 +128,10 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
                       "Privacy budget of recipes with differential privacy");
   command->add_option("--device", arguments->job.device, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command->add_option("--seed", arguments->job.seed, "Seed of everything random in the simulation");
+  command->add_option("--seed", arguments->job.seed,
+                      "Seed of data order, initial weights and cohorts that anybody may know");
+  command->add_flag("--reproducible", arguments->job.reproducible,
+                    "Draw the noise from the seed too: a simulation, for which no epsilon holds");
   command->add_option("--config", arguments->config,
                       "TOML file of settings ('sotto recipes NAME --sample-config' writes one)");
   command->add_option("--set", arguments->job.assignments, "key=value; may be repeated")

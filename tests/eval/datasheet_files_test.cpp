@@ -59,8 +59,13 @@ TEST_P(Datasheets, TextAndJsonSayTheSame) {
     for (const json& line : sheet.at(key)) EXPECT_THAT(text, HasSubstr(line.get<std::string>()));
   }
   for (const char* key :
-       {"epsilon", "epsilon_published", "epsilon_claimed", "epsilon_query", "delta", "unit"})
+       {"epsilon", "epsilon_published", "epsilon_claimed", "epsilon_query", "delta", "unit", "simulation"})
     EXPECT_EQ(result.at(key), sheet.at(key)) << key;
+  EXPECT_THAT(sheet.at("simulation").get<std::string>(),
+              HasSubstr("simulation: no ε holds for these files; with secret noise it would be "));
+  EXPECT_THAT(text, HasSubstr(sheet.at("simulation").get<std::string>()));
+  EXPECT_THAT(text, HasSubstr(sheet.at("ledger").get<std::string>()));
+  EXPECT_THAT(text, HasSubstr("this training charged none"));
   if (mode == "sound") {
     EXPECT_LE(sheet.at("epsilon_published").get<double>(), 50);
   }

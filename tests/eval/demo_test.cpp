@@ -42,9 +42,11 @@ TEST(Demo, WritesAReportWithCurvesAndThePrivacyPage) {
   ASSERT_TRUE(result) << result.error().message;
   const std::string html = read_file(result->report, 1 << 24).value();
   EXPECT_THAT(html, HasSubstr("privacy of sotto (sound mode)"));
+  EXPECT_THAT(html, HasSubstr("simulation: no ε holds for these files; with secret noise it would be "));
   EXPECT_THAT(html, HasSubstr("<svg"));
   EXPECT_THAT(html, HasSubstr(result->rows[4].epsilon));
   EXPECT_THAT(to_text(*result), HasSubstr("private (sotto"));
+  EXPECT_THAT(to_text(*result), HasSubstr("no ε holds for these files"));
 }
 
 TEST(Demo, ReplacesAnEarlierDemoAndNothingElse) {

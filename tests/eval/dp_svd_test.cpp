@@ -16,6 +16,7 @@ TrainJob job_of(const fs::path& out, const std::string& epsilon = "16") {
   job.recipe = "dp-svd";
   job.out = out;
   job.epsilon = epsilon;
+  job.reproducible = true;
   job.assignments = {"ridge=2", "popularity=50"};
   return job;
 }

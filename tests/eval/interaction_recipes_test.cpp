@@ -22,6 +22,7 @@ const std::vector<std::string> small = {"cohort=12",
 TrainJob job_of(const std::string& recipe, const fs::path& out, std::int64_t rounds,
                 std::vector<std::string> more = {}) {
   TrainJob job;
+  job.reproducible = true;
   job.recipe = recipe;
   job.out = out;
   job.rounds = rounds;

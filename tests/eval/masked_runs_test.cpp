@@ -15,7 +15,7 @@ namespace sotto::eval {
 namespace {
 
 fl::Checkpoint last_of(const fs::path& run) {
-  const auto file = BinaryFileReader::open(run / "last.sotto", "checkpoint", 1).value();
+  const auto file = BinaryFileReader::open(run / "last.sotto", "checkpoint", 2).value();
   return fl::load_checkpoint(run / "last.sotto", std::string(file.text("layout").value())).value();
 }
 

@@ -18,6 +18,7 @@ struct SmallNewsroom {
     job.rounds = rounds;
     job.assignments = std::move(assignments);
     job.epsilon = epsilon;
+    job.reproducible = true;
     return job;
   }
   Result<recipes::TrainOutcome> train(const TrainJob& job) const { return train_run(job, dataset, {}); }

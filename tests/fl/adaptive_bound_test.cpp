@@ -82,7 +82,7 @@ TEST(AdaptiveBound, ConvergesToTheQuantileInsideTheSecureSum) {
 
 TEST(AdaptiveBound, ConvergesToTheQuantileAsPrinted) {
   KnownNorms norms(4);
-  PrintedMeans source(printed(0.5), sampler(), norms, norms.values(), 1);
+  PrintedMeans source(printed(0.5), sampler(), norms, norms.values(), privacy::NoiseOrigin::reproducible(1));
   EXPECT_NEAR(mean_of_last(source, [&] { return source.bound(); }), 0.7 * 4, 0.1);
 }
 
@@ -114,7 +114,7 @@ TEST(AdaptiveBound, TheNoiseInTheSecureSumIsThePromisedOneTimesTheBound) {
 TEST(AdaptiveBound, ThePrintedNoiseIsNotScaledByTheServersStep) {
   // theta += alpha3 * mean + N(0, (2Sz/M)^2 / (1 - h)); the direction is multiplied by alpha3 later.
   KnownNorms norms(4000);
-  PrintedMeans source(printed(1), sampler(), norms, norms.values(), 1);
+  PrintedMeans source(printed(1), sampler(), norms, norms.values(), privacy::NoiseOrigin::reproducible(1));
   const double expected = 2 * 0.5 * 1 / static_cast<double>(cohort) / std::sqrt(0.3) / 0.5;
   EXPECT_NEAR(spread(source.round(0).value().direction) / expected, 1, 0.05);
 }

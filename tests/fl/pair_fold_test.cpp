@@ -39,7 +39,7 @@ struct PairRounds {
         gather({{CohortSampler::create(data.users, static_cast<std::int64_t>(data.users.size()), 1).value(),
                  every_round},
                 fold,
-                seed}) {}
+                privacy::NoiseOrigin::reproducible(seed)}) {}
   Result<RoundUpdate> round(std::uint32_t number) { return rounds.round(number); }
   PairFold fold;
   SimulatedGather gather;

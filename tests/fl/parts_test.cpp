@@ -125,7 +125,8 @@ TEST(Checkpoint, ComesBackBitForBit) {
                            2,
                            "a:3 b:2 ",
                            torch::randn({5}),
-                           {torch::randn({5}), torch::ones({1}, torch::kFloat64)}};
+                           {torch::randn({5}), torch::ones({1}, torch::kFloat64)},
+                           {{6, 0.75}, {7, 0.5}}};
   ASSERT_TRUE(save_checkpoint(folder / "c.sotto", written));
   const auto read = load_checkpoint(folder / "c.sotto", "a:3 b:2 ").value();
   EXPECT_EQ(read.rounds_done, 7U);
@@ -135,29 +136,38 @@ TEST(Checkpoint, ComesBackBitForBit) {
   EXPECT_TRUE(read.parameters.equal(written.parameters));
   EXPECT_TRUE(read.optimiser.at(0).equal(written.optimiser[0]));
   EXPECT_TRUE(read.optimiser.at(1).equal(written.optimiser[1]));
+  ASSERT_EQ(read.unwritten.size(), 2U);
+  EXPECT_EQ(read.unwritten[1].loss, 0.5);
 }
 
 TEST(Checkpoint, OfAnotherModelIsRefused) {
   const TempFolder folder;
-  ASSERT_TRUE(save_checkpoint(folder / "c.sotto", {1, 1, 0, 0, 1, "a:3 ", torch::zeros({3}), {}}));
+  ASSERT_TRUE(save_checkpoint(folder / "c.sotto", {1, 1, 0, 0, 1, "a:3 ", torch::zeros({3}), {}, {}}));
   EXPECT_FALSE(load_checkpoint(folder / "c.sotto", "a:4 "));
 }
 
-TEST(RunLog, DropsRoundsBehindTheCheckpointAndHalfWrittenLines) {
+TEST(RunLog, EndsWhereTheCheckpointEndsWhateverWasHalfWritten) {
   const TempFolder folder;
   {
-    auto log = RunLog::open(folder / "log.jsonl", 0).value();
+    auto log = RunLog::open(folder / "log.jsonl", 0, {}).value();
     for (std::uint32_t round = 1; round <= 3; ++round)
       ASSERT_TRUE(log.append(
-          {round, 1.0 / round, 1, 2, 3, 4, 5, metrics::ImpressionMetrics{0.5, 0.25, 0.125, 0.75}}));
+          {{round, 1.0 / round, 1, 2, 3, 4, 5, metrics::ImpressionMetrics{0.5, 0.25, 0.125, 0.75}}}));
     auto text = read_file(folder / "log.jsonl").value();
     ASSERT_TRUE(write_file_atomically(folder / "log.jsonl", text + "{\"round\": 4, \"lo"));
   }
-  const auto log = RunLog::open(folder / "log.jsonl", 2).value();
+  const auto log = RunLog::open(folder / "log.jsonl", 2, {}).value();
   ASSERT_EQ(log.records().size(), 2U);
   EXPECT_EQ(log.records()[1].round, 2U);
   EXPECT_EQ(log.records()[1].validation->ndcg10, 0.75);
   EXPECT_EQ(read_run_log(folder / "log.jsonl").size(), 2U);
+
+  // The checkpoint of round 4 has the lines that the log lacks.
+  const auto completed =
+      RunLog::open(folder / "log.jsonl", 4, {{2, 9}, {3, 0.25}, {4, 0.125}}).value().records();
+  ASSERT_EQ(completed.size(), 4U);
+  EXPECT_EQ(completed[1].loss, 0.5);
+  EXPECT_EQ(completed[3].loss, 0.125);
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace sotto::fl::testing {
 struct WholeModelRounds {
   WholeModelRounds(const secagg::EncodingPlan& plan, CohortSampler sampler, std::uint64_t participations,
                    UserUpdates& updates, const torch::Tensor& values, std::uint64_t seed)
-      : fold(plan, values), gather({{std::move(sampler), participations}, updates, seed}) {}
+      : fold(plan, values),
+        gather({{std::move(sampler), participations}, updates, privacy::NoiseOrigin::reproducible(seed)}) {}
   Result<RoundUpdate> round(std::uint32_t number) { return rounds.round(number); }
 
   WholeModelFold fold;

@@ -64,7 +64,7 @@ struct UnionRounds {
   UnionRounds(const Tiny& tiny, SplitTraining& split, const EfficientSettings& settings)
       : sampler(CohortSampler::create(tiny.data.users, settings.group, 5).value()),
         fold(settings, sampler, split, 10, 5),
-        gather({{sampler, every_round}, fold, 5}) {}
+        gather({{sampler, every_round}, fold, privacy::NoiseOrigin::reproducible(5)}) {}
   Result<RoundUpdate> round(std::uint32_t number) { return rounds.round(number); }
   CohortSampler sampler;
   UnionFold fold;

@@ -4,21 +4,19 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/distributions.h"
 #include "privacy/mechanisms/vector_release.h"
 #include "privacy/noise/device_random.h"
 #include "privacy/noise/grid_noise.h"
-#include "privacy/noise/simulated_noise.h"
 
 namespace sotto::privacy {
 namespace {
 
-// By type: device randomness does not come from a seeded generator by accident, simulated noise never from a
-// secure one, and a device mechanism takes neither a bare RandomSource nor a SeededRandom.
+// By type: device randomness does not come from a seeded generator by accident, and a device mechanism takes
+// neither a bare RandomSource nor a SeededRandom.
 static_assert(std::is_constructible_v<DeviceRandom, SecureRandom&>);
 static_assert(!std::is_constructible_v<DeviceRandom, SeededRandom&>);
 static_assert(!std::is_constructible_v<DeviceRandom, RandomSource&>);
-static_assert(!std::is_constructible_v<SimulatedNoise, SecureRandom&>);
-static_assert(!std::is_constructible_v<SimulatedNoise, DeviceRandom>);
 static_assert(!std::is_invocable_v<decltype(&GaussianMechanism::release), const GaussianMechanism&,
                                    std::span<const double>, SeededRandom&>);
 static_assert(!std::is_convertible_v<std::vector<float>, GridVector>);
@@ -94,10 +92,10 @@ TEST(GridVector, EveryReleasedNumberIsAGridPoint) {
   }
   // The judgement can fail: floating-point noise of the same size is off the grid.
   SeededRandom seeded(1, Purpose::noise);
-  std::vector<float> floats(100, 0.1F);
-  ASSERT_TRUE(SimulatedNoise(seeded).add_gaussian(floats, 0.51).has_value());
+  std::vector<double> floats(100, 0.1);
+  for (double& value : floats) value += 0.51 * normal(seeded);
   EXPECT_TRUE(
-      std::any_of(floats.begin(), floats.end(), [&](float v) { return !on_grid(v, gaussian.step()); }));
+      std::any_of(floats.begin(), floats.end(), [&](double v) { return !on_grid(v, gaussian.step()); }));
 }
 
 TEST(GridNoise, ParametersOutOfRangeAreRefusedWithTheirName) {

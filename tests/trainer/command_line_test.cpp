@@ -75,6 +75,25 @@ TEST(CommandLine, AnExperimentTrainsItsRowsAndWritesAReport) {
   EXPECT_NE(other.err.find("has no interactions"), std::string::npos) << other.err;
 }
 
+TEST(CommandLine, AReproducibleRunSaysThatNoEpsilonHolds) {
+  const TempFolder data, runs;
+  fl::testing::tiny_news(data);
+  const auto train = [&](const fs::path& out, std::vector<std::string> more) {
+    return sotto(with(
+        with({"train", "fednewsrec", "--data", data.path(), "--out", out, "--rounds", "1", "--epsilon", "50"},
+             narrow),
+        more));
+  };
+  const Reply secret = train(runs / "secret", {}), seeded = train(runs / "seeded", {"--reproducible"});
+  ASSERT_EQ(secret.code, 0) << secret.err;
+  ASSERT_EQ(seeded.code, 0) << seeded.err;
+  const char* note = "simulation: no ε holds for these files; with secret noise it would be ";
+  EXPECT_EQ(secret.out.find(note), std::string::npos) << secret.out;
+  EXPECT_NE(seeded.out.find(note), std::string::npos) << seeded.out;
+  EXPECT_EQ(sotto({"privacy", "account", runs / "secret"}).out.find("simulation"), std::string::npos);
+  EXPECT_NE(sotto({"privacy", "account", runs / "seeded"}).out.find("no ε holds"), std::string::npos);
+}
+
 TEST(CommandLine, UnknownRecipeAndSettingNameTheNearest) {
   const TempFolder data, runs;
   fl::testing::tiny_news(data);

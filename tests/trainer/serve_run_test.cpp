@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "fl/tiny_news.h"
+#include "serving/run_privacy.h"
 #include "trainer/run_server.h"
 
 namespace sotto::publish {
@@ -183,6 +184,24 @@ TEST_F(ServedRunServer, ARestartWithTheSameRunMakesNoPackAgain) {
   auto other = RunSource::open(folder / "run", {}, folder / "run.pack", {.prototypes = 5});
   ASSERT_TRUE(other) << other.error().message;
   EXPECT_NE(fs::last_write_time(folder / "run.pack"), written) << "other settings, another pack";
+}
+
+TEST_F(ServedRuns, DemandIsReleasedOncePerRunWithNoiseThatNobodyKnows) {
+  train_nrms(folder / "run");
+  fs::copy(folder / "run", folder / "copy", fs::copy_options::recursive);
+  const auto pack_of = [&](const char* run, const char* pack) {
+    const auto source =
+        RunSource::open(folder / run, {}, folder / pack, {.prototypes = 4, .demand_epsilon = 1});
+    EXPECT_TRUE(source) << source.error().message;
+    return read_file(folder / pack).value();
+  };
+  const std::string first = pack_of("run", "first.pack");
+  EXPECT_EQ(pack_of("run", "second.pack"), first) << "the release is kept with the run";
+  EXPECT_NE(pack_of("copy", "copy.pack"), first) << "another release of the same readers has other noise";
+  fs::remove(folder / "run" / "demand.json");
+  EXPECT_NE(pack_of("run", "third.pack"), first);
+  EXPECT_THAT(serving::privacy_of_run(folder / "run")->text,
+              HasSubstr("demand, released 2 times: epsilon 2 per training reader"));
 }
 
 TEST_F(ServedRunServer, ATrainerThatDiesIsStartedAgain) {

@@ -8,10 +8,10 @@ namespace sotto::model {
 using torch::Tensor;
 
 NoisyUserModel::NoisyUserModel(std::shared_ptr<NewsRecommender> backbone,
-                               privacy::UserEmbeddingRelease serving, std::uint64_t seed)
+                               privacy::UserEmbeddingRelease serving, const privacy::NoiseOrigin& noise)
     : backbone_(register_module("backbone", std::move(backbone))),
       serving_(std::move(serving)),
-      seed_(seed),
+      noise_(noise),
       first_user_parameter_("backbone." + std::string(backbone_->first_user_parameter())) {}
 
 Tensor NoisyUserModel::encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) {
@@ -21,9 +21,8 @@ Tensor NoisyUserModel::encode_users(const Tensor& item_vectors, const Histories&
   Tensor released = torch::empty_like(plain);
   const auto columns = static_cast<std::size_t>(plain.size(1));
   for (std::size_t u = 0; u < histories.size(); ++u) {
-    SeededRandom random(seed_, Purpose::noise, 0, histories.users[u]);
-    const auto noisy = serving_.release({plain.data_ptr<double>() + u * columns, columns},
-                                        privacy::DeviceRandom::simulated(random));
+    privacy::NoiseStream draws(noise_, Purpose::noise, 0, histories.users[u]);
+    const auto noisy = serving_.release({plain.data_ptr<double>() + u * columns, columns}, draws.random());
     TORCH_CHECK(noisy.has_value(), "a user vector could not be released");
     const std::vector<double> values = noisy->reals();
     std::copy(values.begin(), values.end(), released.data_ptr<double>() + u * columns);

@@ -9,14 +9,15 @@
 
 #include "model/news/news_recommender.h"
 #include "privacy/mechanisms/user_embedding_release.h"
+#include "privacy/noise/noise_origin.h"
 
 namespace sotto::model {
 
 class NoisyUserModel final : public NewsRecommender {
  public:
-  // One query per user; draws are addressed by (seed, user).
+  // One query per user where the noise is reproducible: addressed by the user.
   NoisyUserModel(std::shared_ptr<NewsRecommender> backbone, privacy::UserEmbeddingRelease serving,
-                 std::uint64_t seed);
+                 const privacy::NoiseOrigin& noise);
 
   torch::Tensor encode_items(std::span<const data::ItemId> items, Pass& pass) override {
     return backbone_->encode_items(items, pass);
@@ -29,7 +30,7 @@ class NoisyUserModel final : public NewsRecommender {
  private:
   std::shared_ptr<NewsRecommender> backbone_;
   privacy::UserEmbeddingRelease serving_;
-  std::uint64_t seed_;
+  privacy::NoiseOrigin noise_;
   std::string first_user_parameter_;
 };
 

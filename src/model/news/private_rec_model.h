@@ -13,6 +13,7 @@
 
 #include "model/news/news_recommender.h"
 #include "privacy/mechanisms/private_attention.h"
+#include "privacy/noise/noise_origin.h"
 
 namespace sotto::model {
 
@@ -22,7 +23,7 @@ class PrivateRecModel final : public NewsRecommender {
     std::int64_t basis_vectors = 3;
     double clip = 1;  // L2 norm of the weights
     std::optional<privacy::PrivateAttention> training, serving;
-    std::uint64_t serving_seed = 1;
+    privacy::NoiseOrigin noise = privacy::NoiseOrigin::secret();
   };
   PrivateRecModel(std::shared_ptr<NewsRecommender> backbone, Settings settings);
 
@@ -38,11 +39,13 @@ class PrivateRecModel final : public NewsRecommender {
   const torch::Tensor& basis() const { return basis_; }  // [B, D]
 
  private:
-  std::vector<std::uint64_t> draws_of(const Histories& histories, Pass& pass) const;
+  using Draws = std::vector<privacy::NoiseOrigin>;  // of every history
+  Draws draws_of(const Histories& histories, Pass& pass) const;
 
   Settings settings_;
   std::shared_ptr<NewsRecommender> backbone_;
   torch::Tensor basis_;  // [B, D]
+  std::uint64_t training_secret_ = 0;
   std::string first_user_parameter_;
 };
 

@@ -117,7 +117,8 @@ std::string to_html(const GridOutcome& outcome) {
   report.privacy_note(
       "ε claimed is what the paper says. True ε is what holds for one user and the whole training at the δ "
       "of the run: against the server, which sees who takes part, and of what is published. A query's ε is "
-      "for one query and the whole history. 'none': no differential privacy holds.");
+      "for one query and the whole history. 'none': no differential privacy holds. " +
+      simulation_note(outcome));
   if (!outcome.extra.note.empty() || !outcome.extra.tables.empty()) report.heading("Beside the runs");
   if (!outcome.extra.note.empty()) report.paragraph(outcome.extra.note);
   for (const auto& [file, plot] : outcome.extra.plots) report.plot(plot);

@@ -24,6 +24,8 @@ struct GridOutcome {
   std::vector<std::string> failures;
 };
 
+// Experiments draw their noise from the seed. What is said of it where a row has an ε; else nothing.
+std::string simulation_note(const GridOutcome& outcome);
 std::string to_csv(const GridOutcome& outcome);
 std::string to_csv(const ReportTable& table);
 std::string to_text(const GridOutcome& outcome);

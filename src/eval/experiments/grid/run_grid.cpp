@@ -133,6 +133,7 @@ Result<std::optional<json>> trained(const RowJob& job, const fs::path& run, cons
   training.data = job.data;
   training.out = run;
   training.seed = job.seed;
+  training.reproducible = true;
   training.device = job.device;
   training.resume = fs::exists(run / "last.sotto");
   if (!training.resume) training.assignments = job.settings.assignments;

@@ -26,6 +26,7 @@ Status train_narrow_model(const ExperimentRequest& request, const data::Dataset&
   job.data = request.data;
   job.out = run;
   job.device = request.device;
+  job.reproducible = true;
   job.rounds = request.quick ? 40 : 300;
   job.resume = fs::exists(run / "last.sotto");
   if (!job.resume) {
