@@ -83,8 +83,16 @@ class PublicData : public ::testing::TestWithParam<eval::testing::PrivateRecipe>
   TempFolder folder_;
 };
 
-TEST_P(PublicData, OneUsersRareItemAndTownChangeNoNumberThatIsPublished) {
-  if (!sound()) GTEST_SKIP() << "as printed";
+std::vector<eval::testing::PrivateRecipe> recipes_that(bool (*wanted)(const eval::testing::PrivateRecipe&)) {
+  auto all = eval::testing::private_recipes();
+  std::erase_if(all, [&](const auto& recipe) { return !wanted(recipe); });
+  return all;
+}
+
+class SoundTraining : public PublicData {};
+class NewsTraining : public PublicData {};
+
+TEST_P(SoundTraining, OneUsersRareItemAndTownChangeNoNumberThatIsPublished) {
   const auto published = [&](const std::string& name, std::string_view item, std::string_view town) {
     const auto outcome = train(name, dataset(ratings(item, town), name + " data"));
     if (!outcome) throw std::runtime_error(outcome.error().message);
@@ -97,8 +105,7 @@ TEST_P(PublicData, OneUsersRareItemAndTownChangeNoNumberThatIsPublished) {
   EXPECT_EQ(rare, plain);
 }
 
-TEST_P(PublicData, RowsDrawnByWhatAllUsersDidAreRefused) {
-  if (GetParam().takes_interactions()) GTEST_SKIP() << "trains on interactions";
+TEST_P(NewsTraining, RowsDrawnByWhatAllUsersDidAreRefused) {
   const data::Dataset rows = stored(ratings("M3", "Oslo"), folder_ / "rows");
   const data::Dataset popular =
       as_impressions(rows, data::NegativeSampling::popularity, folder_ / "popularity");
@@ -112,8 +119,7 @@ TEST_P(PublicData, RowsDrawnByWhatAllUsersDidAreRefused) {
   EXPECT_THAT(outcome.error().message, HasSubstr("sampling=uniform"));
 }
 
-TEST_P(PublicData, ALogWithoutAPublicListOfItemsIsRefused) {
-  if (!sound()) GTEST_SKIP() << "as printed";
+TEST_P(SoundTraining, ALogWithoutAPublicListOfItemsIsRefused) {
   data::DatasetBuilder builder("log", "test");
   for (int u = 0; u < 20; ++u)
     for (int k = 0; k < 5; ++k)
@@ -127,7 +133,9 @@ TEST_P(PublicData, TheSoundPathsTakeNothingElse) {
   const auto recipe = find_recipe(GetParam().recipe).value()->make();
   SettingsTable table;
   recipe->bind(table);
-  if (!sound()) ASSERT_TRUE(table.set("mode", "paper"));
+  if (!sound()) {
+    ASSERT_TRUE(table.set("mode", "paper"));
+  }
   EXPECT_EQ(recipe->promises_epsilon(), sound());
   const data::Dataset whole = dataset(ratings("his alone", "Atlantis"), "whole");
   EXPECT_FALSE(check_may_train_privately(whole));
@@ -138,6 +146,15 @@ TEST_P(PublicData, TheSoundPathsTakeNothingElse) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, PublicData, ::testing::ValuesIn(eval::testing::private_recipes()),
+                         [](const auto& test) { return test.param.label(); });
+
+INSTANTIATE_TEST_SUITE_P(Recipes, SoundTraining, ::testing::ValuesIn(recipes_that([](const auto& recipe) {
+                           return recipe.mode == "sound";
+                         })),
+                         [](const auto& test) { return test.param.label(); });
+INSTANTIATE_TEST_SUITE_P(Recipes, NewsTraining, ::testing::ValuesIn(recipes_that([](const auto& recipe) {
+                           return !recipe.takes_interactions();
+                         })),
                          [](const auto& test) { return test.param.label(); });
 
 TEST(PublicData, RecipesWithoutABudgetSeeEverything) {
