@@ -46,12 +46,15 @@ Result<recipes::StoredRun> prepare(const TrainJob& job) {
   if (fs::exists(job.out) && (!fs::is_directory(job.out) || !fs::is_empty(job.out)))
     return bad_input("{} exists: choose another --out, or continue it with --resume", job.out.string());
   prepared.recipe = prepared.entry->make();
-  SOTTO_CHECK(recipes::bind_settings(*prepared.recipe, prepared.table, job.assignments, job.config));
+  auto choices = job.assignments;
+  if (!job.mode.empty()) choices.push_back("mode=" + job.mode);
+  SOTTO_CHECK(recipes::bind_settings(*prepared.recipe, prepared.table, choices, job.config));
   if (!job.config.empty()) SOTTO_CHECK(prepared.table.load_toml(job.config));
   for (const auto& assignment : job.assignments) SOTTO_CHECK(prepared.table.set_assignment(assignment));
   if (job.rounds) SOTTO_CHECK(prepared.table.set("rounds", std::to_string(*job.rounds)));
   SOTTO_CHECK(set_if_known(prepared.table, *prepared.entry, "mode", job.mode));
   SOTTO_CHECK(set_if_known(prepared.table, *prepared.entry, "epsilon", job.epsilon));
+  SOTTO_CHECK(recipes::refuse_unread(prepared.table, prepared.recipe->conditions()));
   prepared.seed = job.seed;
   prepared.device = job.device;
   prepared.reproducible = job.reproducible;
@@ -84,11 +87,16 @@ Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset
   SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
   SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
 
-  const recipes::RunRequest request{seen,            job.out,
-                                    prepared.seed,   prepared.device,
-                                    job.resume,      evaluate_recommender,
-                                    observe,         evaluate_interactions,
-                                    evaluate_served, prepared.reproducible};
+  const recipes::RunRequest request{seen,
+                                    job.out,
+                                    prepared.seed,
+                                    prepared.device,
+                                    job.resume,
+                                    evaluate_recommender,
+                                    observe,
+                                    evaluate_interactions,
+                                    evaluate_served,
+                                    prepared.reproducible};
   auto outcome = prepared.recipe->train(request);
   if (!outcome) {
     // A run that could not start leaves nothing behind; one with a checkpoint can be resumed.

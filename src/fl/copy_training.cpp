@@ -8,10 +8,13 @@ using torch::Tensor;
 
 void CopySettings::bind(SettingsTable& table) {
   table.add("local_learning_rate", local_learning_rate, {1e-9, 1e6}, "Step size on a device (alpha1)")
-      .add("proximal", proximal, {0.0, 1e6}, "mu, how strongly a copy is held to the global model")
-      .add_choice("proximal_norm", proximal_norm, {"squared", "paper"},
-                  "The distance that is held: squared, or as PrivRec prints it")
       .add("copies_mb", copies_mb, {1, 1000000}, "Memory for the users' copies that train at once, in MiB");
+}
+
+void CopySettings::bind_proximal(SettingsTable& table) {
+  table.add("proximal", proximal, {0.0, 1e6}, "mu, how strongly a copy is held to the global model")
+      .add_choice("proximal_norm", proximal_norm, {"squared", "paper"},
+                  "The distance that is held: squared, or as PrivRec prints it");
 }
 
 namespace {

@@ -14,6 +14,7 @@ struct CopySettings {
   std::string proximal_norm = "squared";
   std::int64_t copies_mb = 256;
   void bind(SettingsTable& table);
+  void bind_proximal(SettingsTable& table);  // where copies take more than one step
 };
 
 struct TrainedCopies {

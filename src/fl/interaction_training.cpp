@@ -21,8 +21,11 @@ void TaskSettings::bind(SettingsTable& table) {
       .add_choice("labels", labels, {"sampled", "ratings"},
                   "Negatives: items the user never touched (sampled), or rows rated low (the paper's)")
       .add("negatives", negatives, {1, 1000}, "Sampled negatives per positive")
-      .add("local_epochs", local_epochs, {1, 10000}, "Local epochs of a device in a round (E2)")
-      .add("local_batch", local_batch, {1, 1000000}, "Positives per local step")
+      .add("local_batch", local_batch, {1, 1000000}, "Positives per local step");
+}
+
+void TaskSettings::bind_local_epochs(SettingsTable& table) {
+  table.add("local_epochs", local_epochs, {1, 10000}, "Local epochs of a device in a round (E2)")
       .add("local_steps", local_steps, {0, 1000000}, "Local steps of a round at most; 0: all of the epochs");
 }
 

@@ -17,6 +17,7 @@ struct TaskSettings {
   std::string labels = "sampled";
   std::int64_t negatives = 10, local_epochs = 1, local_batch = 64, local_steps = 1;
   void bind(SettingsTable& table);
+  void bind_local_epochs(SettingsTable& table);  // where devices train a copy of the model (REPTILE)
 };
 
 // Immutable, safe to share between threads. Draws are addressed by (seed, round, user).

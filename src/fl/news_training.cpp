@@ -31,6 +31,18 @@ NewsTraining::NewsTraining(const data::Dataset& dataset, const TrainingData& dat
       precision_(precision),
       choose_(&click_and_non_clicks) {}
 
+double weight_of_sample(Weighting weighting, std::uint64_t samples) {
+  switch (weighting) {
+    case Weighting::samples:
+      return 1;
+    case Weighting::paper:
+      return static_cast<double>(samples);
+    case Weighting::users:
+      return 1 / static_cast<double>(samples);
+  }
+  return 1;
+}
+
 model::RankingBatch NewsTraining::empty_batch() const {
   return model::RankingBatch(static_cast<std::size_t>(settings_.negatives) + 1,
                              static_cast<std::size_t>(settings_.max_history));
@@ -67,7 +79,7 @@ model::RankingBatch NewsTraining::batch_of(std::uint32_t round, std::span<const 
                                            Weighting weighting) const {
   model::RankingBatch batch = empty_batch();
   for (const data::UserId user : users)
-    add_user(batch, round, user, weighting == Weighting::paper ? static_cast<float>(samples_of(user)) : 1.0F);
+    add_user(batch, round, user, static_cast<float>(weight_of_sample(weighting, samples_of(user))));
   return batch;
 }
 

@@ -25,7 +25,10 @@ enum class Weighting {
   samples,  // sum of gradients / number of samples: every click counts once
   paper,    // FedNewsRec: gradients are sums over a user's clicks and are weighted by the number of clicks
             // again
+  users,    // PrivateRec: the mean over users of each user's mean over its clicks
 };
+// What one sample of a user with so many counts in the sum over the cohort.
+double weight_of_sample(Weighting weighting, std::uint64_t samples);
 
 struct LocalEpochs {
   std::int64_t epochs = 0;  // 0: one gradient, no local steps

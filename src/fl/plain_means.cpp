@@ -43,14 +43,18 @@ void ElementwiseLaplaceNoise::apply(std::uint32_t round, data::UserId user, torc
 void FederatedSettings::bind(SettingsTable& table) {
   table.add("cohort", cohort, {1, 10000000}, "Users per round")
       .add("minimum_cohort", minimum_cohort, {1, 10000000}, "A round with fewer users is discarded")
-      .add_choice(
-          "mode", mode, {"sound", "paper"},
-          "sound: every click counts once; paper: FedNewsRec's printed rule, which weights by clicks twice")
+      .add_choice("mode", mode, {"sound", "paper"},
+                  "sound: every click counts once; paper: as the paper prints it (FedNewsRec weights by "
+                  "clicks twice, "
+                  "PrivateRec counts every user once)")
       .add("local_epochs", local_epochs, {0, 10000},
            "Local epochs per round (FedAvg); 0: one gradient per round (FedSGD)")
       .add("local_batch", local_batch, {1, 100000}, "Clicks per local step")
-      .add("local_learning_rate", local_learning_rate, {1e-9, 1000.0}, "Step size of local epochs")
-      .add("clip_norm", clip_norm, {0.0, 1e9}, "L2 norm each user's update is clipped to; 0: no clipping");
+      .add("local_learning_rate", local_learning_rate, {1e-9, 1000.0}, "Step size of local epochs");
+}
+
+void FederatedSettings::bind_clipping(SettingsTable& table) {
+  table.add("clip_norm", clip_norm, {0.0, 1e9}, "L2 norm each user's update is clipped to; 0: no clipping");
 }
 
 UpdateTransforms make_transforms(const FederatedSettings& settings) {
@@ -70,7 +74,7 @@ class NewsMean {
  public:
   NewsMean(const FederatedSettings& settings, UpdateTransforms transforms, NewsTraining& training)
       : settings_(settings),
-        weighting_(settings.mode == "paper" ? Weighting::paper : Weighting::samples),
+        weighting_(settings.mode == "paper" ? settings.printed : Weighting::samples),
         transforms_(std::move(transforms)),
         training_(training) {}
 
@@ -90,8 +94,9 @@ class NewsMean {
 
  private:
   // The loss of a round is the mean over clicks, weighted as the gradient is.
-  double loss_weight(std::uint64_t samples) const {
-    return weighting_ == Weighting::paper ? static_cast<double>(samples) : 1.0;
+  double loss_weight(std::uint64_t samples) const { return weight_of_sample(weighting_, samples); }
+  double user_weight(std::uint64_t samples) const {
+    return weighting_ == Weighting::users ? 1.0 : static_cast<double>(samples);
   }
 
   Status add_together(std::uint32_t round, const std::vector<data::UserId>& cohort, WeightedMean& mean,
@@ -102,7 +107,9 @@ class NewsMean {
       clicks += loss_weight(training_.samples_of(user)) * static_cast<double>(training_.samples_of(user));
     update.loss = total.loss / clicks;
     update.samples = total.samples;
-    mean.add_sum(total.gradient, static_cast<double>(total.samples), cohort.size());
+    const double weight = weighting_ == Weighting::users ? static_cast<double>(cohort.size())
+                                                         : static_cast<double>(total.samples);
+    mean.add_sum(total.gradient, weight, cohort.size());
     return {};
   }
 
@@ -118,7 +125,7 @@ class NewsMean {
       torch::Tensor one =
           differences || weighting_ == Weighting::paper ? own.gradient.clone() : own.gradient / samples;
       for (const auto& transform : transforms_) transform->apply(round, user, one);
-      mean.add(one, samples);
+      mean.add(one, user_weight(own.samples));
       loss += loss_weight(own.samples) * own.loss;
       clicks += loss_weight(own.samples) * samples;
       update.samples += own.samples;

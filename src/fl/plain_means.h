@@ -92,7 +92,10 @@ struct FederatedSettings {
   std::int64_t cohort = 50, minimum_cohort = 2, local_epochs = 0, local_batch = 16;
   double local_learning_rate = 0.05, clip_norm = 0;
   std::string mode = "sound";
+  Weighting printed = Weighting::paper;  // what mode=paper is; not a setting
   void bind(SettingsTable& table);
+  // For recipes whose devices clip without noise (make_transforms).
+  void bind_clipping(SettingsTable& table);
 };
 
 // All transforms the settings ask for.

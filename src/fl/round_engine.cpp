@@ -10,12 +10,15 @@
 
 namespace sotto::fl {
 
-void EngineSettings::bind(SettingsTable& table) {
+void EngineSettings::bind(SettingsTable& table, bool validates) {
   table.add("rounds", rounds, {1, 100000000}, "Number of rounds (central training: steps)")
+      .add(
+          "checkpoint_every", checkpoint_every, {1, 1000000},
+          "Rounds between two checkpoints, which the log waits for; a better validation AUC is always saved");
+  if (!validates) return;
+  table
       .add("evaluate_every", evaluate_every, {1, 1000000},
            "Rounds between two looks at the validation impressions")
-      .add("checkpoint_every", checkpoint_every, {1, 1000000},
-           "Rounds between two checkpoints, which the log waits for; a better validation AUC is always saved")
       .add("patience", patience, {0, 1000000}, "Stop after this many looks without a better AUC; 0: never");
 }
 

@@ -16,7 +16,8 @@ namespace sotto::fl {
 
 struct EngineSettings {
   std::int64_t rounds = 100, evaluate_every = 10, checkpoint_every = 20, patience = 0;
-  void bind(SettingsTable& table);
+  // validates: rounds are looked at while they train (news); otherwise the last one is kept.
+  void bind(SettingsTable& table, bool validates = true);
 };
 
 // Scores the current parameters on the validation impressions; empty: none, the last round is the best.

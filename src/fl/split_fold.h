@@ -58,7 +58,7 @@ class CatalogueFold final : public SplitFold {
 
 struct EfficientSettings {
   std::int64_t group = 50;
-  bool compress = true;
+  bool compress = false;  // not in the paper
   std::int64_t upload_bits = 14;
   double largest_update = 10;
   void bind(SettingsTable& table);

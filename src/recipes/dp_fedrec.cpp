@@ -26,7 +26,9 @@ Result<privacy::Guarantee> really_holds(const privacy::MechanismStatement& state
 
 class DpFedRec final : public NewsRecipe {
  public:
-  DpFedRec() : NewsRecipe(NewsSettings::private_nrms()) {}
+  DpFedRec() : NewsRecipe(NewsSettings::private_nrms()) {
+    federated_.printed = fl::Weighting::users;  // FedAdam takes the mean of the users' gradients
+  }
 
   void bind(SettingsTable& table) override {
     engine_.bind(table);
@@ -34,8 +36,8 @@ class DpFedRec final : public NewsRecipe {
     optimiser_.bind(table);
     private_.bind(table);
     table
-        .add("training_epsilon", training_epsilon_, {1e-9, 1e6},
-             "paper mode: epsilon_t as the paper counts it, of one upload")
+        .add("training_epsilon", training_epsilon_, {0.0, 1e6},
+             "paper mode: epsilon_t as the paper counts it, of one upload; 0: infinity, plain gradients")
         .add("gradient_clip", gradient_clip_, {1e-12, 1e6}, "paper mode: L2 norm of an uploaded gradient")
         .add("serving_epsilon", serving_epsilon_, {0.0, 1e6},
              "epsilon_s of one query, a noisy user vector (VDP); 0: exact queries, no guarantee")
@@ -44,6 +46,17 @@ class DpFedRec final : public NewsRecipe {
   }
 
   bool promises_epsilon() const override { return !as_printed(); }
+
+  std::vector<SettingCondition> conditions() const override {
+    auto conditions = read_only_with("mode", {"paper"},
+                                     {"training_epsilon", "gradient_clip", "minimum_cohort", "local_epochs",
+                                      "local_batch", "local_learning_rate"});
+    for (auto& condition : read_only_with("mode", {"sound"}, sound_path_settings()))
+      conditions.push_back(std::move(condition));
+    conditions.push_back({"gradient_clip", "training_epsilon", {}});
+    conditions.push_back({"vector_clip", "serving_epsilon", {}});
+    return conditions;
+  }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
@@ -78,15 +91,18 @@ class DpFedRec final : public NewsRecipe {
 
   Result<TrainOutcome> train_as_printed(NewsRun& run, const RunRequest& request, std::uint64_t vector_size) {
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
-    SOTTO_TRY(auto noise,
-              privacy::ElementwiseLaplace::create({gradient_clip_, printed_scale(), run.dimension()}));
     fl::UpdateTransforms upload;
-    upload.push_back(std::make_unique<fl::ClipNorm>(gradient_clip_));
-    // No coordinate of a vector of that norm is larger: only the noise is left to do.
-    upload.push_back(std::make_unique<fl::ElementwiseLaplaceNoise>(std::move(noise), request.noise()));
+    if (training_epsilon_ > 0) {
+      SOTTO_TRY(auto noise,
+                privacy::ElementwiseLaplace::create({gradient_clip_, printed_scale(), run.dimension()}));
+      upload.push_back(std::make_unique<fl::ClipNorm>(gradient_clip_));
+      // No coordinate of a vector of that norm is larger: only the noise is left to do.
+      upload.push_back(std::make_unique<fl::ElementwiseLaplaceNoise>(std::move(noise), request.noise()));
+    }
     fl::PlainMeans source(std::move(sampler), fl::news_mean(federated_, std::move(upload), run.training()));
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
-    SOTTO_TRY(outcome.privacy, printed_datasheet(run.dimension(), vector_size));
+    SOTTO_TRY(outcome.privacy, training_epsilon_ > 0 ? printed_datasheet(run.dimension(), vector_size)
+                                                     : datasheet_without_noise(vector_size));
     return outcome;
   }
 
@@ -128,6 +144,20 @@ class DpFedRec final : public NewsRecipe {
         "one query: a user vector of {} numbers cut to {:g}, Laplace noise; epsilon {:.4g} for the whole "
         "history (asked for: {:g}); queries add up",
         vector_size, vector_clip_, *holds, serving_epsilon_);
+  }
+
+  Result<privacy::PrivacyDatasheet> datasheet_without_noise(std::uint64_t vector_size) const {
+    privacy::PrivacyDatasheet sheet;
+    sheet.recipe = "dp-fedrec";
+    sheet.mode = "paper";
+    SOTTO_TRY(const std::string query_line, query_statement(vector_size));
+    sheet.mechanism = "plain gradients, no noise in training; " + query_line;
+    sheet.sampling = "the server picks and sees the cohort: nothing is gained by sampling";
+    sheet.composition = "none: nothing holds for a single upload";
+    SOTTO_TRY(sheet.epsilon_query, query_epsilon(vector_size));
+    sheet.server_sees = {"who takes part in which round", "every device's gradient on its own"};
+    sheet.not_protected = {"everything in training: gradients are sent as they are"};
+    return sheet;
   }
 
   // Nobody's participations are capped.

@@ -15,8 +15,12 @@ namespace {
 class DpPrivRec final : public Recipe {
  public:
   void bind(SettingsTable& table) override {
-    engine_.bind(table);
-    table.add_choice("mode", mode_, {"sound", "paper"}, "sound: calibrated to a budget; paper: as printed");
+    // Printed rounds are PrivRec's; private ones take one step each, which noise spoils least.
+    settings_ = mode_ == "paper" ? InteractionRunSettings::printed() : InteractionRunSettings();
+    engine_.rounds = mode_ == "paper" ? 1000 : 100;
+    engine_.bind(table, false);
+    table.add_choice("mode", mode_, {"sound", "paper"},
+                     "sound: calibrated to a budget; paper: as printed. Chooses the defaults of the others");
     optimiser_.optimiser = "sgd";
     optimiser_.learning_rate = 1;
     optimiser_.bind(table);
@@ -33,7 +37,18 @@ class DpPrivRec final : public Recipe {
         .add("printed_bound", initial_bound_, {1e-9, 1e9}, "paper mode: S, the first clipping bound")
         .add("printed_floor", smallest_bound_, {1e-12, 1e9}, "paper mode: the bound never falls below this")
         .add("printed_bound_rate", bound_rate_, {1e-9, 1e9}, "paper mode: alpha4, how fast the bound moves");
-    settings_.bind(table);
+    settings_.bind(table, UserLearning::reptile);
+  }
+
+  std::vector<SettingCondition> conditions() const override {
+    auto conditions = settings_.conditions();
+    for (auto& condition : read_only_with("mode", {"paper"},
+                                          {"printed_noise", "printed_budget_share", "printed_quantile",
+                                           "printed_bound", "printed_floor", "printed_bound_rate"}))
+      conditions.push_back(std::move(condition));
+    for (auto& condition : read_only_with("mode", {"sound"}, sound_path_settings()))
+      if (condition.setting != "delta") conditions.push_back(std::move(condition));  // of the printed claim
+    return conditions;
   }
 
   bool promises_epsilon() const override { return mode_ != "paper"; }

@@ -25,7 +25,7 @@ class DpSvd final : public Recipe {
   void bind(SettingsTable& table) override {
     engine_.rounds = 2;
     engine_.checkpoint_every = 1;
-    engine_.bind(table);
+    engine_.bind(table, false);
     optimiser_.optimiser = "fedavg";  // a round sets what it brings
     table.add_choice("noise", noise_, {"distributed", "none"}, "none: no noise, no differential privacy")
         .add("items", items_, {0, 10'000},
@@ -47,6 +47,11 @@ class DpSvd final : public Recipe {
   }
 
   bool promises_epsilon() const override { return noise_ != "none"; }
+
+  std::vector<SettingCondition> conditions() const override {
+    return read_only_with("noise", {"distributed"},
+                          {"epsilon", "delta", "dropping", "corrupted", "choose_noise", "features"});
+  }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check());

@@ -19,24 +19,41 @@ class EfficientFedRec final : public NewsRecipe {
 
   void bind(SettingsTable& table) override {
     engine_.bind(table);
-    table.add_choice("mode", mode_, {"sound", "paper"},
-                     "paper: secure sums without noise; sound: user-level DP");
+    table.add_choice(
+        "mode", mode_, {"sound", "paper"},
+        "paper: secure sums without noise; sound: user-level DP. Chooses the defaults of the steps");
     efficient_.bind(table);
+    // As printed: one step size for both models, for weights that are pre-trained, and the squares of m (Eqs.
+    // 5 and 7). Otherwise models start at random and second moments are the usual ones.
+    const bool printed = mode_ == "paper";
+    user_optimiser_.learning_rate = news_optimiser_.learning_rate = printed ? 5e-5 : 1e-3;
+    user_optimiser_.second_moment = printed ? "paper" : "standard";
     user_optimiser_.bind(table);
     table.add("news_learning_rate", news_optimiser_.learning_rate, {1e-9, 1000.0},
-              "Step size of Adam on the news model");
+              "Step size of Adam on the news model, whose second moment is that of the user model");
     private_.bind(table);
     news_.bind_with_choice(table);
   }
 
   bool promises_epsilon() const override { return mode_ != "paper"; }
 
+  std::vector<SettingCondition> conditions() const override {
+    auto conditions = read_only_with("mode", {"paper"}, {"compress", "upload_bits", "largest_update"});
+    for (auto& condition : read_only_with("mode", {"sound"}, sound_path_settings()))
+      if (condition.setting != "sums" && condition.setting != "server")
+        conditions.push_back(std::move(condition));
+    conditions.push_back({"upload_bits", "compress", {}});
+    return conditions;
+  }
+
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check_federated(news_));
     SOTTO_TRY(auto run, prepare(request));
     SOTTO_TRY(auto split, fl::SplitTraining::create(run.training(), run.model()));
     const auto first = static_cast<std::int64_t>(run.dimension()) - split.user_size();
-    news_optimiser_.optimiser = "adam";
+    news_optimiser_.second_moment = user_optimiser_.second_moment;
+    // Eq. 7 is FedAdam's form, without bias correction.
+    news_optimiser_.optimiser = news_optimiser_.second_moment == "paper" ? "fedadam" : "adam";
     SOTTO_TRY(auto news, fl::make_optimiser(news_optimiser_, run.parameters().values().slice(0, 0, first)));
     SOTTO_TRY(auto user, fl::make_optimiser(user_optimiser_, split.user_encoder()));
     fl::SplitOptimiser optimiser(std::move(news), std::move(user), first);

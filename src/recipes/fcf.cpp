@@ -41,7 +41,7 @@ class Fcf final : public Recipe {
 
   void bind(SettingsTable& table) override {
     engine_.rounds = 500;
-    engine_.bind(table);
+    engine_.bind(table, false);
     optimiser_.optimiser = "adam";
     optimiser_.learning_rate = 0.01;
     optimiser_.bind(table);
@@ -87,6 +87,11 @@ class Fcf final : public Recipe {
   Status choose_devices(FactorisationRun& run) const {
     const data::Dataset& dataset = run.request.dataset;
     if (dataset.has_interactions()) {
+      const fl::TrainingDataSettings other;
+      if (impressions_.max_history != other.max_history || impressions_.user_share != other.user_share)
+        return bad_input(
+            "{} has interactions, and max_history and user_share are about impressions: leave them out",
+            dataset.name());
       SOTTO_TRY(run.interactions, fl::prepare_interactions(dataset, interactions_, run.request.seed));
       run.devices = fl::positives_of(dataset, *run.interactions);
       return {};
@@ -94,6 +99,13 @@ class Fcf final : public Recipe {
     if (!dataset.has_impressions())
       return bad_input("{} has neither interactions nor impressions: nothing can be learned from it",
                        dataset.name());
+    const fl::InteractionSettings other;
+    if (interactions_.train_share != other.train_share || interactions_.rows != other.rows ||
+        interactions_.positive_above != other.positive_above)
+      return bad_input(
+          "{} has impressions, and train_share, positive_above and rows are about interactions: leave them "
+          "out",
+          dataset.name());
     SOTTO_TRY(auto data, fl::prepare_training_data(dataset, impressions_, run.request.seed));
     run.devices = fl::positives_of(dataset, data.users);
     run.test_impressions = std::move(data.test);

@@ -30,6 +30,15 @@ class FedNewsRec final : public NewsRecipe {
 
   bool promises_epsilon() const override { return federated_.mode != "paper"; }
 
+  std::vector<SettingCondition> conditions() const override {
+    auto conditions = read_only_with(
+        "mode", {"paper"},
+        {"element_clip", "laplace", "minimum_cohort", "local_epochs", "local_batch", "local_learning_rate"});
+    for (auto& condition : read_only_with("mode", {"sound"}, sound_path_settings()))
+      conditions.push_back(std::move(condition));
+    return conditions;
+  }
+
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
     if (federated_.mode != "paper") {

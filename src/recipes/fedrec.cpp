@@ -16,6 +16,7 @@ class FedRec final : public NewsRecipe {
   void bind(SettingsTable& table) override {
     engine_.bind(table);
     federated_.bind(table);
+    federated_.bind_clipping(table);
     if (news_.model == "plm-nr") optimiser_.learning_rate = 1e-4;  // pre-trained weights need small steps
     optimiser_.bind(table);
     news_.shape.train_words = true;

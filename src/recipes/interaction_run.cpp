@@ -37,7 +37,35 @@ Result<TestMetrics> measure_last_round(const RunRequest& request, model::FlatPar
   return measure();  // may train: devices tune before they are tested
 }
 
-void InteractionRunSettings::bind(SettingsTable& table) {
+InteractionRunSettings InteractionRunSettings::reptile() {
+  InteractionRunSettings settings;
+  settings.cohort = 30;
+  settings.tasks.local_epochs = 20;
+  settings.tasks.local_steps = 0;
+  settings.copies.local_learning_rate = 0.1;
+  settings.copies.proximal = 0.01;
+  settings.copies.proximal_norm = "paper";
+  settings.tuning_epochs = 5;
+  return settings;
+}
+
+InteractionRunSettings InteractionRunSettings::printed() {
+  InteractionRunSettings settings = reptile();
+  settings.inputs = "paper";
+  settings.tasks.labels = "ratings";
+  return settings;
+}
+
+std::vector<SettingCondition> InteractionRunSettings::conditions() const {
+  std::vector<SettingCondition> conditions;
+  if (tasks.local_steps != 1) return conditions;
+  conditions.push_back({"local_epochs", "local_steps", {"0"}});
+  // The term's gradient at the start is zero.
+  if (tuning_epochs == 0) conditions.push_back({"proximal", "local_steps", {"0"}});
+  return conditions;
+}
+
+void InteractionRunSettings::bind(SettingsTable& table, UserLearning learning) {
   table
       .add_choice("inputs", inputs, {"rich", "ids", "paper", "leaking"},
                   "What the model reads: rich: what the device remembers, item vectors and features; ids: "
@@ -50,6 +78,9 @@ void InteractionRunSettings::bind(SettingsTable& table) {
   shape.bind(table);
   tasks.bind(table);
   copies.bind(table);
+  if (learning != UserLearning::reptile) return;
+  tasks.bind_local_epochs(table);
+  copies.bind_proximal(table);
 }
 
 Result<InteractionRun> InteractionRun::prepare(const InteractionRunSettings& settings,

@@ -28,6 +28,11 @@ Result<TrainOutcome> train_to_last_round(const RunRequest& request, model::FlatP
 Result<TestMetrics> measure_last_round(const RunRequest& request, model::FlatParameters& parameters,
                                        const MeasureTest& measure);
 
+// How users learn, which decides on what there is to set: local epochs on a copy of the model, one step that
+// the server differentiates through, or a gradient of all rows at the shared parameters.
+enum class UserLearning { reptile, maml, gradient };
+
+// Starts as federated SGD: one step of everybody drawn, nothing tuned.
 struct InteractionRunSettings {
   std::string inputs = "rich";
   std::int64_t cohort = 100, tuning_epochs = 0;
@@ -36,7 +41,17 @@ struct InteractionRunSettings {
   model::TabularShape shape;
   fl::TaskSettings tasks;
   fl::CopySettings copies;
-  void bind(SettingsTable& table);
+
+  // PrivRec's rounds (Algorithm 1): M = 30 devices train for E2 local epochs, held to the global model by the
+  // unsquared proximal term, and a test user's device fine-tunes. The paper names neither E2, mu nor step
+  // sizes: its Figure 2 varies E2 from 5 to 120.
+  static InteractionRunSettings reptile();
+  // The same, and what the paper's model reads and learns from: features alone, rows rated low as negatives.
+  static InteractionRunSettings printed();
+
+  void bind(SettingsTable& table, UserLearning learning);
+  // For what these settings leave without effect on each other.
+  std::vector<SettingCondition> conditions() const;
 };
 
 // Everything is built from (data, settings, seed). Movable; refers to the request.

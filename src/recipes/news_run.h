@@ -25,6 +25,8 @@ struct NewsSettings {
   double word_scale = 0.1;
   std::string precision = "fp32";
   std::int64_t max_abstract_words = 50, vector_size = 64;
+  // Whether an item follows those of the catalogue that has the padding token for its only word.
+  bool anonymous_item = false;
   // Puts something of a recipe's own around the model; empty: the model as it is.
   std::function<std::shared_ptr<model::RankingModel>(std::shared_ptr<model::RankingModel>)> wrap;
   // Where private recipes start: NRMS whose word vectors train, and no round is chosen on users' impressions.

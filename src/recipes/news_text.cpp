@@ -85,6 +85,20 @@ Status check_same_checkpoint(const fs::path& run, const std::string& folder) {
                    folder);
 }
 
+// Behind the catalogue's items. A model reads it like any other; of categories and entities it has none.
+void add_anonymous_item(model::ItemFeatures& features, const std::vector<std::int32_t>& title) {
+  const auto add = [](model::ItemText& text, const std::vector<std::int32_t>& tokens) {
+    if (text.offsets.empty()) return;
+    text.tokens.insert(text.tokens.end(), tokens.begin(), tokens.end());
+    text.offsets.push_back(static_cast<std::int64_t>(text.tokens.size()));
+  };
+  add(features.titles, title);
+  add(features.abstracts, {text::Vocabulary::padding});
+  add(features.title_entities, {});
+  if (!features.categories.empty()) features.categories.push_back(0);
+  if (!features.subcategories.empty()) features.subcategories.push_back(0);
+}
+
 Result<NewsText> read_with_checkpoint(const NewsSettings& settings, const RunRequest& request) {
   SOTTO_TRY(auto pretrained, model::open_pretrained_bert(settings.bert, request.dataset.catalogue().titles));
   if (pretrained.titles.tokens.empty())
@@ -93,6 +107,8 @@ Result<NewsText> read_with_checkpoint(const NewsSettings& settings, const RunReq
   SOTTO_CHECK(check_same_checkpoint(request.run, settings.bert.folder));
   NewsText text;
   text.bert = std::move(pretrained.model);
+  const std::vector<std::int32_t> anonymous = {
+      pretrained.tokenizer.class_marker(), pretrained.tokenizer.padding(), pretrained.tokenizer.separator()};
   text.read = [tokenizer = std::make_shared<const text::WordPiece>(std::move(pretrained.tokenizer)),
                pieces =
                    static_cast<std::size_t>(settings.bert.max_pieces)](const data::Catalogue& catalogue) {
@@ -102,6 +118,7 @@ Result<NewsText> read_with_checkpoint(const NewsSettings& settings, const RunReq
   };
   text.items = std::make_shared<model::ItemFeatures>();
   text.items->titles = std::move(pretrained.titles);
+  if (settings.anonymous_item) add_anonymous_item(*text.items, anonymous);
   return text;
 }
 
@@ -134,6 +151,7 @@ Result<NewsText> read_news_text(const NewsSettings& settings, const RunRequest& 
     return model::build_item_features(catalogue, use, tokenizer, *words, limits);
   };
   text.items = std::make_shared<model::ItemFeatures>(text.read(request.dataset.catalogue()));
+  if (settings.anonymous_item) add_anonymous_item(*text.items, {text::Vocabulary::padding});
   if (from_catalogue) {
     SOTTO_TRY(const auto space, word_space_of(settings, request, *text.items, known_words));
     text.words = space.table();

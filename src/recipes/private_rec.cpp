@@ -26,23 +26,47 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return parts;
 }
 
-// The paper's label permutation (DPL) among the click and the sampled non-clicks. No epsilon holds for it:
-// the real click is always among the items sent (privacy/mechanisms/label_release.h).
-Result<fl::ChooseCandidates> permuted_labels(double epsilon, std::int64_t negatives,
-                                             const privacy::NoiseOrigin& noise) {
-  SOTTO_TRY(const auto labels,
-            privacy::PaperLabelPermutation::create(epsilon, static_cast<std::uint32_t>(negatives)));
-  return [labels, noise](const data::Impression& impression, std::uint32_t clicked_position,
-                         std::size_t wanted, RandomSource& seeded, std::vector<data::ItemId>& candidates) {
+// Candidates as a label mechanism releases them. release: (impression, clicked position, randomness) →
+// sample.
+template <class Release>
+fl::ChooseCandidates released_candidates(Release release, const privacy::NoiseOrigin& noise) {
+  return [release, noise](const data::Impression& impression, std::uint32_t clicked_position,
+                          std::size_t wanted, RandomSource& seeded, std::vector<data::ItemId>& candidates) {
     SecureRandom secret;
-    const auto sample = labels.release(impression.clicked, clicked_position,
-                                       noise.is_secret() ? secret : privacy::DeviceRandom::simulated(seeded));
+    const auto sample =
+        release(impression, clicked_position,
+                noise.is_secret() ? privacy::DeviceRandom(secret) : privacy::DeviceRandom::simulated(seeded));
     if (!sample || sample->negatives.empty()) return false;
     candidates = {impression.shown[sample->positive]};
     for (std::size_t i = 0; i < wanted; ++i)  // repeated where an impression has fewer
       candidates.push_back(impression.shown[sample->negatives[i % sample->negatives.size()]]);
     return true;
   };
+}
+
+// The paper's label permutation (DPL) among the click and the sampled non-clicks. No epsilon holds for it:
+// the real click is always among the items sent (privacy/mechanisms/label_release.h).
+Result<fl::ChooseCandidates> permuted_labels(double epsilon, std::int64_t negatives,
+                                             const privacy::NoiseOrigin& noise) {
+  SOTTO_TRY(const auto labels,
+            privacy::PaperLabelPermutation::create(epsilon, static_cast<std::uint32_t>(negatives)));
+  return released_candidates(
+      [labels](const data::Impression& impression, std::uint32_t clicked, privacy::DeviceRandom random) {
+        return labels.release(impression.clicked, clicked, random);
+      },
+      noise);
+}
+
+// Its repair: the positive is drawn over all items shown, the others without looking at the labels.
+Result<fl::ChooseCandidates> randomised_labels(double epsilon, std::int64_t negatives,
+                                               const privacy::NoiseOrigin& noise) {
+  SOTTO_TRY(const auto labels,
+            privacy::SoundLabelRelease::create(epsilon, static_cast<std::uint32_t>(negatives)));
+  return released_candidates(
+      [labels](const data::Impression& impression, std::uint32_t clicked, privacy::DeviceRandom random) {
+        return labels.release(static_cast<std::uint32_t>(impression.shown.size()), clicked, random);
+      },
+      noise);
 }
 
 // At delta where the noise is Gaussian; without any where it is not.
@@ -60,7 +84,10 @@ Result<double> holds_once(privacy::PrivacyEvent event, double delta) {
 
 class PrivateRec final : public NewsRecipe {
  public:
-  PrivateRec() : NewsRecipe(NewsSettings::private_nrms()) {}
+  PrivateRec() : NewsRecipe(NewsSettings::private_nrms()) {
+    news_.anonymous_item = true;
+    federated_.printed = fl::Weighting::users;  // FedAdam takes the mean of the users' gradients
+  }
 
   void bind(SettingsTable& table) override {
     engine_.bind(table);
@@ -69,7 +96,7 @@ class PrivateRec final : public NewsRecipe {
     private_.bind(table);
     table.add("basis_vectors", basis_vectors_, {1, 4096}, "B, public vectors that readers are mixtures of")
         .add("padding", padding_, {0.0, 0.999},
-             "p, share of clicks replaced by a blank item before anything is computed")
+             "p, share of clicks replaced by the anonymous item before anything is computed")
         .add("weight_clip", weight_clip_, {1e-6, 1.0}, "theta, L2 norm of the mixture's weights")
         .add("training_epsilon", training_epsilon_, {0.0, 1e6},
              "epsilon_t of the noise inside the training pass; 0: none. In sound mode it is no guarantee, "
@@ -77,6 +104,9 @@ class PrivateRec final : public NewsRecipe {
         .add("serving_epsilon", serving_epsilon_, {0.0, 1e6},
              "epsilon_s of one query; 0: exact queries, no guarantee")
         .add_choice("noise", noise_, {"laplace", "gaussian"}, "Law of the noise on the weights")
+        .add_choice("label_noise", label_noise_, {"printed", "repaired"},
+                    "paper mode, of training_epsilon: the paper's label permutation (DPL), or randomised "
+                    "response over all items shown, for which the epsilon of a label holds")
         .add("noise_delta", noise_delta_, {1e-300, 0.5}, "delta of Gaussian noise on the weights")
         .add("public_categories", public_categories_,
              "Categories that readers call not sensitive, separated by commas: queries are then exact, cost "
@@ -85,6 +115,24 @@ class PrivateRec final : public NewsRecipe {
   }
 
   bool promises_epsilon() const override { return !as_printed(); }
+
+  std::vector<SettingCondition> conditions() const override {
+    auto conditions = read_only_with(
+        "mode", {"paper"}, {"minimum_cohort", "local_epochs", "local_batch", "local_learning_rate"});
+    for (auto& condition : read_only_with("mode", {"sound"}, sound_path_settings()))
+      conditions.push_back(std::move(condition));
+    conditions.push_back({"label_noise", "mode", {"paper"}});
+    conditions.push_back({"label_noise", "training_epsilon", {}});
+    conditions.push_back({"noise_delta", "noise", {"gaussian"}});
+    if (training_epsilon_ == 0) {
+      conditions.push_back({"noise", "serving_epsilon", {}});
+      // Without noise the clipped weights are only normalised again.
+      if (!as_printed())
+        for (const char* name : {"padding", "weight_clip"})
+          conditions.push_back({name, "serving_epsilon", {}});
+    }
+    return conditions;
+  }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
@@ -112,7 +160,13 @@ class PrivateRec final : public NewsRecipe {
   Result<NewsRun> prepare(const RunRequest& request) override {
     SOTTO_CHECK(check_federated(news_));
     SOTTO_CHECK(check_open_queries(request.dataset));
-    model::PrivateRecModel::Settings attention{basis_vectors_, weight_clip_, {}, {}, request.noise()};
+    model::PrivateRecModel::Settings attention;
+    attention.basis_vectors = basis_vectors_;
+    attention.clip = weight_clip_;
+    attention.noise = request.noise();
+    attention.printed = as_printed();
+    attention.padding = padding_;
+    attention.anonymous = static_cast<data::ItemId>(request.dataset.item_count());
     SOTTO_TRY(attention.training, mechanism(training_epsilon_));
     SOTTO_TRY(attention.serving, mechanism(serving_epsilon_));
     news_.wrap =
@@ -142,7 +196,9 @@ class PrivateRec final : public NewsRecipe {
   Result<TrainOutcome> train_as_printed(NewsRun& run, const RunRequest& request) {
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
     if (training_epsilon_ > 0) {
-      SOTTO_TRY(auto labels, permuted_labels(training_epsilon_, news_.data.negatives, request.noise()));
+      SOTTO_TRY(auto labels, label_noise_ == "repaired"
+                                 ? randomised_labels(training_epsilon_, news_.data.negatives, request.noise())
+                                 : permuted_labels(training_epsilon_, news_.data.negatives, request.noise()));
       run.training().choose_candidates(std::move(labels));
     }
     fl::PlainMeans source(std::move(sampler), fl::news_mean(federated_, {}, run.training()));
@@ -189,8 +245,8 @@ class PrivateRec final : public NewsRecipe {
     sheet.mode = "paper";
     SOTTO_TRY(const std::string query, query_statement());
     sheet.mechanism =
-        fmt::format("weights of {} basis vectors with {} noise inside the pass, permuted labels; {}",
-                    basis_vectors_, noise_, query);
+        fmt::format("weights of {} basis vectors with {} noise inside the pass, {} labels; {}",
+                    basis_vectors_, noise_, label_noise_ == "repaired" ? "randomised" : "permuted", query);
     sheet.sampling = "the server picks and sees the cohort: nothing is gained by sampling";
     sheet.composition = "none: the paper counts one training step";
     if (training_epsilon_ > 0) sheet.epsilon_claimed = training_epsilon_;
@@ -199,7 +255,12 @@ class PrivateRec final : public NewsRecipe {
     sheet.not_protected = {
         "gradients below the noise: user model, news model through the history and the basis as keys are "
         "computed from the raw history",
-        "the click: it is always among the items that are sent"};
+        label_noise_ == "repaired"
+            ? fmt::format(
+                  "a click beyond epsilon {:g}, which holds for each label on its own and not for the "
+                  "history that it joins",
+                  training_epsilon_)
+            : "the click: it is always among the items that are sent"};
     return sheet;
   }
 
@@ -236,7 +297,7 @@ class PrivateRec final : public NewsRecipe {
   fl::PrivateTrainingSettings private_;
   std::int64_t basis_vectors_ = 3;
   double padding_ = 0.2, weight_clip_ = 1, training_epsilon_ = 0, serving_epsilon_ = 0, noise_delta_ = 1e-6;
-  std::string noise_ = "laplace", public_categories_;
+  std::string noise_ = "laplace", label_noise_ = "printed", public_categories_;
 };
 
 }  // namespace

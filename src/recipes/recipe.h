@@ -19,6 +19,7 @@
 #include "model/news/ranking_model.h"
 #include "privacy/accounting/datasheet.h"
 #include "privacy/noise/noise_origin.h"
+#include "recipes/setting_conditions.h"
 #include "recipes/trained_news.h"
 
 namespace sotto::recipes {
@@ -89,6 +90,8 @@ class Recipe {
   // Whether training under these settings promises every user an epsilon. It then sees the public part of a
   // data set and users' own rows alone (run_data.h).
   virtual bool promises_epsilon() const { return false; }
+  // Which of its settings are read only where another has some value, beyond those of the shared parts.
+  virtual std::vector<SettingCondition> conditions() const { return {}; }
   virtual Result<TrainOutcome> train(const RunRequest& request) = 0;
   // Test metrics of the best parameters of a finished (or interrupted) run, possibly on other data.
   virtual Result<TestMetrics> evaluate(const RunRequest& request) = 0;
@@ -96,8 +99,9 @@ class Recipe {
   virtual Result<TrainedNews> open(const RunRequest& request);
 };
 
-// Declares the settings of a recipe in an empty table. Which there are depends on the model where a recipe
-// has a choice of models: the one that the assignments (key=value) or the TOML file name last, unless empty.
+// Declares the settings of a recipe in an empty table. Which there are, and their defaults, depend on the
+// model, the mode and the variant where a recipe has a choice of them: those that the assignments (key=value)
+// or the TOML file name last, unless empty.
 Status bind_settings(Recipe& recipe, SettingsTable& table, const std::vector<std::string>& assignments,
                      const fs::path& toml = {});
 

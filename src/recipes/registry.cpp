@@ -135,18 +135,22 @@ Result<TrainedNews> Recipe::open(const RunRequest& request) {
 
 Status bind_settings(Recipe& recipe, SettingsTable& table, const std::vector<std::string>& assignments,
                      const fs::path& toml) {
-  constexpr std::string_view key = "model=";
   recipe.bind(table);
   const auto rows = table.rows();
-  if (std::none_of(rows.begin(), rows.end(), [](const auto& row) { return row.name == "model"; })) return {};
-  std::optional<std::string> model;
-  if (!toml.empty()) {
-    SOTTO_TRY(model, toml_string(toml, "model"));
+  bool chosen = false;
+  for (const std::string key : {"model", "mode", "variant"}) {
+    if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == key; })) continue;
+    std::optional<std::string> value;
+    if (!toml.empty()) {
+      SOTTO_TRY(value, toml_string(toml, key));
+    }
+    for (const std::string& assignment : assignments)
+      if (assignment.starts_with(key + "=")) value = assignment.substr(key.size() + 1);
+    if (!value) continue;
+    SOTTO_CHECK(table.set(key, *value));
+    chosen = true;
   }
-  for (const std::string& assignment : assignments)
-    if (assignment.starts_with(key)) model = assignment.substr(key.size());
-  if (!model) return {};
-  SOTTO_CHECK(table.set("model", *model));
+  if (!chosen) return {};
   table = SettingsTable();
   recipe.bind(table);
   return {};

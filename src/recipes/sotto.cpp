@@ -51,6 +51,13 @@ class Sotto final : public NewsRecipe {
 
   bool promises_epsilon() const override { return noise_ != "none"; }
 
+  std::vector<SettingCondition> conditions() const override {
+    auto conditions = read_only_with("noise", {"distributed"}, sound_path_settings());
+    conditions.push_back({"prototypes", "serving_epsilon", {}});
+    conditions.push_back({"personal_weight", "personal_steps", {}});
+    return conditions;
+  }
+
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check());
     SOTTO_TRY(auto run, prepare(request));

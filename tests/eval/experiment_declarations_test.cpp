@@ -92,6 +92,72 @@ TEST(Experiments, LeaveOutRowsThatTheDataCannotGive) {
   EXPECT_TRUE(has(privrec_movielens(context).value(), "PrivRec, as printed"));
 }
 
+TEST(Experiments, KnowTheRealMindByItsSize) {
+  const Grid grid = efficient_table2({false, "MIND", 94057, 65238, {}}).value();
+  EXPECT_TRUE(is_paper_data(grid, "MIND", 94057));
+  EXPECT_FALSE(is_paper_data(grid, "MIND", 1000000)) << "the large one";
+  EXPECT_FALSE(is_paper_data(grid, "newsroom", 94057));
+}
+
+TEST(Experiments, PutThePapersAdressaNumbersBesideAdressa) {
+  for (const auto make : {fednewsrec_table2, efficient_table2}) {
+    const Grid grid = make({false, "Adressa", 640503, 20428, {}}).value();
+    EXPECT_TRUE(is_paper_data(grid, "Adressa", 640503));
+    const auto fcf =
+        std::find_if(grid.rows.begin(), grid.rows.end(), [](const auto& row) { return row.label == "FCF"; });
+    ASSERT_NE(fcf, grid.rows.end());
+    EXPECT_EQ(fcf->paper.size(), 4U) << "AUC, MRR and both nDCG";
+    EXPECT_GT(fcf->paper.front().value, 0.513) << "not the column of the other data set";
+  }
+}
+
+TEST(Experiments, FiguresOfEfficientFedRecSayWhichNewsModelTheyTrain) {
+  for (const auto make : {efficient_group_size, efficient_users}) {
+    EXPECT_NE(make({false, "MIND", 1000, 800, {}})->title.find("not the paper's BERT"), std::string::npos);
+    EXPECT_EQ(make({false, "MIND", 1000, 800, {"model=plm-nr"}})->title.find("NRMS"), std::string::npos);
+  }
+}
+
+TEST(Experiments, FedNewsRecsFigureOfUsersTakesTwoPercentOfThem) {
+  for (const GridRow& row : fednewsrec_users({false, "MIND", 50000, 800, {}})->rows) {
+    const std::string cohort = fmt::format("cohort={:.0f}", 0.02 * row.x);
+    EXPECT_NE(std::find(row.settings.begin(), row.settings.end(), cohort), row.settings.end()) << row.label;
+  }
+}
+
+TEST(Experiments, PrivateRecsServingRowsIncludeDpFedRecTrainedWithoutNoise) {
+  const GridContext context{false, "MIND", 50000, 800, {}};
+  const auto rows_of = [](const Grid& grid, std::string_view group) {
+    return std::count_if(grid.rows.begin(), grid.rows.end(), [&](const auto& row) {
+      return row.recipe == "dp-fedrec" && row.group.starts_with(group);
+    });
+  };
+  const Grid table = privaterec_table2(context).value(), figure = privaterec_serving_epsilon(context).value();
+  for (const char* backbone : {"NAML", "NRMS", "PLM-NR"}) {
+    EXPECT_EQ(rows_of(table, backbone), 2) << "with and without noise in training";
+    EXPECT_EQ(rows_of(figure, backbone), 7) << "a curve";
+  }
+}
+
+TEST(Experiments, DpPrivRecAsPrintedIsAllThatIsPrinted) {
+  const Grid grid = privrec_dp({false, "MovieLens-1M", 6040, 3706, {}}).value();
+  const auto row = std::find_if(grid.rows.begin(), grid.rows.end(),
+                                [](const auto& one) { return one.label == "DP-PrivRec, as printed"; });
+  ASSERT_NE(row, grid.rows.end());
+  const auto settings = nlohmann::json::parse(row_settings(grid, *row, {})->complete);
+  const nlohmann::json printed = {
+      {"inputs", "paper"},   {"labels", "ratings"}, {"cohort", 30},
+      {"rounds", 1000},      {"local_steps", 0},    {"proximal_norm", "paper"},
+      {"optimiser", "sgd"},  {"learning_rate", 1},  {"printed_quantile", 0.9},
+      {"printed_bound", 40}, {"printed_noise", 1},  {"printed_budget_share", 0.7}};
+  for (const auto& [name, value] : printed.items()) EXPECT_EQ(settings.at(name), value) << name;
+  EXPECT_GT(settings.at("local_epochs"), 1);
+  EXPECT_GT(settings.at("tuning_epochs"), 0);
+  EXPECT_GT(settings.at("proximal"), 0);
+  EXPECT_EQ(grid.plots.front().source, PlotSource::cutoffs) << "Figures 3 and 4 are Hits@k by k";
+  EXPECT_EQ(privrec_gamma_clip({false, "MovieLens-1M", 6040, 3706, {}})->plots.front().measure, "hits20");
+}
+
 TEST(Experiments, SayHowToGetTheDataTheyNeed) {
   const TempFolder folder, news, ratings;
   fl::testing::tiny_news(news);
@@ -119,6 +185,10 @@ TEST(Experiments, TheAccountantsTablesNeedNoData) {
   for (const auto& event : events)
     EXPECT_NEAR(event.at("epsilon_reproduced").get<double>(), event.at("epsilon_paper").get<double>(), 1e-4);
   for (const auto& file : result->files) EXPECT_GT(fs::file_size(file), 500U) << file;
+  const std::string csv = read_file(request.out / "results.csv", 1 << 20).value();
+  std::size_t infinite = 0;
+  for (std::size_t at = csv.find(",0,∞"); at != std::string::npos; at = csv.find(",0,∞", at + 1)) ++infinite;
+  EXPECT_EQ(infinite, 12U) << "the column δ = 0";
 }
 
 TEST(BertCost, CountsTheNumbersThatTheModelHolds) {
@@ -129,6 +199,9 @@ TEST(BertCost, CountsTheNumbersThatTheModelHolds) {
     EXPECT_EQ(bert_parameters(config), held) << size;
   }
   EXPECT_EQ(user_model_parameters(), 560400);
+  // Table 3 of the paper: 10.01 million floats, pooling and projection included.
+  EXPECT_NEAR(2e-6 * static_cast<double>(plm_nr_parameters(model::bert_of_size("tiny").value())), 10.01,
+              0.005);
 }
 
 TEST(GroupCost, AUsersItemsAreThoseOfItsTrainingImpressions) {

@@ -95,12 +95,72 @@ TEST(PrivateRecModel, NoiseGrowsAsEpsilonFalls) {
   EXPECT_GT(at_5, 3 * at_50);  // less than ten times only because weights are made positive
 }
 
-TEST(PrivateRecModel, PaddedClicksReadAsBlank) {
-  model::PrivateRecModel::Settings all, none;
-  all.serving = attention(1e6, 0.999), none.serving = attention(1e6, 0);
-  const Tensor blank = Wrapped(all).users(model::Pass::evaluation()).mean(0);
-  const Tensor read = Wrapped(none).users(model::Pass::evaluation()).mean(0);
-  EXPECT_GT((blank - read).norm().item<double>(), 1e-3 * read.norm().item<double>());
+constexpr data::ItemId anonymous = 9;
+
+// Nearly every click replaced, and hardly any noise.
+model::PrivateRecModel::Settings all_padded() {
+  model::PrivateRecModel::Settings settings;
+  settings.training = settings.serving = attention(1e6, 0.999);
+  settings.padding = 0.999;
+  settings.anonymous = anonymous;
+  return settings;
+}
+
+TEST(PrivateRecModel, PaddedClicksReadAsTheAnonymousItem) {
+  const Wrapped padded(all_padded());
+  const Tensor users = padded.users(model::Pass::evaluation());
+  torch::NoGradGuard no_grad;
+  model::Pass pass = model::Pass::evaluation();
+  const std::vector<data::ItemId> items = {anonymous};
+  model::Histories history;
+  history.add(std::vector<std::int64_t>{0, 0, 0}, 0);
+  const Tensor vector = padded.model->encode_items(items, pass);
+  EXPECT_TRUE(padded.model->anonymous_vector().allclose(vector[0]));
+  EXPECT_GT(vector.norm().item<double>(), 0);
+  model::PrivateRecModel::Settings plain = all_padded();
+  plain.padding = 0;
+  const Tensor expected = Wrapped(plain).model->encode_users(vector, history, pass);
+  const Tensor close = (users - expected).norm(2, 1).lt(0.02 * expected.norm());
+  EXPECT_GT(close.sum().item<std::int64_t>(), 190) << "0.3 % of the readers keep a click";
+}
+
+// r0 = Θ_f(e0) learns from clicks that it took the place of.
+TEST(PrivateRecModel, TheAnonymousItemLearns) {
+  constexpr data::ItemId unread = 3;  // by readers of even items
+  auto settings = all_padded();
+  settings.anonymous = unread;
+  const Wrapped padded(settings);
+  padded.training->user_gradient(1, 2);
+  const Tensor words = padded.model->named_parameters()["backbone.words"].grad();
+  EXPECT_GT(words[6 + unread].norm().item<double>(), 0) << "its own word";
+}
+
+TEST(PrivateRecModel, AsPrintedInfiniteEpsilonStillPadsAndMakesPositive) {
+  model::PrivateRecModel::Settings printed;
+  printed.printed = true;
+  const Tensor softplus = Wrapped(printed).users(model::Pass::evaluation()),
+               plain = Wrapped({}).users(model::Pass::evaluation());
+  EXPECT_GT((softplus - plain).norm().item<double>(), 1e-3 * plain.norm().item<double>());
+  model::PrivateRecModel::Settings padded = printed;
+  padded.padding = 0.5;
+  padded.anonymous = anonymous;
+  const Tensor users = Wrapped(padded).users(model::Pass::evaluation());
+  EXPECT_GT(users.std(0).mean().item<double>(), 0) << "equal histories, padded differently";
+}
+
+TEST(PrivateRecModel, EveryUsersGradientEqualsTheUsersAloneWithPadding) {
+  model::PrivateRecModel::Settings settings;
+  settings.printed = true;
+  settings.padding = 0.5;
+  settings.anonymous = anonymous;
+  const Wrapped wrapped(settings);
+  ASSERT_TRUE(wrapped.training->user_gradients(
+      3, wrapped.tiny.data.users, [&](data::UserId user, const LocalGradient& own) -> Status {
+        const Tensor together = own.gradient.clone();
+        const Tensor alone = Wrapped(settings).training->user_gradient(3, user).gradient.clone();
+        EXPECT_LE((together - alone).norm().item<double>(), 1e-4 * alone.norm().item<double>() + 1e-7);
+        return {};
+      }));
 }
 
 TEST(PrivateRecModel, EveryUsersGradientEqualsTheUsersAloneWithoutNoise) {

@@ -93,7 +93,7 @@ TEST(UnionFold, CompressedUpdateIsCloseAndAFractionOfTheBytes) {
   auto split = SplitTraining::create(*tiny.training, *tiny.model).value();
   EfficientSettings plain, compressed;
   plain.group = compressed.group = 6;
-  plain.compress = false;
+  compressed.compress = true;
   plain.largest_update = compressed.largest_update = 5;
   const auto exact = UnionRounds(tiny, split, plain).round(3).value();
   const auto small = UnionRounds(tiny, split, compressed).round(3).value();

@@ -21,18 +21,39 @@ double relative_difference(const Tensor& a, const Tensor& b) {
 
 TEST(NewsTraining, CohortGradientEqualsTheSumOfUserGradients) {
   Tiny tiny;
-  for (const auto weighting : {Weighting::samples, Weighting::paper}) {
+  for (const auto weighting : {Weighting::samples, Weighting::paper, Weighting::users}) {
     Tensor sum = torch::zeros_like(tiny.parameters->values());
     double loss = 0;
     for (const data::UserId user : tiny.data.users) {
       const auto own = tiny.training->user_gradient(3, user);
-      sum += own.gradient * (weighting == Weighting::paper ? static_cast<double>(own.samples) : 1.0);
-      loss += own.loss * (weighting == Weighting::paper ? static_cast<double>(own.samples) : 1.0);
+      const auto samples = static_cast<double>(own.samples);
+      const double weight = weighting == Weighting::samples ? 1
+                            : weighting == Weighting::paper ? samples
+                                                            : 1 / samples;
+      sum += own.gradient * weight;
+      loss += own.loss * weight;
     }
     const auto together = tiny.training->cohort_gradient(3, tiny.data.users, weighting);
     EXPECT_LT(relative_difference(together.gradient, sum), 1e-5);
     EXPECT_NEAR(together.loss, loss, 1e-4);
   }
+}
+
+// PrivateRec's FedAdam is given the users' gradients as they are: a reader with many clicks counts once.
+TEST(NewsTraining, PrintedMeanOfPrivateRecCountsEveryUserOnce) {
+  Tiny tiny;
+  Tensor mean = torch::zeros_like(tiny.parameters->values());
+  for (const data::UserId user : tiny.data.users) {
+    const auto own = tiny.training->user_gradient(0, user);
+    mean += own.gradient / static_cast<double>(own.samples * tiny.data.users.size());
+  }
+  FederatedSettings together, apart;
+  together.cohort = apart.cohort = static_cast<std::int64_t>(tiny.data.users.size());
+  together.mode = apart.mode = "paper";
+  together.printed = apart.printed = Weighting::users;
+  apart.clip_norm = 1e6;  // never clips, but needs every user's own gradient
+  for (const FederatedSettings& settings : {together, apart})
+    EXPECT_LT(relative_difference(tiny.source(settings).round(0).value().direction, mean), 1e-5);
 }
 
 TEST(NewsRecommender, EncodingItemsInPartsHasTheSameGradient) {

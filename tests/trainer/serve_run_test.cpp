@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -73,6 +74,10 @@ TEST_F(ServedRuns, ADeviceComputesTheUserVectorsOfTheModel) {
     EXPECT_EQ(served->pack.prototypes.rows(), 4U);
     EXPECT_EQ(served->pack.basis.rows(), runs[i].recipe == "privaterec" ? 3U : 5U)
         << "its own, if it has one";
+    const auto& anonymous = served->pack.anonymous;
+    EXPECT_EQ(std::any_of(anonymous.begin(), anonymous.end(), [](float value) { return value != 0; }),
+              runs[i].recipe == "privaterec")
+        << "devices pad with the vector that was trained for it";
 
     trainer::testing::expect_users_of_the_model(served->pack, run, dataset,
                                                 {{}, {3}, {0, 2, 4}, {1, 0, 9, 8, 7, 6}});

@@ -1,11 +1,20 @@
 #include "eval/experiments/efficient_costs.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "base/distributions.h"
 #include "base/random.h"
+#include "fl/split_training.h"
 #include "model/bert/bert_model.h"
+#include "model/news/model_registry.h"
+#include "recipes/news_run.h"
 #include "secagg/item_union/union_statistics.h"
 #ifdef SOTTO_HAVE_PROTOCOL
 #include "bench/secagg/timed_round.h"
@@ -28,6 +37,53 @@ std::int64_t user_model_parameters() {
   return attention + query;
 }
 
+std::int64_t plm_nr_parameters(const model::BertConfig& config) {
+  constexpr std::int64_t size = 400, pooling = 200;
+  return bert_parameters(config) + config.hidden * pooling + 2 * pooling + (config.hidden + 1) * size +
+         user_model_parameters();
+}
+
+namespace {
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+double user_model_pass_seconds(std::int64_t clicks) {
+  model::NewsShape shape;  // the papers'
+  shape.word_size = 1;     // the news model is the server's
+  auto items = std::make_shared<model::ItemFeatures>();
+  items->titles.offsets = {0};
+  const auto made = model::find_model("nrms").value()->make({shape, torch::zeros({1, 1}), items, {}});
+  auto& towers = dynamic_cast<model::NewsRecommender&>(*made);
+  const torch::Tensor vectors = torch::randn({clicks, towers.vector_size()}).set_requires_grad(true);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(clicks));
+  std::iota(rows.begin(), rows.end(), 0);
+  model::Histories history;
+  history.add(rows);
+  const auto pass = [&] {
+    model::Pass training = model::Pass::train(1, 1);
+    towers.encode_users(vectors, history, training).sum().backward();
+  };
+  pass();  // the first one also sets up libraries
+  return seconds_of(pass);
+}
+
+double mean_seconds(std::int64_t clients, std::int64_t numbers) {
+  const std::int64_t timed = std::min<std::int64_t>(numbers, 1 << 22);
+  const torch::Tensor update = torch::ones({timed});
+  torch::Tensor sum = torch::zeros({timed});
+  const double seconds = seconds_of([&] {
+    for (std::int64_t client = 0; client < clients; ++client) sum.add_(update);
+    sum.div_(static_cast<double>(clients));
+  });
+  return seconds * static_cast<double>(numbers) / static_cast<double>(timed);
+}
+
 double bert_pass_seconds(const model::BertConfig& config, std::int64_t titles, std::int64_t pieces) {
   model::BertModel bert(config);
   bert.random_start();
@@ -37,9 +93,7 @@ double bert_pass_seconds(const model::BertConfig& config, std::int64_t titles, s
     offsets.push_back(static_cast<std::int64_t>(words.size()));
   }
   const model::Segments texts(std::move(offsets));
-  const auto start = std::chrono::steady_clock::now();
-  bert.forward(words, texts).sum().backward();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_of([&] { bert.forward(words, texts).sum().backward(); });
 }
 
 namespace {
@@ -137,6 +191,112 @@ Result<GridExtra> group_costs(const data::Dataset& dataset, const std::vector<st
   extra.tables.push_back({"groups", std::move(table)});
   extra.plots.emplace_back("unions", std::move(unions));
   extra.plots.emplace_back("secure-aggregation", std::move(seconds));
+  return extra;
+}
+
+namespace {
+
+struct OwnWork {
+  double client = 0, server = 0;
+};
+
+// The server averages gradients of the whole model.
+Result<OwnWork> whole_model_work(recipes::NewsRun& run, std::span<const data::UserId> group) {
+  OwnWork work;
+  run.training().user_gradient(0, group.front());  // the first one also sets up libraries
+  for (const data::UserId user : group)
+    work.client +=
+        seconds_of([&] { run.training().user_gradient(0, user); }) / static_cast<double>(group.size());
+  work.server =
+      mean_seconds(static_cast<std::int64_t>(group.size()), static_cast<std::int64_t>(run.dimension()));
+  return work;
+}
+
+// The server infers the vectors of the group's items and carries their gradients back.
+Result<OwnWork> split_model_work(recipes::NewsRun& run, std::span<const data::UserId> group) {
+  SOTTO_TRY(auto split, fl::SplitTraining::create(run.training(), run.model()));
+  OwnWork work;
+  std::set<data::ItemId> together;
+  bool first = true;
+  for (const data::UserId user : group) {
+    const std::vector<data::ItemId> items = split.items_of(0, user);
+    together.insert(items.begin(), items.end());
+    const torch::Tensor vectors = split.infer(items), encoder = split.user_encoder().clone();
+    Status computed;
+    const auto compute = [&] {
+      computed = split.devices(0, {&user, 1}, items, vectors, encoder,
+                               [](data::UserId, const fl::DeviceGradients&) -> Status { return {}; });
+    };
+    if (std::exchange(first, false)) compute();
+    work.client += seconds_of(compute) / static_cast<double>(group.size());
+    SOTTO_CHECK(computed);
+  }
+  const std::vector<data::ItemId> all(together.begin(), together.end());
+  const torch::Tensor update = torch::ones({static_cast<std::int64_t>(split.dimension(all.size()))});
+  work.server = seconds_of([&] {
+    split.infer(all);
+    split.whole_gradient(all, update);
+  });
+  return work;
+}
+
+struct TimedSystem {
+  const char *label, *model;
+  bool split;
+  double paper_seconds;  // of a client; 0: not in the paper
+};
+
+}  // namespace
+
+Result<GridExtra> own_work(const data::Dataset& dataset, std::int64_t group, bool quick) {
+  constexpr TimedSystem systems[] = {{"FedRec", "fednewsrec", false, 0},
+                                     {"FedRec(BERT tiny)", "plm-nr", false, 0.69},
+                                     {"Efficient-FedRec(BERT tiny)", "plm-nr", true, 0.02},
+                                     {"Efficient-FedRec(NRMS)", "nrms", true, 0}};
+  GridExtra extra;
+  extra.note =
+      "Seconds of one client alone, the mean over the clients of a round, and of the server, on this "
+      "machine.";
+  ReportTable table;
+  for (const char* heading : {"system", "client seconds", "paper", "server seconds"})
+    table.columns.push_back({heading, Better::neither});
+  Plot plot;
+  plot.title = "Seconds of one client in a round";
+  plot.y_label = "seconds";
+  plot.log_y = true;
+  plot.series = {{"", SeriesStyle::points, {}, {}, {}}};
+  for (const TimedSystem& system : systems) {
+    const fs::path folder =
+        fs::temp_directory_path() / fmt::format("sotto-own-work-{}-{}", ::getpid(), system.model);
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) return failed("cannot create {}: {}", folder.string(), error.message());
+    recipes::NewsSettings settings;
+    settings.model = system.model;
+    settings.shape.train_words = true;
+    settings.data.validation_impressions = 0;
+    settings.bert.size = "tiny";
+    if (quick) settings.shape.word_size = 32, settings.shape.heads = 4, settings.shape.head_size = 8;
+    const recipes::RunRequest request{dataset, folder};
+    const auto measured = [&]() -> Result<OwnWork> {
+      SOTTO_TRY(auto run, recipes::NewsRun::prepare(settings, request));
+      const auto& users = run.data().users;
+      const auto drawn =
+          std::span(users).first(std::min<std::size_t>(users.size(), static_cast<std::size_t>(group)));
+      return system.split ? split_model_work(run, drawn) : whole_model_work(run, drawn);
+    }();
+    fs::remove_all(folder, error);
+    SOTTO_TRY(const OwnWork work, measured);
+    table.rows.push_back(
+        {TableCell::words(system.label), TableCell::number(work.client, 4),
+         system.paper_seconds > 0 ? TableCell::number(system.paper_seconds, 2) : TableCell::words(""),
+         TableCell::number(work.server, 4)});
+    plot.series[0].x.push_back(static_cast<double>(plot.categories.size()));
+    plot.series[0].y.push_back(work.client);
+    plot.categories.emplace_back(system.label);
+  }
+  extra.tables.push_back({"own-work", std::move(table)});
+  extra.plots.emplace_back("client-seconds", std::move(plot));
   return extra;
 }
 

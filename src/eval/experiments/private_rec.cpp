@@ -77,11 +77,12 @@ Result<GridRow> private_rec_row(const GridContext& context, const PrivateRecPoin
 // DP-FedRec as printed: Laplace noise on gradients clipped to an L2 norm, and on the user vector of a query
 // (VDP). What one query gives away is stated for the experiment's own size of a user vector.
 Result<GridRow> dp_fedrec_row(const GridContext& context, double training_epsilon, double serving_epsilon) {
-  GridRow row{fmt::format("DP-FedRec, ε_t = {:g}, ε_s = {}", training_epsilon, epsilon_name(serving_epsilon)),
+  GridRow row{fmt::format("DP-FedRec, ε_t = {}, ε_s = {}", epsilon_name(training_epsilon),
+                          epsilon_name(serving_epsilon)),
               "dp-fedrec",
               {"mode=paper", context.quick ? "cohort=50" : cohort_of(context, 0.02),
                context.quick ? "learning_rate=0.01" : "learning_rate=0.001",
-               fmt::format("training_epsilon={:g}", training_epsilon)}};
+               fmt::format("training_epsilon={}", epsilon_setting(training_epsilon))}};
   // Not a setting of the test alone: the noise wraps the model, and a run remembers it.
   row.settings.push_back(fmt::format("serving_epsilon={}", epsilon_setting(serving_epsilon)));
   SOTTO_TRY(row.query, vector_epsilon(context, serving_epsilon));
@@ -149,7 +150,9 @@ Result<Grid> privaterec_table2(const GridContext& context) {
   Grid grid;
   grid.title = "PrivateRec, Table 2: private serving";
   grid.about =
-      "Three backbones trained at ε_t and asked with ε_s = 10 per query. The paper's sensitivity is too "
+      "Three backbones trained at ε_t and asked with ε_s = 10 per query; DP-FedRec also trained without "
+      "noise. "
+      "The paper's sensitivity is too "
       "small: what a query really gives away about the whole history stands beside its claim. "
       "'serving-epsilon' compares more mechanisms at equal, true ε.";
   grid.paper_data = "MIND-small";
@@ -159,6 +162,9 @@ Result<Grid> privaterec_table2(const GridContext& context) {
   const std::vector<PaperNumber> printed[] = {paper_news(57.52, 26.39, 27.88, 33.45),
                                               paper_news(57.00, 26.15, 27.49, 32.74),
                                               paper_news(58.69, 26.37, 27.75, 33.57)};
+  const std::vector<PaperNumber> without_noise[] = {paper_news(50.32, 22.75, 23.41, 28.94),
+                                                    paper_news(50.23, 22.79, 23.44, 28.98),
+                                                    paper_news(50.59, 22.61, 23.18, 28.78)};
   const std::vector<PaperNumber> dp_fedrec[] = {paper_news(50.11, 22.69, 23.31, 28.83),
                                                 paper_news(50.19, 22.71, 23.34, 28.87),
                                                 paper_news(50.03, 22.17, 22.70, 28.26)};
@@ -173,11 +179,13 @@ Result<Grid> privaterec_table2(const GridContext& context) {
       if (std::isfinite(serving)) row.paper = printed[place];
       grid.rows.push_back(std::move(row));
     }
-    SOTTO_TRY(auto baseline, dp_fedrec_row(context, 10, 10));
-    baseline.group = backbone.name;
-    baseline.settings = baseline.settings + backbone.settings;
-    baseline.paper = dp_fedrec[place];
-    grid.rows.push_back(std::move(baseline));
+    for (const double training : {double{INFINITY}, 10.0}) {
+      SOTTO_TRY(auto baseline, dp_fedrec_row(context, training, 10));
+      baseline.group = backbone.name;
+      baseline.settings = baseline.settings + backbone.settings;
+      baseline.paper = std::isfinite(training) ? dp_fedrec[place] : without_noise[place];
+      grid.rows.push_back(std::move(baseline));
+    }
     ++place;
   }
   return grid;
@@ -188,24 +196,40 @@ Result<Grid> privaterec_serving_epsilon(const GridContext& context) {
   Grid grid;
   grid.title = "PrivateRec, Figure 4: AUC by the ε of a query";
   grid.about =
-      "PrivateRec with B = 5, trained at several ε_t and asked at several ε_s, as printed; ε_s = ∞ stands "
-      "at 100 on the axis. The paper's figure has no printed values. 'serving-epsilon' shows PrivateRec's "
+      "PrivateRec with B = 5, trained at several ε_t and asked at several ε_s, as printed, and DP-FedRec "
+      "trained without noise (ε_t = ∞, as in the figure); ε_s = ∞ stands at 100 on the axis. All three "
+      "backbones, of a quick run NRMS alone. The paper's figure has no printed values. 'serving-epsilon' "
+      "shows "
+      "PrivateRec's "
       "mechanism beside others at equal, true ε, and with re-ranking on the device.";
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();
   grid.plots = {
       {"auc", "AUC by the ε of a query", "auc", "claimed ε_s of one query (∞ at 100)", "AUC, %", 100, true}};
-  for (const double training : context.pick<std::vector<double>>({1, 10, 20, none}, {1, 10, none})) {
-    for (const double padding : context.pick<std::vector<double>>({0.2, 0.5}, {0.5})) {
-      for (const double serving :
-           context.pick<std::vector<double>>({.001, .01, .1, 1, 5, 10, none}, {.001, .1, 1, 10, none})) {
-        SOTTO_TRY(auto row, private_rec_row(context, {5, padding, training, serving},
-                                            fmt::format("ε_s = {}", epsilon_name(serving))));
-        row.group = row.series = fmt::format("ε_t = {}, p = {:g}", epsilon_name(training), padding);
-        row.x = axis_epsilon(serving);
-        grid.rows.push_back(std::move(row));
+  const auto serving_epsilons =
+      context.pick<std::vector<double>>({.001, .01, .1, 1, 5, 10, none}, {.001, .1, 1, 10, none});
+  const auto add = [&](GridRow row, const Backbone& backbone, const std::string& curve, double serving) {
+    row.label = fmt::format("ε_s = {}", epsilon_name(serving));
+    row.group = row.series = fmt::format("{}, {}", backbone.name, curve);
+    row.settings = row.settings + backbone.settings;
+    row.x = axis_epsilon(serving);
+    grid.rows.push_back(std::move(row));
+  };
+  for (const Backbone& backbone : backbones(context)) {
+    if (context.quick && backbone.name != "NRMS") continue;
+    for (const double training : context.pick<std::vector<double>>({1, 10, 20, none}, {1, 10, none})) {
+      for (const double padding : context.pick<std::vector<double>>({0.2, 0.5}, {0.5})) {
+        for (const double serving : serving_epsilons) {
+          SOTTO_TRY(auto row, private_rec_row(context, {5, padding, training, serving}, ""));
+          add(std::move(row), backbone, fmt::format("ε_t = {}, p = {:g}", epsilon_name(training), padding),
+              serving);
+        }
       }
+    }
+    for (const double serving : serving_epsilons) {
+      SOTTO_TRY(auto row, dp_fedrec_row(context, none, serving));
+      add(std::move(row), backbone, "DP-FedRec", serving);
     }
   }
   return grid;

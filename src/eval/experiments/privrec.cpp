@@ -15,18 +15,24 @@ namespace {
 std::vector<std::string> interaction_settings(const GridContext& context) {
   if (!context.quick) return {"checkpoint_every=100"};
   return {"rounds=30",  "cohort=20",   "embedding=16",     "hidden=16",           "layers=2",
-          "factors=16", "negatives=4", "train_share=0.95", "checkpoint_every=30", "learning_rate=0.01"};
+          "factors=16", "negatives=4", "train_share=0.95", "checkpoint_every=30", "local_epochs=3"};
 }
 
-// Rounds as PrivRec prints them: features alone, rows rated low as negatives, plain averaging, the unsquared
-// proximal term, M = 30.
-std::vector<std::string> printed_privrec(const GridContext& context) {
-  return {"inputs=paper",    "labels=ratings",
-          "optimiser=sgd",   "learning_rate=1",
-          "cohort=30",       "local_epochs=5",
-          "local_steps=0",   "local_learning_rate=0.05",
-          "proximal=0.01",   "proximal_norm=paper",
-          "tuning_epochs=5", fmt::format("rounds={}", context.pick(1000, 20))};
+// What the paper's model reads and learns from; rounds as printed are the recipe's defaults.
+std::vector<std::string> printed_privrec() { return {"inputs=paper", "labels=ratings"}; }
+
+// DP-PrivRec with all that is printed, which are the mode's defaults. Frappe has no stars: its negatives are
+// drawn.
+std::vector<std::string> printed_dp_privrec(const GridContext& context) {
+  std::vector<std::string> settings = {"mode=paper", "cohort=30",
+                                       fmt::format("rounds={}", context.pick(1000, 30))};
+  if (context.data == "Frappe") settings.emplace_back("labels=sampled");
+  return settings;
+}
+
+std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
 }
 
 std::vector<PaperNumber> paper_hits(double at5, double at10, double at20, double at30) {
@@ -48,7 +54,8 @@ Result<Grid> privrec_movielens(const GridContext& context) {
       "80 % of the users train; of every other user a random half of the rows is on the device and the "
       "other half is ranked among all items it never touched, ties averaged. Genres and demographics, all "
       "that the paper's model reads, cannot tell most movies apart; the row 'as printed' shows what they "
-      "give, the others read item vectors and what the device remembers.";
+      "give, the others read item vectors and what the device remembers. The row 'federated SGD' is PrivRec "
+      "without its meta-learning: one local step, Adam on the server, nothing tuned.";
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();
@@ -67,9 +74,10 @@ Result<Grid> privrec_movielens(const GridContext& context) {
        {},
        "",
        with_ndcg(paper_hits(.127, .163, .207, .252), .109, .138, .178, .212)},
+      {"PrivRec, federated SGD", "privrec", {"variant=fedsgd"}},
   };
   if (context.data != "Frappe")  // which has no stars, the printed labels
-    grid.rows.push_back({"PrivRec, as printed", "privrec", printed_privrec(context), "",
+    grid.rows.push_back({"PrivRec, as printed", "privrec", printed_privrec(), "",
                          with_ndcg(paper_hits(.123, .160, .205, .249), .106, .137, .174, .210)});
   return grid;
 }
@@ -95,6 +103,9 @@ std::vector<GridRow> frappe_systems(const std::string& group, const std::string&
       {"PrivRec", "privrec", protocol, group, numbers(privrec_numbers())},
       {"PrivRec-CEN", "privrec-cen", protocol, group,
        numbers(with_ndcg(paper_hits(.543, .628, .665, .690), .484, .563, .608, .628))},
+      {"PrivRec, features alone", "privrec", joined(protocol, {"inputs=paper"}), group,
+       numbers(privrec_numbers())},
+      {"PrivRec, federated SGD", "privrec", joined(protocol, {"variant=fedsgd"}), group},
   };
 }
 
@@ -107,7 +118,8 @@ Result<Grid> privrec_frappe(const GridContext& context) {
       "Two protocols: every row of the log counts, so that the app of a held-out row is often one that the "
       "device knows; and each app of a user counts once. On log rows the rule 'own apps, then popularity' "
       "is already as good as the paper's row. Frappe has no stars: every row is positive. The row marked as "
-      "leaking reads cnt, how often the user used that very app, as the paper does: the answer itself. "
+      "leaking reads cnt, how often the user used that very app, as the paper does: the answer itself; "
+      "'features alone' is the paper's model without it. "
       "FCF's Hits@10 is printed in the paper below its Hits@5, which cannot be.";
   grid.paper_data = "Frappe";
   grid.shared = interaction_settings(context);
@@ -144,11 +156,7 @@ Result<Grid> privrec_sweeps(const GridContext& context) {
   };
   const std::vector<std::string> others = {fmt::format("rounds={}", context.pick(60, 15)),
                                            fmt::format("local_epochs={}", context.pick(20, 2)),
-                                           fmt::format("cohort={}", context.pick(30, 10)),
-                                           "local_steps=0",
-                                           "local_learning_rate=0.1",
-                                           "optimiser=sgd",
-                                           "learning_rate=1"};
+                                           fmt::format("cohort={}", context.pick(30, 10))};
   for (const Sweep& sweep : sweeps) {
     for (const int value : context.pick(sweep.full, sweep.quick)) {
       auto settings = others;
@@ -178,18 +186,18 @@ Result<Grid> privrec_dp(const GridContext& context) {
   // Every device draws noise for every number of the model: the quick model is narrower still.
   if (context.quick) grid.shared.insert(grid.shared.end(), {"embedding=8", "hidden=8"});
   grid.columns = interaction_columns();
-  grid.plots = {{"hits10", "Hits@10 by ε in sound mode", "hits10", "ε of the whole training, one user",
+  grid.plots = {{"hits", "Hits@k", "hits", "k", "Hits@k", 1, false, false, PlotSource::cutoffs},
+                {"hits10", "Hits@10 by ε in sound mode", "hits10", "ε of the whole training, one user",
                  "Hits@10", 1, true}};
   const bool frappe = context.data == "Frappe";
   const std::string cohort =
       fmt::format("cohort={}", std::min<std::uint64_t>(std::max<std::uint64_t>(context.users / 4, 2),
                                                        context.pick<std::uint64_t>(1000, 300)));
-  grid.rows = {
-      {"PrivRec, no noise", "privrec", {}},
-      {"DP-PrivRec, as printed",
-       "dp-privrec",
-       {"mode=paper", "cohort=30", "learning_rate=1", fmt::format("printed_bound={}", frappe ? 35 : 40),
-        fmt::format("rounds={}", context.pick(1000, 30))}}};
+  grid.rows = {{"PrivRec, no noise", "privrec", {}},
+               {"PrivRec, no noise, reading what is printed", "privrec",
+                frappe ? std::vector<std::string>{"inputs=paper"} : printed_privrec()},
+               {"DP-PrivRec, as printed", "dp-privrec",
+                joined(printed_dp_privrec(context), {fmt::format("printed_bound={}", frappe ? 35 : 40)})}};
   for (const char* against : {"published", "server"}) {
     for (const double epsilon : context.pick<std::vector<double>>({1, 2, 4, 8, 16}, {2, 8}))
       grid.rows.push_back(
@@ -220,7 +228,7 @@ Result<Grid> privrec_dp(const GridContext& context) {
 
 Result<Grid> privrec_gamma_clip(const GridContext& context) {
   Grid grid;
-  grid.title = "DP-PrivRec: clipping quantile γ and first bound S";
+  grid.title = "DP-PrivRec, Figure 5: clipping quantile γ and first bound S";
   grid.about =
       "The printed mechanism for several γ (share of users left whole) and first clipping bounds S. The "
       "paper's figure has no printed values. Nothing holds against the server in this mode: it adds the "
@@ -228,18 +236,17 @@ Result<Grid> privrec_gamma_clip(const GridContext& context) {
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();
-  grid.plots = {{"hits10", "Hits@10 by S and γ", "hits10", "first clipping bound S", "Hits@10", 1}};
+  grid.plots = {{"hits20", "Hits@20 by S and γ", "hits20", "first clipping bound S", "Hits@20", 1}};
   for (const double gamma : context.pick<std::vector<double>>({.1, .4, .7, .9}, {.1, .9})) {
     for (const int bound : context.pick<std::vector<int>>({20, 25, 30, 35, 40, 45}, {20, 45}))
-      grid.rows.push_back(
-          {fmt::format("S = {}", bound),
-           "dp-privrec",
-           {"mode=paper", "cohort=30", "learning_rate=1", fmt::format("printed_bound={}", bound),
-            fmt::format("printed_quantile={:g}", gamma), fmt::format("rounds={}", context.pick(1000, 30))},
-           fmt::format("γ = {:g}", gamma),
-           {},
-           fmt::format("γ = {:g}", gamma),
-           static_cast<double>(bound)});
+      grid.rows.push_back({fmt::format("S = {}", bound),
+                           "dp-privrec",
+                           joined(printed_dp_privrec(context), {fmt::format("printed_bound={}", bound),
+                                                                fmt::format("printed_quantile={:g}", gamma)}),
+                           fmt::format("γ = {:g}", gamma),
+                           {},
+                           fmt::format("γ = {:g}", gamma),
+                           static_cast<double>(bound)});
   }
   return grid;
 }
@@ -283,11 +290,10 @@ Result<Grid> privrec_no_proximal(const GridContext& context) {
     grid.rows.push_back(
         {label,
          "privrec",
-         {fmt::format("local_epochs={}", context.pick(10, 3)), "local_steps=0", "local_learning_rate=0.1",
-          "optimiser=sgd", "learning_rate=1", fmt::format("rounds={}", context.pick(500, 20)),
-          fmt::format("proximal={:g}", mu), fmt::format("proximal_norm={}", norm)}});
+         {fmt::format("rounds={}", context.pick(100, 20)), fmt::format("proximal={:g}", mu)}});
+    if (mu > 0) grid.rows.back().settings.push_back(fmt::format("proximal_norm={}", norm));
   };
-  row("μ = 0", 0, "squared");
+  row("μ = 0", 0, "paper");
   for (const double mu : {0.01, 0.1, 1.0}) {
     row(fmt::format("μ = {:g}, squared", mu), mu, "squared");
     row(fmt::format("μ = {:g}, as printed", mu), mu, "paper");

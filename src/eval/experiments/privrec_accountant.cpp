@@ -18,7 +18,19 @@ ReportTable table_of(const std::vector<privacy::PaperCell>& cells) {
                               "ε, composed once per round", "smallest ε we can prove"})
     table.columns.push_back({heading, Better::neither});
   table.columns.push_back({"by", Better::neither});
-  for (const privacy::PaperCell& cell : cells)
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const privacy::PaperCell& cell = cells[i];
+    // The paper's first column: no Gaussian noise has an ε at δ = 0.
+    if (i == 0 || cell.table != cells[i - 1].table || cell.cohort != cells[i - 1].cohort)
+      table.rows.push_back({TableCell::number(cell.table, 0),
+                            TableCell::number(static_cast<double>(cell.cohort), 0),
+                            TableCell::number(static_cast<double>(cell.population), 0),
+                            {"0", 0},
+                            TableCell::words("∞"),
+                            TableCell::words("∞"),
+                            TableCell::words("∞"),
+                            TableCell::words("∞"),
+                            TableCell::words("no bound")});
     table.rows.push_back({TableCell::number(cell.table, 0),
                           TableCell::number(static_cast<double>(cell.cohort), 0),
                           TableCell::number(static_cast<double>(cell.population), 0),
@@ -28,6 +40,7 @@ ReportTable table_of(const std::vector<privacy::PaperCell>& cells) {
                           TableCell::number(cell.per_round, 4),
                           TableCell::number(cell.best, 4),
                           TableCell::words(std::string(name(cell.best_method)))});
+  }
   table.caption =
       "Noise multiplier 1, 1000 rounds, cohorts without replacement; one user replaced; against everyone "
       "but the server, which knows the cohorts.";

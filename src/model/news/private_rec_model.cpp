@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "model/cohort/weighted_rows.h"
 #include "model/layers/layers.h"
@@ -12,18 +13,22 @@ using torch::Tensor;
 
 namespace {
 
-// Clicks that are padded name the blank row behind the items.
-Histories padded(const Histories& histories, const privacy::PrivateAttention& mechanism, std::int64_t blank,
+// Clicks that are padded name r0, whose rows stand behind the items: one for all, or one for each user of
+// the owned histories.
+Histories padded(const Histories& histories, double padding, std::int64_t items, const Owners& owners,
                  const std::vector<privacy::NoiseOrigin>& draws) {
   Histories copy = histories;
+  std::int64_t user = 0;
   for (std::size_t u = 0; u < histories.size(); ++u) {
+    while (owners && static_cast<std::int64_t>(u) >= owners->offsets[static_cast<std::size_t>(user) + 1])
+      ++user;
     const auto first = static_cast<std::size_t>(histories.offsets[u]);
     const auto count = static_cast<std::size_t>(histories.offsets[u + 1]) - first;
     privacy::NoiseStream own(draws[u], Purpose::padding);
-    const auto replaced = mechanism.pad(count, own.random());
+    const auto replaced = privacy::draw_padding(count, padding, own.random());
     TORCH_CHECK(replaced.has_value(), "padding failed");
     for (std::size_t i = 0; i < count; ++i)
-      if ((*replaced)[i]) copy.rows[first + i] = blank;
+      if ((*replaced)[i]) copy.rows[first + i] = items + user;
   }
   return copy;
 }
@@ -90,16 +95,38 @@ PrivateRecModel::Draws PrivateRecModel::draws_of(const Histories& histories, Pas
   return draws;
 }
 
+Tensor PrivateRecModel::encode_anonymous(Pass& pass) {
+  if (!pass.users) return backbone_->encode_items({&settings_.anonymous, 1}, pass);
+  const Owners& histories = pass.users->histories;
+  std::vector<std::int64_t> one_each(static_cast<std::size_t>(histories->users()) + 1);
+  std::iota(one_each.begin(), one_each.end(), 0);
+  const std::vector<data::ItemId> items(static_cast<std::size_t>(histories->users()), settings_.anonymous);
+  const UserBatch users{c10::make_intrusive<RowOwners>(*histories->parameters, std::move(one_each)),
+                        histories, pass.users->dropout_seeds};
+  Pass apart = pass;
+  apart.users = &users;
+  Tensor vectors = backbone_->encode_items(items, apart);
+  pass.seed = apart.seed;  // the draws go on behind those of r0, as a user's alone would
+  return vectors;
+}
+
+Tensor PrivateRecModel::anonymous_vector() {
+  const torch::NoGradGuard no_grad;
+  Pass pass = Pass::evaluation();
+  return encode_anonymous(pass).squeeze(0);
+}
+
 Tensor PrivateRecModel::encode_users(const Tensor& item_vectors, const Histories& histories, Pass& pass) {
   const auto& mechanism = pass.training ? settings_.training : settings_.serving;
   const Owners owners = pass.history_owners();
   Draws draws;
   Tensor users;
-  if (mechanism) {
-    draws = draws_of(histories, pass);
-    const Tensor table =
-        torch::cat({item_vectors, torch::zeros({1, item_vectors.size(1)}, item_vectors.options())});
-    users = backbone_->encode_users(table, padded(histories, *mechanism, item_vectors.size(0), draws), pass);
+  const bool changed = mechanism || settings_.printed;
+  if (changed) draws = draws_of(histories, pass);
+  if (changed && settings_.padding > 0) {
+    const Tensor table = torch::cat({item_vectors, encode_anonymous(pass).to(item_vectors.scalar_type())});
+    users = backbone_->encode_users(
+        table, padded(histories, settings_.padding, item_vectors.size(0), owners, draws), pass);
   } else {
     users = backbone_->encode_users(item_vectors, histories, pass);
   }
@@ -107,11 +134,9 @@ Tensor PrivateRecModel::encode_users(const Tensor& item_vectors, const Histories
   Tensor weights = (product_transposed(users, basis_, owners) * scale).softmax(1);
   const Tensor norm = weights.norm(2, 1, true);
   weights = weights * (settings_.clip / norm).clamp_max(1);
-  if (mechanism) {
-    // The mechanism clips again, which changes nothing.
-    const Tensor noisy = weights + noise_on(weights, *mechanism, draws);
-    weights = pass.training ? noisy.relu() : torch::softplus(noisy);
-  }
+  // The mechanism clips again, which changes nothing.
+  if (mechanism) weights = weights + noise_on(weights, *mechanism, draws);
+  if (changed) weights = pass.training ? weights.relu() : torch::softplus(weights);
   return product(normalised(weights), basis_, owners);
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 // PrivateRec (its Algorithm 1) around any two-tower model: a user vector is replaced by a mixture of B public
 // basis vectors whose weights are what a device would send: attention over the basis, clipped, noised,
-// normalised. Clicks may be replaced by a blank item first (padding).
+// normalised. Clicks may be replaced first (padding) by the anonymous item r0, whose words are the padding
+// token alone: it is encoded like every item, and learns.
 //
 // Noise is the real mechanism's, in training (ReLU) and in evaluation, which is serving (SoftPlus). Without a
-// mechanism the weights stay as they are. Gradients treat the noise as a constant.
+// mechanism (ε = ∞) the weights stay as they are; as printed they are padded and made positive all the same.
+// Gradients treat the noise as a constant.
 //
 // Letters: U histories, B basis vectors, D size of a vector.
 
@@ -24,6 +26,9 @@ class PrivateRecModel final : public NewsRecommender {
     double clip = 1;  // L2 norm of the weights
     std::optional<privacy::PrivateAttention> training, serving;
     privacy::NoiseOrigin noise = privacy::NoiseOrigin::secret();
+    bool printed = false;        // ε = ∞ pads and makes positive too
+    double padding = 0;          // p, as the mechanisms have it
+    data::ItemId anonymous = 0;  // the item in the place of padded clicks
   };
   PrivateRecModel(std::shared_ptr<NewsRecommender> backbone, Settings settings);
 
@@ -37,10 +42,13 @@ class PrivateRecModel final : public NewsRecommender {
   // The parts that a device has: the user model as it is without mixtures, and the public vectors.
   NewsRecommender& backbone() const { return *backbone_; }
   const torch::Tensor& basis() const { return basis_; }  // [B, D]
+  torch::Tensor anonymous_vector();                      // r0 [D], as devices pad with it
 
  private:
   using Draws = std::vector<privacy::NoiseOrigin>;  // of every history
   Draws draws_of(const Histories& histories, Pass& pass) const;
+  // r0 [1, D]; where users are told apart each has its own row.
+  torch::Tensor encode_anonymous(Pass& pass);
 
   Settings settings_;
   std::shared_ptr<NewsRecommender> backbone_;

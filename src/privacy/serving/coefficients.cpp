@@ -2,6 +2,8 @@
 // of the reader over public basis vectors, softmax(u·bᵀ/√d), is clipped, noised, made positive and normalised
 // (privacy/mechanisms/private_attention.h).
 
+#include <cmath>
+
 #include "privacy/mechanisms/private_attention.h"
 #include "privacy/mechanisms/softmax.h"
 #include "privacy/serving/serving_mechanism.h"
@@ -19,6 +21,7 @@ class Coefficients final : public ServingMechanism {
     if (vectors->basis_rows() < 2)
       return bad_input("the model has too few basis vectors for this mechanism: choose another one");
     auto made = std::make_unique<Coefficients>(std::move(vectors));
+    made->printed_ = settings.mode == GuaranteeMode::paper;
     if (settings.epsilon) {
       SOTTO_TRY(made->attention_, PrivateAttention::create({.mode = settings.mode,
                                                             .noise = settings.noise,
@@ -51,12 +54,19 @@ class Coefficients final : public ServingMechanism {
   }
 
   Result<ServingQuery> exact(std::span<const float> user) const override {
-    return as_weights(attention_over(vectors_->basis, user));
+    std::vector<double> weights = attention_over(vectors_->basis, user);
+    if (!printed_) return as_weights(weights);
+    // GetPrivAttn prints SoftPlus for every ε, infinity included.
+    double sum = 0;
+    for (double& weight : weights) sum += weight = std::log1p(std::exp(weight));
+    for (double& weight : weights) weight /= sum;
+    return as_weights(weights);
   }
 
  private:
   std::shared_ptr<const PublicVectors> vectors_;
   std::optional<PrivateAttention> attention_;  // none without ε
+  bool printed_ = false;
 };
 
 // All attention on one of two basis vectors against all on the other: no pair is further apart.

@@ -1,5 +1,7 @@
 #include "publish/packs/served_run.h"
 
+#include <algorithm>
+
 #include "device/wire/pack_codec.h"
 #include "model/news/model_registry.h"
 #include "model/news/private_rec_model.h"
@@ -82,7 +84,7 @@ Result<ServedRun> open_served_run(const fs::path& run, const data::Dataset& data
                                   const ServedRunSettings& settings) {
   SOTTO_TRY(auto news, recipes::open_news_run(run, dataset));
   SOTTO_CHECK(user_model_kind(news.model_name));
-  const auto* mixtures = dynamic_cast<const model::PrivateRecModel*>(news.model.get());
+  auto* mixtures = dynamic_cast<model::PrivateRecModel*>(news.model.get());
   model::NewsRecommender* towers = shared_towers(*news.model);
   if (towers == nullptr) return failed("{} is not made of two towers", news.model_name);
 
@@ -100,8 +102,12 @@ Result<ServedRun> open_served_run(const fs::path& run, const data::Dataset& data
     SOTTO_TRY(pack.basis, tensor_of("basis", book.basis, pack.dimension));
   }
   pack.average_user = std::move(book.average_user);
-  pack.anonymous.resize(pack.dimension);  // an item without words
-  pack.categories = {"all"};              // the live items bring theirs
+  pack.anonymous.resize(pack.dimension);  // an item without words, where none was learned
+  if (mixtures != nullptr) {
+    const torch::Tensor learned = mixtures->anonymous_vector().to(torch::kCPU, torch::kFloat32).contiguous();
+    std::copy_n(learned.data_ptr<float>(), pack.dimension, pack.anonymous.begin());
+  }
+  pack.categories = {"all"};  // the live items bring theirs
   SOTTO_TRY(pack.items, device::make_items({}, pack.dimension));
   SOTTO_TRY(pack.model, device::model_name(pack));
 

@@ -25,6 +25,12 @@ MeanAndError GridResult::mean(const std::string& measure) const {
                                                        : std::span(found->second));
 }
 
+bool is_paper_data(const Grid& grid, std::string_view data, std::uint64_t users) {
+  constexpr std::uint64_t most_users_of_small = 200'000;  // 94,057; the large one has a million
+  if (data == grid.paper_data) return true;
+  return grid.paper_data == "MIND-small" && data == "MIND" && users <= most_users_of_small;
+}
+
 std::vector<GridColumn> news_columns() {
   return {{"auc", "AUC"}, {"mrr", "MRR"}, {"ndcg5", "nDCG@5"}, {"ndcg10", "nDCG@10"}};
 }

@@ -78,8 +78,9 @@ struct GridColumn {
 };
 
 enum class PlotSource {
-  rows,    // one point per row: x and the measure
-  rounds,  // the measure ("auc" or "loss") after every round, one curve per row
+  rows,     // one point per row: x and the measure
+  rounds,   // the measure ("auc" or "loss") after every round, one curve per row
+  cutoffs,  // the measure ("hits" or "ndcg") at k = 5, 10, 20, 30, one curve per row
 };
 
 struct GridPlot {
@@ -128,6 +129,10 @@ struct Grid {
   // Tables made of the finished rows.
   std::function<std::vector<GridExtra::Table>(const std::vector<GridResult>& results)> tables = {};
 };
+
+// Whether the paper's numbers belong to this data set. Imports of MIND are called MIND whatever their size:
+// by its number of users the small one is told from the large one.
+bool is_paper_data(const Grid& grid, std::string_view data, std::uint64_t users);
 
 // The usual columns of impressions and of interactions.
 std::vector<GridColumn> news_columns();

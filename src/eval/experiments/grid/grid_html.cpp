@@ -105,7 +105,7 @@ std::string to_html(const GridOutcome& outcome) {
   report.paragraph(grid.about);
   bool paper = false;
   for (const GridRow& row : grid.rows) paper = paper || !row.paper.empty();
-  if (paper && facts.data != grid.paper_data)
+  if (paper && !is_paper_data(grid, facts.data, facts.counts.users))
     report.paragraph(
         fmt::format("The paper's numbers are of another data set ({}): compare the order of rows and the "
                     "distances between them, not the values.",

@@ -4,6 +4,7 @@
 
 #include "eval/markup.h"
 #include "fl/run_log.h"
+#include "metrics/held_out_report.h"
 
 namespace sotto::eval {
 
@@ -176,6 +177,16 @@ void add_rounds(Plot& plot, const GridPlot& wanted, const GridOutcome& outcome) 
   }
 }
 
+void add_cutoffs(Plot& plot, const GridPlot& wanted, const GridOutcome& outcome) {
+  for (const GridResult& result : outcome.results) {
+    PlotSeries& series = series_of(plot, result.row.label, SeriesStyle::line_and_points);
+    for (const auto cutoff : metrics::HeldOutMetrics::cutoffs) {
+      const MeanAndError mean = result.mean(fmt::format("{}{}", wanted.measure, cutoff));
+      if (std::isfinite(mean.mean)) add_point(series, static_cast<double>(cutoff), mean, wanted.factor);
+    }
+  }
+}
+
 }  // namespace
 
 Plot to_plot(const GridPlot& wanted, const GridOutcome& outcome) {
@@ -189,6 +200,10 @@ Plot to_plot(const GridPlot& wanted, const GridOutcome& outcome) {
   plot.height = 420;
   if (wanted.source == PlotSource::rounds) {
     add_rounds(plot, wanted, outcome);
+    return plot;
+  }
+  if (wanted.source == PlotSource::cutoffs) {
+    add_cutoffs(plot, wanted, outcome);
     return plot;
   }
   const bool axis = std::any_of(outcome.results.begin(), outcome.results.end(),

@@ -1,5 +1,6 @@
 #include "eval/experiments/grid/run_grid.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -23,6 +24,22 @@ std::set<std::string> names_of(const SettingsTable& table) {
   std::set<std::string> names;
   for (const auto& row : table.rows()) names.insert(row.name);
   return names;
+}
+
+// What the row would not read of all that it is given, the row's own settings included.
+std::vector<std::string> unread_by(const recipes::RecipeEntry& entry, const GridRow& row,
+                                   const std::vector<std::string>& all, const std::set<std::string>& known) {
+  const auto recipe = entry.make();
+  SettingsTable table;
+  std::vector<std::string> unread;
+  if (!recipes::bind_settings(*recipe, table, all)) return unread;
+  for (const std::string& assignment : all) {
+    const bool own = std::find(row.settings.begin(), row.settings.end(), assignment) != row.settings.end();
+    if ((own || known.contains(key_of(assignment))) && !table.set_assignment(assignment)) return unread;
+  }
+  for (const auto& setting : recipes::unread_settings(table, recipe->conditions()))
+    unread.push_back(setting.name);
+  return unread;
 }
 
 Status check_labels(const Grid& grid) {
@@ -51,11 +68,15 @@ Result<RowSettings> row_settings(const Grid& grid, const GridRow& row,
     settings.assignments.push_back(assignment);
     return table.set_assignment(assignment);
   };
+  // Settings that are not read in this row (a step size of local epochs where there are none) do not reach it
+  // from outside; its own must be read.
+  for (const std::string& name : unread_by(*entry, row, all, known)) known.erase(name);
   for (const std::string& assignment : grid.shared)
     if (row.takes_shared && known.contains(key_of(assignment))) SOTTO_CHECK(apply(assignment));
   for (const std::string& assignment : row.settings) SOTTO_CHECK(apply(assignment));
   for (const std::string& assignment : given)
     if (known.contains(key_of(assignment))) SOTTO_CHECK(apply(assignment));
+  SOTTO_CHECK(recipes::refuse_unread(table, recipe->conditions()));
   settings.complete = table.to_json().dump();
   for (const std::string& assignment : row.at_test) SOTTO_CHECK(table.set_assignment(assignment));
   return settings;
@@ -96,13 +117,9 @@ std::uint64_t digest(std::string_view text) {
 void add_log_measures(json& result, const fs::path& run) {
   constexpr double near_the_best = 0.002;
   const auto records = fl::read_run_log(run / "log.jsonl");
-  double clients = 0, best = -1, seconds = 0;
-  for (const fl::RoundRecord& record : records) {
-    clients += static_cast<double>(record.clients);
-    seconds = record.seconds;
+  double best = -1;
+  for (const fl::RoundRecord& record : records)
     if (record.validation) best = std::max(best, record.validation->auc);
-  }
-  if (clients > 0) result["client_seconds"] = seconds / clients;
   if (best < 0) return;
   double bytes = 0;
   for (const fl::RoundRecord& record : records) {

@@ -47,7 +47,6 @@ fs::path run_folder(const RowJob& job);
 // Takes a finished run as it is, continues an interrupted one, trains otherwise. Nothing when it was
 // interrupted. The result is what 'sotto train --json' prints last, with
 //   bytes              both directions, per client and round
-//   client_seconds     seconds of training per client and round, all clients of a round computed together
 //   converged_round    the first look at validation impressions within 0.2 points of the best
 //   bytes_to_converge  of all clients until then
 Result<std::optional<nlohmann::json>> run_row(const RowJob& job, const data::Dataset& dataset,
