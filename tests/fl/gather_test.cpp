@@ -143,16 +143,16 @@ TEST(MaskedGather, TheSumThroughTheProtocolIsTheSimulatedOneBitForBit) {
 }
 
 TEST(MaskedGather, DevicesThatStayAwayAreLeftOutOfTheSumAlike) {
-  // 40 of 44 are drawn for every round and may come twice: from then on most stay away.
+  // 40 of 44 are drawn for every round and may come 12 times: from then on some stay away.
   FixedUpdates updates(44, 9);
-  const secagg::EncodingPlan plan = plan_for(9, 40, 38);
+  const secagg::EncodingPlan plan = plan_for(9, 40, 16);
   const auto devices = [&] {
-    return SimulatedDevices{{CohortSampler::create(updates.users(), 40, 1).value(), 2}, updates, noise};
+    return SimulatedDevices{{CohortSampler::create(updates.users(), 40, 1).value(), 12}, updates, noise};
   };
   SimulatedGather simulated(devices());
   MaskedGather masked(devices(), secagg::ServerModel::semi_honest);
   bool somebody_stayed_away = false;
-  for (std::uint32_t round = 0; round < 3; ++round) {
+  for (std::uint32_t round = 0; round < 14; ++round) {
     const auto expected = simulated.sum({round, plan, bound});
     const auto gathered = masked.sum({round, plan, bound});
     ASSERT_EQ(expected.has_value(), gathered.has_value());

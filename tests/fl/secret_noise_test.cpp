@@ -114,6 +114,10 @@ class Releases final : public UpdateSource {
   std::int64_t size_;
 };
 
+struct Numbers : torch::nn::Module {
+  Numbers() { register_parameter("numbers", torch::zeros({8})); }
+};
+
 struct Engine {
   explicit Engine(fs::path folder) : run(std::move(folder)) {}
 
@@ -129,8 +133,8 @@ struct Engine {
   }
 
   fs::path run;
-  torch::nn::Linear model{3, 2};
-  model::FlatParameters parameters{*model};
+  Numbers model;
+  model::FlatParameters parameters{model};
   Releases source{parameters.size()};
   std::unique_ptr<ServerOptimiser> optimiser =
       make_optimiser({.optimiser = "sgd", .learning_rate = 1}, parameters.values()).value();
@@ -176,7 +180,7 @@ TEST(SecretRounds, KilledBeforeTheCheckpointNothingOfTheRoundsIsLeft) {
   Engine engine(folder.path());
   // What the folder holds after round 5: the checkpoint and the log of round 3.
   engine.train(6, false, {}, [&](const RoundRecord& record) {
-    if (record.round == 5) fs::copy(folder.path(), earlier.path(), fs::copy_options::overwrite_existing);
+    if (record.round == 5) fs::copy(folder.path(), earlier.path(), fs::copy_options::recursive);
   });
   Engine resumed(earlier.path());
   EXPECT_EQ(resumed.stored("last.sotto").rounds_done, 3U);

@@ -15,8 +15,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Run {
-  explicit Run(const nlohmann::json& sheet, int releases = 0) {
+struct ServedFolder {
+  explicit ServedFolder(const nlohmann::json& sheet, int releases = 0) {
     if (!sheet.is_null()) std::ofstream(folder / "privacy.json") << sheet.dump();
     std::ofstream charges(folder / demand_charges_file);
     for (int i = 0; i < releases; ++i) charges << R"({"epsilon":0.5})" << '\n';
@@ -33,16 +33,16 @@ nlohmann::json sheet(const nlohmann::json& epsilon, const nlohmann::json& simula
 }
 
 TEST(RunPrivacy, AddsDemandToTheTraining) {
-  EXPECT_EQ(Run(sheet(3)).text(), "training: epsilon 3 at delta 1e-06 of what is published");
-  const Run both(sheet(3), 1);
+  EXPECT_EQ(ServedFolder(sheet(3)).text(), "training: epsilon 3 at delta 1e-06 of what is published");
+  const ServedFolder both(sheet(3), 1);
   EXPECT_THAT(both.text(), HasSubstr("demand, released once: epsilon 0.5 per training reader"));
   EXPECT_THAT(both.text(), HasSubstr("3.5 together"));
   EXPECT_EQ(both.stated().at("published"), 3.5);
-  EXPECT_EQ(Run(sheet(3), 4).stated().at("published"), 5);
+  EXPECT_EQ(ServedFolder(sheet(3), 4).stated().at("published"), 5);
 }
 
 TEST(RunPrivacy, SaysNoneWhereTheTrainingHasNone) {
-  for (const Run& run : {Run(nullptr, 1), Run(sheet(nullptr), 1)}) {
+  for (const ServedFolder& run : {ServedFolder(nullptr, 1), ServedFolder(sheet(nullptr), 1)}) {
     EXPECT_THAT(run.text(), HasSubstr("no epsilon holds"));
     EXPECT_THAT(run.text(), HasSubstr("together none"));
     EXPECT_TRUE(run.stated().at("published").is_null());
@@ -51,7 +51,7 @@ TEST(RunPrivacy, SaysNoneWhereTheTrainingHasNone) {
 
 TEST(RunPrivacy, CarriesTheSentenceOfASimulation) {
   const std::string sentence = "simulation: no ε holds for these files; with secret noise it would be 3";
-  const Run run(sheet(3, sentence), 1);
+  const ServedFolder run(sheet(3, sentence), 1);
   EXPECT_THAT(run.text(), HasSubstr(sentence));
   EXPECT_THAT(run.text(), HasSubstr("together none"));
   EXPECT_EQ(run.stated().at("simulation"), sentence);
@@ -59,7 +59,7 @@ TEST(RunPrivacy, CarriesTheSentenceOfASimulation) {
 }
 
 TEST(RunPrivacy, RefusesADamagedSheet) {
-  const auto refused = privacy_of_run(Run(nlohmann::json::array()).folder.path());
+  const auto refused = privacy_of_run(ServedFolder(nlohmann::json::array()).folder.path());
   EXPECT_FALSE(refused);
 }
 

@@ -79,10 +79,10 @@ TEST(CommandLine, AReproducibleRunSaysThatNoEpsilonHolds) {
   const TempFolder data, runs;
   fl::testing::tiny_news(data);
   const auto train = [&](const fs::path& out, std::vector<std::string> more) {
-    return sotto(with(
-        with({"train", "fednewsrec", "--data", data.path(), "--out", out, "--rounds", "1", "--epsilon", "50"},
-             narrow),
-        more));
+    return sotto(with(with({"train", "fednewsrec", "--data", data.path(), "--out", out, "--rounds", "1",
+                            "--epsilon", "50", "--set", "train_words=true"},
+                           narrow),
+                      more));
   };
   const Reply secret = train(runs / "secret", {}), seeded = train(runs / "seeded", {"--reproducible"});
   ASSERT_EQ(secret.code, 0) << secret.err;
