@@ -251,7 +251,8 @@ TEST(GridResults, InteractionsStandBesideTheRowsOfTheirOwnProtocol) {
   const data::Dataset dataset = fl::testing::tiny_ratings(data);
   Grid grid;
   grid.title = "Ratings";
-  grid.shared = {"rounds=2", "cohort=8", "embedding=4", "hidden=4", "layers=1", "factors=4"};
+  grid.shared = {"rounds=2", "cohort=8",  "embedding=4",   "hidden=4",
+                 "layers=1", "factors=4", "local_epochs=2"};
   grid.columns = interaction_columns();
   grid.rows = {{"PrivRec", "privrec", {"rows=log"}, "log"}, {"FCF", "fcf", {"rows=distinct"}, "distinct"}};
   ExperimentRequest request;

@@ -321,7 +321,7 @@ Result<Grid> privaterec_training_epsilon(const GridContext& context) {
     grid.rows.push_back(
         {fmt::format("sound, ε = {:g}", epsilon),
          "privaterec",
-         sound_settings(context, epsilon) + Settings{cohort_of(context, 0.1), "basis_vectors=5", "padding=0"},
+         sound_settings(context, epsilon) + Settings{cohort_of(context, 0.1), "basis_vectors=5"},
          "",
          {},
          "PrivateRec, sound",
