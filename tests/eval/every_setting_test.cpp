@@ -72,7 +72,7 @@ const std::map<std::string, std::string> telling = {
     {"max_history", "1"},
     {"prototypes", "2"},
     {"max_words", "2"},
-    {"min_word_count", "15"},
+    {"min_word_count", "22"},
     {"max_vocabulary", "4"},
     {"local_batch", "1"},
     {"batch", "3"},
@@ -226,7 +226,8 @@ std::set<std::string> read_in_preparation() {
   std::set<std::string> names;
   for (const SettingsTable* one : {&table, &interactions})
     for (const auto& row : one->rows()) names.insert(row.name);
-  names.erase("validation_impressions");  // which private modes refuse
+  names.erase("validation_impressions");           // which private modes refuse
+  names.insert({"tuning_epochs", "tuning_rate"});  // read when a user is tested
   return names;
 }
 
@@ -244,7 +245,7 @@ class EverySetting : public ::testing::TestWithParam<Subject> {
              "vectors=3", "train_words=true", "batch=8", "personal_steps=20", "basis_vectors=2"})
       if (declared.knows(setting.substr(0, setting.find('=')))) base.push_back(setting);
     if (GetParam().recipe != "dp-svd") base.push_back("rounds=2");
-    if (calibrates()) base.push_back("epsilon=30");
+    if (calibrates()) base.insert(base.end(), {"epsilon=30", "bits=12"});  // a coarse grid: narrow laws
     if (declared.knows("validation_impressions") && !declared.knows("epsilon"))
       base.push_back("validation_impressions=6");
   }
@@ -263,6 +264,7 @@ class EverySetting : public ::testing::TestWithParam<Subject> {
   Said run(const Assignments& more) {
     TrainJob job;
     job.recipe = GetParam().recipe;
+    job.reproducible = true;  // or noise alone would make every two runs differ
     job.out = runs / std::to_string(number_++);
     job.assignments = base;
     job.assignments.insert(job.assignments.end(), more.begin(), more.end());
