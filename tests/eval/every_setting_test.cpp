@@ -274,7 +274,7 @@ class EverySetting : public ::testing::TestWithParam<Subject> {
     line.erase("seconds");
     std::string text = line.dump();
     // Not the file itself: it holds the seconds that the run took.
-    const auto best = BinaryFileReader::open(job.out / "best.sotto", "checkpoint", 1);
+    const auto best = BinaryFileReader::open(job.out / "best.sotto", "checkpoint", 2);
     EXPECT_TRUE(best) << best.error().message;
     const std::span<const float> parameters = best->section<float>("parameters").value();
     for (const float value : parameters) text += fmt::format("{:a} ", value);
