@@ -11,7 +11,6 @@
 #include "fl/pair_spectrum.h"
 #include "privacy/accounting/account.h"
 #include "privacy/accounting/gaussian_exact.h"
-#include "privacy/accounting/gaussian_exact.h"
 #include "secagg/vectors/update_encoding.h"
 #include "test_paths.h"
 

@@ -153,6 +153,7 @@ TEST(PrivateRecModel, EveryUsersGradientEqualsTheUsersAloneWithPadding) {
   settings.printed = true;
   settings.padding = 0.5;
   settings.anonymous = anonymous;
+  settings.noise = privacy::NoiseOrigin::reproducible(1);  // both ways pad the same clicks
   const Wrapped wrapped(settings);
   ASSERT_TRUE(wrapped.training->user_gradients(
       3, wrapped.tiny.data.users, [&](data::UserId user, const LocalGradient& own) -> Status {

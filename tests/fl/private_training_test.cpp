@@ -125,7 +125,8 @@ TEST(PrivateTraining, ALargeBudgetIsSpentToo) {
   for (const double epsilon : {5.0, 10.0, 20.0}) {
     const auto training = PrivateTraining::calibrate(budget(epsilon), shape).value();
     EXPECT_LE(training.guarantee.published.epsilon, epsilon);
-    EXPECT_GT(training.guarantee.published.epsilon, 0.99 * epsilon);
+    // At 20 the samplers' distance from their laws, charged with e^ε, leaves 19.5.
+    EXPECT_GT(training.guarantee.published.epsilon, 0.97 * epsilon);
     EXPECT_LT(training.plan.settings().noise_multiplier, last) << epsilon;
     last = training.plan.settings().noise_multiplier;
   }
