@@ -1,6 +1,7 @@
 #include "fl/printed_means.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "privacy/mechanisms/vector_release.h"
 
@@ -34,6 +35,12 @@ Result<RoundUpdate> PrintedMeans::round(std::uint32_t round) {
   std::uint64_t within = 0;
   const Status summed = training_.each_update(round, cohort, [&](const UserUpdate& own) -> Status {
     const double norm = own.direction.norm().item<double>();
+    if (!std::isfinite(norm))
+      return failed(
+          "a device's update is no longer a number in round {}: the printed noise was too much for the "
+          "model; "
+          "take more users per round, a smaller printed_bound or less printed_noise",
+          round + 1);
     if (norm <= clip.bound()) ++within;
     mean.add_(own.direction, std::min(1.0, clip.bound() / norm) / users);
     update.loss += own.loss / static_cast<double>(std::max<std::uint64_t>(own.samples, 1)) / users;

@@ -98,13 +98,11 @@ class DpSvd final : public Recipe {
   }
 
  private:
-  // Refuses other rounds than the two releases, noise without a budget and a budget without noise.
+  // Refuses other rounds than the two releases, and noise without a budget.
   Status check() const {
     if (engine_.rounds != 2)
       return bad_input("dp-svd has two rounds, one for each release, not {}: leave out rounds",
                        engine_.rounds);
-    if (noise_ == "none" && budget_.epsilon > 0)
-      return bad_input("noise=none keeps no budget: leave out --epsilon, or noise=none");
     if (noise_ != "none" && budget_.epsilon <= 0)
       return bad_input("dp-svd needs a budget: give --epsilon (and delta, {:g} by default)", budget_.delta);
     return {};

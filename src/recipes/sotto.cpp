@@ -93,10 +93,8 @@ class Sotto final : public NewsRecipe {
     return std::min<std::int64_t>((static_cast<std::int64_t>(readers) + 1) / 2, 10'000);
   }
 
-  // Refuses a budget where there is no noise, none where there is, and answers without prototypes.
+  // Refuses noise without a budget, and answers without prototypes.
   Status check() const {
-    if (noise_ == "none" && private_.epsilon > 0)
-      return bad_input("noise=none keeps no budget: leave out --epsilon, or noise=none");
     if (serving_epsilon_ > 0 && prototypes_ < 2)
       return bad_input(
           "private answers name one of the prototypes, and there are {}: set prototypes to at least 2, or "

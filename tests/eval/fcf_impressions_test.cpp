@@ -43,9 +43,9 @@ TEST(FcfOnImpressions, LearnsWhatUsersLikeAndGivesItsGoldenMetrics) {
   EXPECT_FALSE(outcome->held_out);
   EXPECT_LT(outcome->summary.rounds.back().loss, outcome->summary.rounds.front().loss);
   EXPECT_EQ(outcome->summary.best_round, 60U) << "no round is chosen on what users did";
-  EXPECT_NEAR(outcome->test.mean.auc, 0.704, 0.005);
-  EXPECT_NEAR(outcome->test.mean.mrr, 0.643, 0.005);
-  EXPECT_NEAR(outcome->test.mean.ndcg10, 0.732, 0.005);
+  EXPECT_NEAR(outcome->test.mean.auc, 0.696, 0.005);
+  EXPECT_NEAR(outcome->test.mean.mrr, 0.610, 0.005);
+  EXPECT_NEAR(outcome->test.mean.ndcg10, 0.707, 0.005);
   const auto again = evaluate_run(runs / "run", dataset);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_DOUBLE_EQ(std::get<metrics::MeanImpressionMetrics>(*again).mean.auc, outcome->test.mean.auc);

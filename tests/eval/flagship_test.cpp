@@ -85,7 +85,7 @@ TEST(Flagship, WithoutNoiseThereIsNoGuarantee) {
   EXPECT_FALSE(outcome->privacy);
   EXPECT_TRUE(to_json(*outcome).at("epsilon").is_null());
   EXPECT_THAT(refusal(news.train(news.job("sotto", "both", 2, narrow_and({"noise=none"}), "8"))),
-              HasSubstr("leave out --epsilon"));
+              HasSubstr("epsilon has no effect with noise=none"));
 }
 
 TEST(Flagship, TellsWhatAnAnswerCostsAndWhatTheServerMakesOfIt) {
