@@ -85,6 +85,19 @@ expect 0 'masks'
 # Ctrl-C ends training between rounds; what was finished is there to go on with.
 run "$sotto" --quiet data generate newsroom --users 40 --news 60 --days 3 --out "$work/deep/data"
 [ "$code" -eq 0 ] || fail "--out must make the folders above it: $(cat "$work/err")"
+
+# Whoever accounts for a run hears whether its noise was secret.
+for kind in secret reproducible; do
+  flag=$([ $kind = secret ] || echo --reproducible)
+  # shellcheck disable=SC2086 # no flag is no word
+  run "$sotto" --quiet train sotto --data "$work/deep/data" --out "$work/$kind" --rounds 1 --epsilon 8 --set vector_size=8 $flag
+  [ "$code" -eq 0 ] || fail "train: $(cat "$work/err")"
+  run "$sotto" privacy account "$work/$kind"
+  expect 0 'user'
+  if [ $kind = secret ] && grep -q 'no ε holds' "$work/out"; then fail 'secret noise is called a simulation'; fi
+  if [ $kind = reproducible ]; then expect 0 'no ε holds'; fi
+done
+
 mkfifo "$work/rounds"
 "$sotto" --json train fedrec --data "$work/deep/data" --out "$work/deeper/runs/a" --rounds 100000 --set cohort=4 \
   --set word_size=8 --set heads=2 --set head_size=4 --set pooling_size=4 >"$work/rounds" 2>"$work/err" &
