@@ -393,7 +393,7 @@ std::vector<std::uint32_t> CatalogueColumns::sort() {
   const auto new_categories = category_names_.sort_after(1),
              new_subcategories = subcategory_names_.sort_after(1);
   const auto new_entities = entity_ids_.sort_after(0);
-  const auto new_items = ids_.sort([&](std::uint32_t left, std::uint32_t right) {
+  auto new_items = ids_.sort([&](std::uint32_t left, std::uint32_t right) {
     return items_[left].is_public && !items_[right].is_public;
   });
   std::vector<Item> items(items_.size());

@@ -33,7 +33,10 @@ struct UserOrder {
 // What stands before what among rows of one user and time.
 struct Tie {
   std::uint64_t hash = 0, content = 0;
-  auto operator<=>(const Tie&) const = default;
+  bool operator==(const Tie& other) const { return hash == other.hash && content == other.content; }
+  bool operator<(const Tie& other) const {
+    return hash != other.hash ? hash < other.hash : content < other.content;
+  }
 };
 using TieOfRow = std::function<Tie(std::uint64_t row)>;
 
