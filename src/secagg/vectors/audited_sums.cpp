@@ -49,7 +49,7 @@ Result<std::vector<std::uint32_t>> summed(const UpdateEncoder& encoder, const Up
   for (std::uint64_t device = 0; device < senders; ++device) {
     SOTTO_TRY(const auto entries, encoder.encode(device == 0 ? replaced : nothing, random));
     for (std::size_t i = 0; i < sum.size(); ++i)
-      sum[i] = static_cast<std::uint32_t>(modulus.wrap(std::int64_t{sum[i]} + entries[i]));
+      sum[i] = static_cast<std::uint32_t>(modulus.wrap(static_cast<std::int64_t>(sum[i]) + entries[i]));
   }
   return sum;
 }
