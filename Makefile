@@ -1,7 +1,7 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test docs lint analyze fuzz chaos asan tsan coverage clean hardening install
+.PHONY: help setup build demo test docs lint analyze fuzz chaos asan tsan clean hardening install
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -42,19 +42,14 @@ chaos: setup ## slow, broken, hostile and normal clients against one server (SEE
 	@tools/build.sh release chaos_http
 	@build/release/tests/chaos_http $${SEED:-20240229} $${SECONDS_IN_ALL:-60}
 
-asan: setup ## every test under AddressSanitizer and UBSan
+asan: ## every test under AddressSanitizer and UBSan, line coverage as build/asan/coverage/index.html
+	@tools/install_packages.sh build lint
 	@tools/build.sh asan
-	@ctest --test-dir build/asan --output-on-failure -j 2 --timeout 1800
+	@tools/sanitize.sh
 
 tsan: setup ## the tests of the threaded modules under ThreadSanitizer
 	@tools/build.sh tsan test_base test_data test_metrics test_net test_serving
 	@ctest --test-dir build/tsan --output-on-failure -R '^(ThreadPool|ParallelFor|Progress|Dataset|Newsroom|LiveIndexThreads|LivePoolThreads|QueryCoalescing|WholeSystem|Http)' --timeout 1800
-
-coverage: ## line coverage of the tests as build/coverage/index.html
-	@tools/install_packages.sh build lint
-	@tools/build.sh coverage
-	@ctest --test-dir build/coverage --output-on-failure -j 2 --timeout 1800
-	@gcovr --root . --filter src/ --html-details build/coverage/index.html --print-summary build/coverage
 
 install: build ## install command, libraries and headers (PREFIX=DIR, /usr/local otherwise)
 	@tools/build.sh release sotto sotto_device
