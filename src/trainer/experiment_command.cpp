@@ -1,3 +1,5 @@
+#include <fstream>
+
 #include "eval/experiments/experiment.h"
 #include "eval/experiments/sweep.h"
 #include "trainer/commands.h"
@@ -24,6 +26,27 @@ Status list_experiments(const Output& output) {
     paper = entry.paper;
     output.text(fmt::format("  {:<29}{:<14}{}", entry.name, eval::describe(entry.needs), entry.shows));
   }
+  return {};
+}
+
+// --jobs, and the command that each of the processes is: this one, said again.
+void add_jobs(CLI::App& command, eval::ExperimentRequest& request) {
+  constexpr int most_jobs = 256;
+  command
+      .add_option("--jobs", request.jobs,
+                  "Runs trained at once, each by a process of its own; cores are divided among them")
+      ->check(CLI::Range(1, most_jobs))
+      ->capture_default_str();
+  command.add_flag("--worker", request.worker)->group("");
+}
+
+Status prepare_workers(eval::ExperimentRequest& request) {
+  if (request.jobs == 1 || request.worker) return {};
+  std::ifstream said("/proc/self/cmdline", std::ios::binary);
+  for (std::string word; std::getline(said, word, '\0');) request.worker_command.push_back(word);
+  if (request.worker_command.empty()) return failed("--jobs needs /proc/self/cmdline, which cannot be read");
+  request.worker_command.front() = "/proc/self/exe";
+  request.worker_command.emplace_back("--worker");
   return {};
 }
 
@@ -58,7 +81,11 @@ Status run_named_experiment(ExperimentArguments& arguments, const Output& output
   request.out = arguments.out;
   request.run = arguments.run;
   request.event = [&](const nlohmann::json& event) { output.event(event); };
+  if (request.jobs > 1 && entry->grid == nullptr)
+    return bad_input("'{}' is no grid of runs: leave out --jobs", entry->name);
+  SOTTO_CHECK(prepare_workers(request));
   SOTTO_TRY(const auto result, eval::run_experiment(*entry, request));
+  if (request.worker) return {};
   return show(result, entry->name, request, output);
 }
 
@@ -82,6 +109,7 @@ void add_experiment_command(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command->add_option("--set", arguments->request.assignments, "key=value; may be repeated")
       ->allow_extra_args(false);
+  add_jobs(*command, arguments->request);
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation] {
       return run_named_experiment(*arguments, invocation.output);
@@ -113,13 +141,16 @@ void add_sweep_command(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--set", arguments->request.run.assignments, "key=value of every run; may be repeated")
       ->allow_extra_args(false);
+  add_jobs(*command, arguments->request.run);
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       eval::ExperimentRequest& run = arguments->request.run;
+      SOTTO_CHECK(prepare_workers(run));
       run.data = arguments->data;
       run.out = arguments->out;
       run.event = [&](const nlohmann::json& event) { invocation.output.event(event); };
       SOTTO_TRY(const auto result, eval::run_sweep(arguments->request));
+      if (run.worker) return {};
       return show(result, "sweep", run, invocation.output);
     };
   });

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "eval/experiments/grid/grid_report.h"
 #include "eval/experiments/grid/run_grid.h"
+#include "eval/experiments/grid/side_by_side.h"
 #include "eval/well_formed.h"
 #include "fl/tiny_interactions.h"
 #include "fl/tiny_news.h"
@@ -153,6 +154,47 @@ TEST_F(GridExperiment, AnInterruptedRunIsContinuedNotStartedAgain) {
   ASSERT_TRUE(rest) << rest.error().message;
   EXPECT_EQ(rounds, std::vector<std::uint32_t>{3});
   EXPECT_EQ((*rest)->at("auc"), (*straight)->at("auc"));
+}
+
+TEST_F(GridExperiment, WorkersTrainWhatNoOtherDoesAndTheCollectorTrainsNothingAgain) {
+  ASSERT_TRUE(run());
+  const auto alone = events;
+  events.clear();
+  request.out = out / "shared";
+  const RowSettings settings = row_settings(grid, grid.rows[1], {}).value();
+  const fs::path taken =
+      run_folder({grid.rows[1], settings, 2, data.path(), request.out / "runs", "cpu", "data"});
+  fs::create_directories(request.out / "runs");
+  request.worker = true;
+  {
+    const auto claim = Claim::take(taken);  // as another worker would
+    ASSERT_TRUE(claim && *claim);
+    EXPECT_FALSE(Claim::take(taken).value());
+    ASSERT_TRUE(run());
+    EXPECT_FALSE(fs::exists(taken / "result.json"));
+  }
+  EXPECT_TRUE(events.empty());
+  EXPECT_FALSE(fs::exists(request.out / "results.csv"));
+  ASSERT_TRUE(run());  // the claim ended with its holder
+  const auto trained = fs::last_write_time(taken / "result.json");
+  request.worker = false;
+  ASSERT_TRUE(run());
+  EXPECT_EQ(fs::last_write_time(taken / "result.json"), trained);
+  ASSERT_EQ(events.size(), alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(events[i].at("auc"), alone[i].at("auc")) << i;
+}
+
+TEST(SideBySide, AFailedWorkerIsNamedByItsLog) {
+  const TempFolder logs;
+  int looks = 0;
+  ASSERT_TRUE(run_workers({"/bin/sh", "-c", "echo done"}, 3, logs.path(), [&] { ++looks; }));
+  EXPECT_GT(looks, 0);
+  EXPECT_EQ(read_file(logs / "worker-3.log").value(), "done\n");
+  const auto failing = run_workers({"/bin/sh", "-c", "echo no >&2; exit 1"}, 1, logs.path(), [] {});
+  ASSERT_FALSE(failing);
+  EXPECT_NE(failing.error().message.find("worker-1.log"), std::string::npos) << failing.error().message;
+  EXPECT_EQ(read_file(logs / "worker-1.log").value(), "no\n");
+  EXPECT_FALSE(run_workers({"/nowhere/program"}, 1, logs.path(), [] {}));
 }
 
 TEST_F(GridExperiment, RowsThatDifferInTheirTestAloneShareARun) {

@@ -12,9 +12,8 @@ namespace {
 // paper counts them, unless `compress`.
 // The printed step, 5e-5, is for a pre-trained news model; what starts at random learns nothing by it.
 Settings efficient_settings(const GridContext& context, bool compress) {
-  return {"mode=paper", "group=50", fmt::format("compress={}", compress),
-          context.quick ? "learning_rate=0.01" : "learning_rate=0.001",
-          context.quick ? "news_learning_rate=0.01" : "news_learning_rate=0.001"};
+  return {"mode=paper", "group=50", fmt::format("compress={}", compress), federated_rate(context),
+          "news_" + federated_rate(context)};
 }
 
 // With BERT on the server: the printed step for both models where it is pre-trained.

@@ -25,6 +25,10 @@ struct ExperimentRequest {
   std::string device = "cpu";
   std::vector<std::string> assignments;                    // key=value
   std::function<void(const nlohmann::json& event)> event;  // called for every finished row
+  // More than one: that many processes of `worker_command` train the runs of a grid at once.
+  int jobs = 1;
+  std::vector<std::string> worker_command;
+  bool worker = false;  // is one of these: trains what no other does, and writes no results
 };
 
 struct ExperimentResult {

@@ -14,7 +14,8 @@ namespace sotto::eval {
 
 // Finished rows in OUT/rows.jsonl, one JSON object per line under the key it was added with. Rows that were
 // made under another fingerprint are thrown away when the file is opened, and so is everything behind a
-// damaged line. Not thread-safe.
+// damaged line. Several processes may add to one file; each sees what the others added when it adds itself.
+// Not thread-safe.
 class FinishedRows {
  public:
   static Result<FinishedRows> open(const fs::path& path, const nlohmann::json& fingerprint);
@@ -22,9 +23,10 @@ class FinishedRows {
   Status add(const std::string& key, const nlohmann::json& row);
 
  private:
-  FinishedRows(fs::path path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
+  FinishedRows(fs::path path, std::string header) : path_(std::move(path)), header_(std::move(header)) {}
+  Status read();
   fs::path path_;
-  std::string text_;
+  std::string header_, text_;
   std::map<std::string, std::string, std::less<>> rows_;  // as JSON text
 };
 

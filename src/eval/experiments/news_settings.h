@@ -1,6 +1,6 @@
 #pragma once
 // Settings that the experiments on news share. Quick: narrow models and few rounds. Full: the papers' sizes,
-// which are the recipes' defaults.
+// which are the recipes' defaults, or with --set width=narrow vectors of 64 numbers.
 
 #include <string>
 #include <vector>
@@ -11,14 +11,16 @@ namespace sotto::eval {
 
 using Settings = std::vector<std::string>;
 
-// Of every row, where the recipe has them.
 // Which news model a recipe trains.
 Settings with_model(std::string_view name);
+// Of every row, where the recipe has them.
 Settings news_settings(const GridContext& context, std::int64_t full_rounds);
 // A model trained in one place: batches of clicks, Adam, the best of the rounds looked at.
 Settings central_settings(const GridContext& context);
 // Federated rounds without noise.
 Settings federated_settings(const GridContext& context);
+std::string federated_rate(const GridContext& context);  // "learning_rate=X", of their Adam
+Status check_width(const GridContext& context);
 // Factors of items learned from clicks alone.
 Settings fcf_settings(const GridContext& context);
 // Rounds with user-level noise for a budget: large cohorts, the last round.

@@ -65,8 +65,7 @@ Result<QueryEpsilon> vector_epsilon(const GridContext& context, double epsilon) 
 Result<GridRow> private_rec_row(const GridContext& context, const PrivateRecPoint& point, std::string label) {
   GridRow row{std::move(label),
               "privaterec",
-              {"mode=paper", context.quick ? "cohort=50" : cohort_of(context, 0.02),
-               context.quick ? "learning_rate=0.01" : "learning_rate=0.001",
+              {"mode=paper", context.quick ? "cohort=50" : cohort_of(context, 0.02), federated_rate(context),
                fmt::format("basis_vectors={}", point.basis), fmt::format("padding={:g}", point.padding),
                fmt::format("training_epsilon={}", epsilon_setting(point.training_epsilon))}};
   row.at_test = {fmt::format("serving_epsilon={}", epsilon_setting(point.serving_epsilon))};
@@ -80,8 +79,7 @@ Result<GridRow> dp_fedrec_row(const GridContext& context, double training_epsilo
   GridRow row{fmt::format("DP-FedRec, ε_t = {}, ε_s = {}", epsilon_name(training_epsilon),
                           epsilon_name(serving_epsilon)),
               "dp-fedrec",
-              {"mode=paper", context.quick ? "cohort=50" : cohort_of(context, 0.02),
-               context.quick ? "learning_rate=0.01" : "learning_rate=0.001",
+              {"mode=paper", context.quick ? "cohort=50" : cohort_of(context, 0.02), federated_rate(context),
                fmt::format("training_epsilon={}", epsilon_setting(training_epsilon))}};
   // Not a setting of the test alone: the noise wraps the model, and a run remembers it.
   row.settings.push_back(fmt::format("serving_epsilon={}", epsilon_setting(serving_epsilon)));

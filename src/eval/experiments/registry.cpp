@@ -7,6 +7,7 @@
 #include "data/newsroom/newsroom.h"
 #include "eval/experiments/experiment.h"
 #include "eval/experiments/grid/run_grid.h"
+#include "eval/experiments/news_settings.h"
 #include "eval/experiments/paper_experiments.h"
 #include "eval/experiments/serving/serving_epsilon.h"
 
@@ -159,7 +160,10 @@ Result<ExperimentResult> run_experiment(const ExperimentEntry& entry, const Expe
   SOTTO_TRY(const auto dataset, data::Dataset::open(ready.data));
   SOTTO_CHECK(check_kind(entry, dataset));
   if (entry.grid == nullptr) return entry.run(ready);
-  SOTTO_TRY(const Grid grid, entry.grid(context_of(dataset, ready)));
+  const GridContext context = context_of(dataset, ready);
+  SOTTO_CHECK(check_width(context));
+  SOTTO_TRY(Grid grid, entry.grid(context));
+  if (entry.needs == DataNeed::news) grid.options.emplace_back("width");
   return run_grid(grid, entry.name, ready, dataset);
 }
 

@@ -7,8 +7,10 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/thread_pool.h"
 #include "eval/experiments/finished_rows.h"
 #include "eval/experiments/grid/grid_report.h"
+#include "eval/experiments/grid/side_by_side.h"
 #include "eval/training_run.h"
 #include "fl/run_log.h"
 #include "model/tensor.h"
@@ -114,6 +116,13 @@ std::uint64_t digest(std::string_view text) {
   return hash;
 }
 
+Status make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return failed("cannot create {}: {}", folder.string(), error.message());
+  return {};
+}
+
 void add_log_measures(json& result, const fs::path& run) {
   constexpr double near_the_best = 0.002;
   const auto records = fl::read_run_log(run / "log.jsonl");
@@ -170,9 +179,7 @@ fs::path run_folder(const RowJob& job) {
 
 Result<std::optional<json>> run_row(const RowJob& job, const data::Dataset& dataset,
                                     const std::function<void(std::uint32_t round)>& observe) {
-  std::error_code error;
-  fs::create_directories(job.runs, error);
-  if (error) return failed("cannot create {}: {}", job.runs.string(), error.message());
+  SOTTO_CHECK(make_folder(job.runs));
   const fs::path run = run_folder(job);
   SOTTO_TRY(auto result, trained(job, run, dataset, observe));
   if (!result) return std::nullopt;
@@ -219,13 +226,59 @@ class GridRunner {
              const data::Dataset& dataset, FinishedRows finished)
       : grid_(grid), name_(name), request_(request), dataset_(dataset), finished_(std::move(finished)) {}
 
-  // False when it was interrupted; what is finished is in results() either way.
-  Result<bool> run() {
+  Status prepare() {
     for (const GridRow& row : grid_.rows) {
       results_.push_back({row, {}, {}});
       SOTTO_TRY(auto settings, row_settings(grid_, row, request_.assignments));
       settings_.push_back(std::move(settings));
     }
+    return make_folder(request_.out / "runs");
+  }
+
+  // Trains what nobody else is training, then tests what nobody else is testing.
+  Status work() {
+    SOTTO_CHECK(for_each_unclaimed([](const RowJob& job) { return run_folder(job); },
+                                   [&](const RowJob& job) -> Status {
+                                     SOTTO_TRY(const auto run, trained(job, run_folder(job), dataset_, {}));
+                                     (void)run;
+                                     return {};
+                                   }));
+    return for_each_unclaimed(
+        [](const RowJob& job) {
+          const std::string test = nlohmann::json(job.row.at_test).dump();
+          return fs::path(
+              fmt::format("{}-{:08x}", run_folder(job).string(), static_cast<std::uint32_t>(digest(test))));
+        },
+        [&](const RowJob& job) -> Status {
+          // Somebody may still be training it: the process that waits for all of them tests it then.
+          if (!fs::exists(run_folder(job) / "result.json")) return {};
+          SOTTO_TRY(const auto result, run_row(job, dataset_, {}));
+          if (!result) return {};
+          return finished_.add(row_key(job.row, job.settings, job.seed), *result);
+        });
+  }
+
+  // All runs by several processes; run() then finds them finished.
+  Status train_side_by_side() {
+    std::set<fs::path> runs;
+    for (std::int64_t seed = 1; seed <= request_.seeds; ++seed)
+      for (std::size_t i = 0; i < grid_.rows.size(); ++i) {
+        const RowJob job = job_of(i, static_cast<std::uint64_t>(seed));
+        if (!finished_.find(row_key(job.row, job.settings, job.seed))) runs.insert(run_folder(job));
+      }
+    if (runs.empty()) return {};
+    Progress progress(fmt::format("{}, {} processes", name_, request_.jobs), runs.size(), "runs");
+    SOTTO_CHECK(run_workers(request_.worker_command, request_.jobs, request_.out, [&] {
+      progress.set(static_cast<std::uint64_t>(std::count_if(
+          runs.begin(), runs.end(), [](const fs::path& run) { return fs::exists(run / "result.json"); })));
+    }));
+    SOTTO_TRY(finished_,
+              FinishedRows::open(request_.out / "rows.jsonl", data_fingerprint(dataset_, request_)));
+    return {};
+  }
+
+  // False when it was interrupted; what is finished is in results() either way.
+  Result<bool> run() {
     Progress progress(std::string(name_), grid_.rows.size() * static_cast<std::uint64_t>(request_.seeds),
                       "runs");
     for (std::int64_t seed = 1; seed <= request_.seeds; ++seed) {
@@ -249,15 +302,35 @@ class GridRunner {
   }
 
  private:
+  RowJob job_of(std::size_t index, std::uint64_t seed) const {
+    return {grid_.rows[index],
+            settings_[index],
+            seed,
+            request_.data,
+            request_.out / "runs",
+            request_.device,
+            data_fingerprint(dataset_, request_).dump()};
+  }
+
+  Status for_each_unclaimed(const std::function<fs::path(const RowJob&)>& claimed,
+                            const std::function<Status(const RowJob&)>& action) {
+    for (std::int64_t seed = 1; seed <= request_.seeds; ++seed) {
+      for (std::size_t i = 0; i < grid_.rows.size(); ++i) {
+        if (interrupted()) return {};
+        const RowJob job = job_of(i, static_cast<std::uint64_t>(seed));
+        if (finished_.find(row_key(job.row, job.settings, job.seed))) continue;
+        SOTTO_TRY(const auto claim, Claim::take(claimed(job)));
+        if (!claim) continue;
+        // The process that collects the rows meets the same error and reports it.
+        if (const Status done = action(job); !done) warn("{}: {}", job.row.label, done.error().message);
+      }
+    }
+    return {};
+  }
+
   Result<bool> run_one(std::size_t index, std::uint64_t seed, Progress& progress) {
     const GridRow& row = grid_.rows[index];
-    const RowJob job{row,
-                     settings_[index],
-                     seed,
-                     request_.data,
-                     request_.out / "runs",
-                     request_.device,
-                     data_fingerprint(dataset_, request_).dump()};
+    const RowJob job = job_of(index, seed);
     const std::string key = row_key(row, settings_[index], seed);
     auto result = finished_.find(key);
     if (!result) {
@@ -325,13 +398,18 @@ GridContext context_of(const data::Dataset& dataset, const ExperimentRequest& re
 Result<ExperimentResult> run_grid(const Grid& grid, std::string_view name, const ExperimentRequest& request,
                                   const data::Dataset& dataset) {
   SOTTO_CHECK(check_grid(grid, request.assignments));
-  std::error_code error;
-  fs::create_directories(request.out, error);
-  if (error) return failed("cannot create {}: {}", request.out.string(), error.message());
+  SOTTO_CHECK(make_folder(request.out));
+  if (request.worker) set_thread_count(std::max(1, thread_count() / request.jobs));
   model::prepare_torch();
   SOTTO_TRY(auto finished,
             FinishedRows::open(request.out / "rows.jsonl", data_fingerprint(dataset, request)));
   GridRunner runner(grid, name, request, dataset, std::move(finished));
+  SOTTO_CHECK(runner.prepare());
+  if (request.worker) {
+    SOTTO_CHECK(runner.work());
+    return ExperimentResult{.text = {}, .files = {}, .interrupted = interrupted(), .failures = {}};
+  }
+  if (request.jobs > 1) SOTTO_CHECK(runner.train_side_by_side());
   SOTTO_TRY(const bool complete, runner.run());
 
   ExperimentResult result;
