@@ -9,7 +9,7 @@ cd "${1:-$(dirname "$0")/..}"
 allowed() {
   case "$1" in
     base) echo "" ;;
-    metrics | text | privacy) echo "base" ;;
+    metrics | text | privacy | report) echo "base" ;;
     data) echo "base metrics" ;;
     secagg) echo "base privacy proto" ;;
     device) echo "base privacy secagg proto" ;;
@@ -20,8 +20,8 @@ allowed() {
     bench) echo "base metrics data text privacy secagg device serving model fl" ;;
     recipes) echo "base metrics data text privacy secagg model fl" ;;
     publish) echo "base metrics data text privacy secagg device serving model fl recipes" ;;
-    eval) echo "base metrics data text privacy secagg model fl recipes publish bench" ;;
-    cli) echo "base metrics data text privacy secagg device net serving" ;;
+    eval) echo "base report metrics data text privacy secagg model fl recipes publish bench" ;;
+    cli) echo "base report metrics data text privacy secagg device net serving" ;;
     trainer) echo "base metrics data text privacy secagg device net serving model fl recipes publish eval bench cli" ;;
     *) return 1 ;;
   esac

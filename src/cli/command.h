@@ -51,6 +51,7 @@ class SettingsFlags {
 void add_data_command(CLI::App& app, Invocation& invocation);
 void add_privacy_command(CLI::App& app, Invocation& invocation);
 void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
+void add_privacy_report_command(CLI::App& privacy, Invocation& invocation);
 #ifdef SOTTO_HAVE_NET
 void add_serve_command(CLI::App& app, Invocation& invocation);
 #endif

@@ -1,11 +1,13 @@
 // sotto privacy audit: empirical lower bounds of epsilon beside the claims, and attacks with and without
 // defence.
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "cli/command.h"
+#include "cli/run_audit.h"
 #include "privacy/audit/audit_catalogue.h"
 #include "secagg/vectors/audited_sums.h"
 
@@ -15,12 +17,36 @@ namespace {
 
 struct AuditArguments {
   std::vector<std::string> names;
-  bool list = false;
+  bool list = false, samples_given = false;
   // Signed, so that a negative number is refused and not taken for a huge one.
   std::int64_t samples = static_cast<std::int64_t>(privacy::AuditSettings{}.samples);
   std::int64_t seed = static_cast<std::int64_t>(privacy::AuditSettings{}.seed);
   double confidence = privacy::AuditSettings{}.confidence;
 };
+
+// A run's folder stands for the audits of its own sums and query.
+Result<std::vector<privacy::AuditEntry>> entries_of(AuditArguments& arguments) {
+  std::vector<std::string> names;
+  std::vector<privacy::AuditEntry> of_runs;
+  for (const std::string& name : arguments.names) {
+    if (!fs::is_directory(name)) {
+      names.push_back(name);
+      continue;
+    }
+    SOTTO_TRY(const auto sheet, datasheet_of(name));
+    auto entries = audits_of(sheet);
+    if (entries.empty())
+      return bad_input("{}: nothing can be audited: {} mode of {} releases nothing under noise that holds",
+                       name, sheet.mode, sheet.recipe);
+    if (!arguments.samples_given)
+      arguments.samples = std::min(arguments.samples, static_cast<std::int64_t>(affordable_samples(sheet)));
+    std::move(entries.begin(), entries.end(), std::back_inserter(of_runs));
+  }
+  if (names.empty() && !of_runs.empty()) return of_runs;
+  SOTTO_TRY(auto entries, privacy::select_audits(privacy::audit_catalogue(secagg::audited_sums()), names));
+  std::move(of_runs.begin(), of_runs.end(), std::back_inserter(entries));
+  return entries;
+}
 
 Result<privacy::AuditSettings> settings_of(const AuditArguments& arguments) {
   if (arguments.samples < 0) return bad_input("samples is {}, must be at least 1,000", arguments.samples);
@@ -132,10 +158,9 @@ Status list(const std::vector<privacy::AuditEntry>& entries, const Output& outpu
   return {};
 }
 
-Status audit(const AuditArguments& arguments, const Output& output) {
+Status audit(AuditArguments& arguments, const Output& output) {
+  SOTTO_TRY(const std::vector<privacy::AuditEntry> entries, entries_of(arguments));
   SOTTO_TRY(const privacy::AuditSettings settings, settings_of(arguments));
-  SOTTO_TRY(const std::vector<privacy::AuditEntry> entries,
-            privacy::select_audits(privacy::audit_catalogue(secagg::audited_sums()), arguments.names));
   if (arguments.list) return list(entries, output);
   const auto bounds = std::count_if(entries.begin(), entries.end(), [](const privacy::AuditEntry& entry) {
     return entry.kind != privacy::AuditKind::attack;
@@ -172,13 +197,19 @@ void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation) {
   auto arguments = std::make_shared<AuditArguments>();
   CLI::App* command =
       privacy.add_subcommand("audit", "Empirical lower bounds of epsilon beside the claims; attacks");
-  command->add_option("names", arguments->names, "Which ones; all when none is named");
+  command->add_option(
+      "names", arguments->names,
+      "Which ones, or a trained run's folder: its own sums and query; all when none is named");
   command->add_flag("--list", arguments->list, "Name them all");
-  command->add_option("--samples", arguments->samples, "Releases per neighbour, 1000 to 10000000 [200000]");
+  const CLI::Option* samples =
+      command->add_option("--samples", arguments->samples,
+                          "Releases per neighbour, 1000 to 10000000 [200000; of a run "
+                          "as many as some seconds allow]");
   command->add_option("--seed", arguments->seed, "Seed of all draws [1]");
   command->add_option("--confidence", arguments->confidence,
                       "That all printed bounds hold together [0.999999]");
-  command->callback([arguments, &invocation] {
+  command->callback([arguments, samples, &invocation] {
+    arguments->samples_given = samples->count() > 0;
     invocation.action = [arguments, &invocation] { return audit(*arguments, invocation.output); };
   });
 }

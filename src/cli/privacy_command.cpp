@@ -211,6 +211,7 @@ void add_privacy_command(CLI::App& app, Invocation& invocation) {
   privacy->require_subcommand(1);
   add_account(*privacy, invocation);
   add_privacy_audit_command(*privacy, invocation);
+  add_privacy_report_command(*privacy, invocation);
   add_ledger(*privacy, invocation);
   privacy->add_subcommand("tables", "Tables 3 and 4 of DP-PrivRec, reproduced and corrected")
       ->callback(

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/interrupt.h"
-#include "eval/markup.h"
 #include "eval/recommender_evaluator.h"
 #include "eval/training_run.h"
 

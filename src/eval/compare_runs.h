@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "eval/report.h"
+#include "eval/reporting.h"
 #include "fl/run_log.h"
 #include "metrics/mean.h"
 

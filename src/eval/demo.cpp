@@ -12,7 +12,7 @@
 #include "data/describe.h"
 #include "data/newsroom/newsroom.h"
 #include "eval/impression_evaluator.h"
-#include "eval/report.h"
+#include "eval/reporting.h"
 #include "eval/training_run.h"
 #include "recipes/recipe.h"
 

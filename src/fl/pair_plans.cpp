@@ -4,6 +4,7 @@
 
 #include "fl/pair_spectrum.h"
 #include "privacy/accounting/account.h"
+#include "secagg/vectors/audited_sums.h"
 
 namespace sotto::fl {
 
@@ -114,6 +115,7 @@ privacy::PrivacyDatasheet TwoPrivateSums::datasheet(std::string recipe) const {
   sheet.adjacency = guarantee.adjacency;
   sheet.delta = guarantee.delta;
   sheet.epsilon_server = sheet.epsilon_published = guarantee.epsilon;
+  sheet.sums = {secagg::record_of(counts, "item counts"), secagg::record_of(pairs, "pairs of items")};
   sheet.server_sees = {"who takes part", "the two noisy sums, and nothing of a single device",
                        "no history: the device ranks by itself"};
   sheet.not_protected = {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "privacy/accounting/account.h"
+#include "secagg/vectors/audited_sums.h"
 
 namespace sotto::fl {
 
@@ -142,6 +143,7 @@ privacy::PrivacyDatasheet PrivateTraining::datasheet(std::string recipe) const {
   sheet.delta = guarantee.server.delta;
   if (holds_against_server) sheet.epsilon_server = guarantee.server.epsilon;
   sheet.epsilon_published = guarantee.published.epsilon;
+  sheet.sums = {secagg::record_of(plan, "updates")};
   sheet.server_sees = {"who takes part in which round",
                        "the noisy sum of each round, and nothing of a single device"};
   sheet.not_protected = {

@@ -106,6 +106,7 @@ class Sotto final : public NewsRecipe {
   // What an answer costs, on the training's page.
   void state_answers(privacy::PrivacyDatasheet& training) const {
     training.epsilon_query = serving_epsilon_;
+    if (serving_epsilon_ > 0) training.query_choices = static_cast<std::uint64_t>(prototypes_);
     training.mechanism +=
         serving_epsilon_ > 0
             ? fmt::format("; an answer names one of {} public prototypes, by k-ary randomised response",

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "privacy/accounting/datasheet.h"
+
 namespace sotto::serving {
 
 using nlohmann::json;
@@ -35,20 +37,12 @@ struct Training {
 };
 
 Result<Training> training_of(const fs::path& run) {
-  Training training;
   const fs::path file = run / "privacy.json";
-  if (!fs::exists(file)) return training;
+  if (!fs::exists(file)) return Training{};
   SOTTO_TRY(const auto text, read_file(file, 1 << 20));
-  const json sheet = json::parse(text, nullptr, false);
-  try {
-    if (!sheet.at("epsilon_published").is_null())
-      training.epsilon = sheet.at("epsilon_published").get<double>();
-    training.delta = sheet.at("delta").get<double>();
-    if (!sheet.at("simulation").is_null()) training.simulation = sheet.at("simulation").get<std::string>();
-  } catch (const json::exception&) {
-    return bad_input("{} is not a datasheet: was the folder changed by hand?", file.string());
-  }
-  return training;
+  const auto sheet = privacy::datasheet_from_json(text);
+  if (!sheet) return bad_input("{}: {}", file.string(), sheet.error().message);
+  return Training{sheet->epsilon_published, sheet->delta, privacy::simulation_note(*sheet)};
 }
 
 std::string in_words(const Training& training, const DemandCharges& demand) {

@@ -8,7 +8,7 @@
 
 #include "eval/experiments/sweep.h"
 #include "eval/small_newsroom.h"
-#include "eval/well_formed.h"
+#include "report/well_formed.h"
 
 namespace sotto::eval {
 namespace {
@@ -54,7 +54,7 @@ TEST_F(CompareRuns, PairsByImpressionsAreTheDifferenceOfTheMeans) {
   const std::string text = to_text(*comparison);
   EXPECT_THAT(text, HasSubstr("(impressions)"));
   EXPECT_THAT(to_csv(*comparison), HasSubstr("impressions,none"));
-  EXPECT_EQ(markup_problem(to_html(*comparison), {"meta", "br"}), "");
+  EXPECT_EQ(report::markup_problem(to_html(*comparison), {"meta", "br"}), "");
 }
 
 TEST_F(CompareRuns, EqualSettingsAreOneRowAndEqualSeedsArePaired) {

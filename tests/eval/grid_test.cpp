@@ -8,7 +8,7 @@
 #include "eval/experiments/grid/grid_report.h"
 #include "eval/experiments/grid/run_grid.h"
 #include "eval/experiments/grid/side_by_side.h"
-#include "eval/well_formed.h"
+#include "report/well_formed.h"
 #include "fl/tiny_interactions.h"
 #include "fl/tiny_news.h"
 
@@ -82,7 +82,7 @@ TEST_F(GridExperiment, EverythingWrittenIsMarkedAsQuickAndStandsBesideTheTrivial
   EXPECT_NE(written("results.csv").find("small,quick,tiny"), std::string::npos);
   EXPECT_EQ(result->text.find("QUICK RUN"), 0U);
   for (const auto& event : events) EXPECT_EQ(event.at("quick"), true);
-  EXPECT_EQ(markup_problem(written("loss.svg")), "");
+  EXPECT_EQ(report::markup_problem(written("loss.svg")), "");
 }
 
 TEST_F(GridExperiment, FinishedRowsAreTakenAsTheyAreAndChangedOnesAreTrainedAgain) {

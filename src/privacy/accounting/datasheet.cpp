@@ -108,7 +108,8 @@ std::string listed(std::string_view title, const std::vector<std::string>& lines
   return text;
 }
 
-nlohmann::json or_null(const std::optional<double>& value) {
+template <class T>
+nlohmann::json or_null(const std::optional<T>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
@@ -134,8 +135,53 @@ std::string to_text(const PrivacyDatasheet& sheet) {
   return text + listed("the server sees", sheet.server_sees) + listed("not protected", sheet.not_protected);
 }
 
+namespace {
+
+nlohmann::json to_json(const SumRecord& sum) {
+  return {{"of", sum.of},
+          {"clip", sum.clip},
+          {"step", sum.step},
+          {"noise_multiplier", sum.noise_multiplier},
+          {"clip_bit_weight", or_null(sum.clip_bit_weight)},
+          {"nonnegative", sum.nonnegative},
+          {"devices", sum.devices},
+          {"dropped", sum.dropped},
+          {"corrupted", sum.corrupted}};
+}
+
+SumRecord sum_from(const nlohmann::json& json) {
+  SumRecord sum;
+  sum.of = json.at("of").get<std::string>();
+  sum.clip = json.at("clip").get<double>();
+  sum.step = json.at("step").get<double>();
+  sum.noise_multiplier = json.at("noise_multiplier").get<double>();
+  if (const auto& weight = json.at("clip_bit_weight"); !weight.is_null())
+    sum.clip_bit_weight = weight.get<double>();
+  sum.nonnegative = json.at("nonnegative").get<bool>();
+  sum.devices = json.at("devices").get<std::uint64_t>();
+  sum.dropped = json.at("dropped").get<std::uint64_t>();
+  sum.corrupted = json.at("corrupted").get<std::uint64_t>();
+  return sum;
+}
+
+std::optional<double> number_or_none(const nlohmann::json& value) {
+  return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+}
+
+// The value that is called so.
+template <class T>
+Result<T> named(std::initializer_list<T> values, const std::string& wanted) {
+  for (const T value : values)
+    if (name(value) == wanted) return value;
+  return bad_input("'{}' is not known here", wanted);
+}
+
+}  // namespace
+
 std::string to_json(const PrivacyDatasheet& sheet) {
   const auto note = simulation_note(sheet);
+  nlohmann::json sums = nlohmann::json::array();
+  for (const SumRecord& sum : sheet.sums) sums.push_back(to_json(sum));
   return nlohmann::json{{"recipe", sheet.recipe},
                         {"mode", sheet.mode},
                         {"simulation", note ? nlohmann::json(*note) : nlohmann::json(nullptr)},
@@ -144,6 +190,8 @@ std::string to_json(const PrivacyDatasheet& sheet) {
                         {"epsilon_published", or_null(sheet.epsilon_published)},
                         {"epsilon_claimed", or_null(sheet.epsilon_claimed)},
                         {"epsilon_query", or_null(sheet.epsilon_query)},
+                        {"query_choices", or_null(sheet.query_choices)},
+                        {"sums", std::move(sums)},
                         {"delta", sheet.delta},
                         {"unit", name(sheet.unit)},
                         {"adjacency", name(sheet.adjacency)},
@@ -153,6 +201,40 @@ std::string to_json(const PrivacyDatasheet& sheet) {
                         {"server_sees", sheet.server_sees},
                         {"not_protected", sheet.not_protected}}
       .dump();
+}
+
+Result<PrivacyDatasheet> datasheet_from_json(std::string_view text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  PrivacyDatasheet sheet;
+  try {
+    sheet.recipe = json.at("recipe").get<std::string>();
+    sheet.mode = json.at("mode").get<std::string>();
+    sheet.mechanism = json.at("mechanism").get<std::string>();
+    sheet.sampling = json.at("sampling").get<std::string>();
+    sheet.composition = json.at("composition").get<std::string>();
+    SOTTO_TRY(sheet.unit,
+              named({Unit::click, Unit::impression, Unit::user}, json.at("unit").get<std::string>()));
+    SOTTO_TRY(sheet.adjacency, named({Adjacency::replace_one, Adjacency::add_remove},
+                                     json.at("adjacency").get<std::string>()));
+    sheet.delta = json.at("delta").get<double>();
+    sheet.epsilon_server = number_or_none(json.at("epsilon"));
+    sheet.epsilon_published = number_or_none(json.at("epsilon_published"));
+    sheet.epsilon_claimed = number_or_none(json.at("epsilon_claimed"));
+    sheet.epsilon_query = number_or_none(json.at("epsilon_query"));
+    // Runs of version 0.2.0 have neither.
+    if (const auto choices = json.find("query_choices"); choices != json.end() && !choices->is_null())
+      sheet.query_choices = choices->get<std::uint64_t>();
+    if (const auto sums = json.find("sums"); sums != json.end())
+      for (const auto& sum : *sums) sheet.sums.push_back(sum_from(sum));
+    sheet.server_sees = json.at("server_sees").get<std::vector<std::string>>();
+    sheet.not_protected = json.at("not_protected").get<std::vector<std::string>>();
+    sheet.reproducible = !json.at("simulation").is_null();
+  } catch (const nlohmann::json::exception& problem) {
+    return bad_input(
+        "it is not a datasheet of a run ({}): was it changed by hand, or written by another version?",
+        problem.what());
+  }
+  return sheet;
 }
 
 }  // namespace sotto::privacy

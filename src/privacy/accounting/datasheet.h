@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "privacy/accounting/event.h"
 
 namespace sotto::privacy {
@@ -44,6 +46,15 @@ double chance_that_caps_matter(const Sampling& sampling, std::uint64_t rounds, s
 // Probability that a Binomial(rounds, rate) count exceeds the cap: 0 when cap ≥ rounds. Rounded up.
 double chance_above_cap(std::uint64_t rounds, double rate, std::uint64_t cap);
 
+// A sum that devices took part in, as far as its privacy goes: enough to run a round of it again under audit.
+struct SumRecord {
+  std::string of;  // "updates", "item counts"
+  double clip = 0, step = 0, noise_multiplier = 0;
+  std::optional<double> clip_bit_weight;
+  bool nonnegative = false;
+  std::uint64_t devices = 0, dropped = 0, corrupted = 0;
+};
+
 struct PrivacyDatasheet {
   std::string recipe;
   std::string mode;         // "paper" or "sound"
@@ -58,6 +69,9 @@ struct PrivacyDatasheet {
   std::optional<double> epsilon_claimed;  // what the paper prints for these settings
   // One answer to the server when recommending, for the whole history; nothing: it is not part of this page.
   std::optional<double> epsilon_query;
+  // The query names one of so many prototypes by k-ary randomised response; nothing: it is another one.
+  std::optional<std::uint64_t> query_choices;
+  std::vector<SumRecord> sums;  // what one round releases; none without noise that holds
   std::vector<std::string> server_sees, not_protected;
   // The noise follows from the run's seed: whoever has that can take the noise away again.
   bool reproducible = false;
@@ -68,5 +82,7 @@ std::optional<std::string> simulation_note(const PrivacyDatasheet& sheet);
 
 std::string to_text(const PrivacyDatasheet& sheet);
 std::string to_json(const PrivacyDatasheet& sheet);  // one line
+// The same read back. Refuses what no datasheet says.
+Result<PrivacyDatasheet> datasheet_from_json(std::string_view text);
 
 }  // namespace sotto::privacy

@@ -79,8 +79,10 @@ Result<AuditedMechanism> exponential() {
   return subject;
 }
 
-Result<AuditedMechanism> response() {
-  SOTTO_TRY(const auto mechanism, KaryResponse::create(1, 4));
+Result<AuditedMechanism> response() { return chosen_by_response(1, 4); }
+
+Result<AuditedMechanism> chosen_by_response(double epsilon, std::uint64_t choices) {
+  SOTTO_TRY(const auto mechanism, KaryResponse::create(epsilon, choices));
   SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), kDelta));
   AuditedMechanism subject{.claim = claim, .noiseless = {Vector{0}, Vector{1}}};
   subject.release = [mechanism](Neighbour neighbour, DeviceRandom random) -> Result<Vector> {

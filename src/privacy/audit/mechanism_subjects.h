@@ -32,6 +32,7 @@ Result<AuditedMechanism> embedding_gaussian_paper();
 // Noised choices.
 Result<AuditedMechanism> exponential();
 Result<AuditedMechanism> response();
+Result<AuditedMechanism> chosen_by_response(double epsilon, std::uint64_t choices);
 Result<AuditedMechanism> label_release();
 Result<AuditedMechanism> label_permutation_paper();
 Result<AuditedMechanism> prototype_by_response();

@@ -15,17 +15,15 @@ using privacy::Neighbour;
 using Update = std::vector<double>;
 
 // Ten devices, two of which vanish and one of which tells the server what it sent: seven protect the sum.
-constexpr std::uint64_t devices = 10, dropped = 2, corrupted = 1;
-
 EncodingPlan::Settings round_of_ten() {
   EncodingPlan::Settings settings;
   settings.dimension = 4;
   settings.clip = 1;
   settings.step = 1.0 / 1024;
-  settings.denominator = devices;
-  settings.devices = devices;
-  settings.dropped = dropped;
-  settings.corrupted = corrupted;
+  settings.denominator = 10;
+  settings.devices = 10;
+  settings.dropped = 2;
+  settings.corrupted = 1;
   settings.noise_multiplier = 1;
   settings.adjacency = privacy::Adjacency::replace_one;
   return settings;
@@ -57,14 +55,16 @@ Result<std::vector<std::uint32_t>> summed(const UpdateEncoder& encoder, const Up
 Result<AuditedMechanism> audited(const EncodingPlan::Settings& settings,
                                  const std::array<Update, 2>& updates) {
   SOTTO_TRY(const EncodingPlan plan, EncodingPlan::create(settings));
+  if (!plan.event()) return bad_input("a sum without noise claims no epsilon: there is nothing to audit");
   SOTTO_TRY(const auto claim, privacy::claim_of(*plan.event(), privacy::subject::kDelta));
   AuditedMechanism subject{.claim = claim};
 
   auto silent_settings = settings;
   silent_settings.noise_multiplier = 0;
   SOTTO_TRY(const EncodingPlan silent, EncodingPlan::create(silent_settings));
-  SeededRandom rounding(1, Purpose::noise, 0, 0);  // both updates lie on the grid: nothing is rounded
-  const std::uint64_t senders = devices - dropped - corrupted;
+  SeededRandom rounding(1, Purpose::noise, 0,
+                        0);  // little is rounded: both updates lie on the grid, or nearly
+  const std::uint64_t senders = settings.devices - settings.dropped - settings.corrupted;
   for (std::size_t neighbour = 0; neighbour < 2; ++neighbour) {
     SOTTO_TRY(const auto sum, summed(UpdateEncoder(silent), updates[neighbour], senders,
                                      privacy::DeviceRandom::simulated(rounding)));
@@ -84,23 +84,33 @@ Result<AuditedMechanism> audited(const EncodingPlan::Settings& settings,
   return subject;
 }
 
-// From one end of the ball to the other; what lies beyond the bound is cut.
-Result<AuditedMechanism> whole_update() {
-  return audited(round_of_ten(), {Update{30, 0, 0, 0}, {-1, 0, 0, 0}});
+// The update of the one device on either neighbour, as far apart as the plan allows. What lies beyond the
+// bound is cut.
+std::array<Update, 2> furthest(const EncodingPlan::Settings& settings) {
+  const double bound = settings.clip, beyond = 30 * settings.clip;
+  Update first(settings.dimension), second(settings.dimension);
+  if (settings.clip_bit_weight) {  // the update flips and leaves the bound, so the bit flips with it
+    first[0] = bound, second[0] = -beyond;
+  } else if (settings.nonnegative) {  // without negative entries two updates are at most √2 apart
+    first[0] = beyond, second[1] = bound;
+  } else {  // from one end of the ball to the other
+    first[0] = beyond, second[0] = -bound;
+  }
+  return {first, second};
 }
 
-// Without negative entries two updates are at most √2 apart (fl/pair_plans.h).
+Result<AuditedMechanism> whole_update() { return audited(round_of_ten(), furthest(round_of_ten())); }
+
 Result<AuditedMechanism> counts() {
   auto settings = round_of_ten();
   settings.nonnegative = true;
-  return audited(settings, {Update{30, 0, 0, 0}, {0, 1, 0, 0}});
+  return audited(settings, furthest(settings));
 }
 
-// The update flips and leaves the bound, so the bit flips with it.
 Result<AuditedMechanism> with_clip_bit() {
   auto settings = round_of_ten();
   settings.clip_bit_weight = 0.5;
-  return audited(settings, {Update{1, 0, 0, 0}, {-30, 0, 0, 0}});
+  return audited(settings, furthest(settings));
 }
 
 }  // namespace
@@ -115,6 +125,38 @@ std::span<const privacy::MechanismEntry> audited_sums() {
                               "a round of training whose clipping bound follows a quantile", false,
                               &with_clip_bit}};
   return entries;
+}
+
+privacy::SumRecord record_of(const EncodingPlan& plan, std::string of) {
+  const EncodingPlan::Settings& settings = plan.settings();
+  return {.of = std::move(of),
+          .clip = settings.clip,
+          .step = settings.step,
+          .noise_multiplier = settings.noise_multiplier,
+          .clip_bit_weight = settings.clip_bit_weight,
+          .nonnegative = settings.nonnegative,
+          .devices = settings.devices,
+          .dropped = settings.dropped,
+          .corrupted = settings.corrupted};
+}
+
+Result<privacy::AuditedMechanism> audited_sum(const privacy::SumRecord& sum) {
+  if (sum.devices > most_audited_devices)
+    return bad_input("a sum of {} devices is too large to be drawn again: at most {} can be audited",
+                     sum.devices, most_audited_devices);
+  EncodingPlan::Settings settings;
+  settings.dimension = 2;
+  settings.clip = sum.clip;
+  settings.step = sum.step;
+  settings.clip_bit_weight = sum.clip_bit_weight;
+  settings.nonnegative = sum.nonnegative;
+  settings.denominator = static_cast<double>(sum.devices);
+  settings.devices = sum.devices;
+  settings.dropped = sum.dropped;
+  settings.corrupted = sum.corrupted;
+  settings.noise_multiplier = sum.noise_multiplier;
+  settings.adjacency = privacy::Adjacency::replace_one;
+  return audited(settings, furthest(settings));
 }
 
 }  // namespace sotto::secagg

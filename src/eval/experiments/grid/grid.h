@@ -14,8 +14,7 @@
 #include "base/files.h"
 #include "base/result.h"
 #include "data/dataset.h"
-#include "eval/plot.h"
-#include "eval/report.h"
+#include "eval/reporting.h"
 #include "metrics/mean.h"
 
 namespace sotto::data {

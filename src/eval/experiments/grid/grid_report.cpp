@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "eval/markup.h"
 #include "fl/run_log.h"
 #include "metrics/held_out_report.h"
 

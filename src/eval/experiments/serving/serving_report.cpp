@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "eval/report.h"
+#include "eval/reporting.h"
 
 namespace sotto::eval::private_serving {
 

@@ -10,7 +10,7 @@
 
 #include "base/files.h"
 #include "base/settings.h"
-#include "eval/plot.h"
+#include "eval/reporting.h"
 #include "eval/serving/compared_mechanism.h"
 #include "eval/serving/serving_quality.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sotto::eval {
+namespace sotto::report {
 
 // The first problem found, or "".
 inline std::string markup_problem(std::string_view markup, const std::vector<std::string>& void_tags = {}) {
@@ -45,4 +45,4 @@ inline std::size_t occurrences(std::string_view text, std::string_view part) {
   return count;
 }
 
-}  // namespace sotto::eval
+}  // namespace sotto::report

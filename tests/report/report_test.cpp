@@ -1,13 +1,13 @@
-#include "eval/report.h"
+#include "report/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "eval/well_formed.h"
+#include "report/well_formed.h"
 
-namespace sotto::eval {
+namespace sotto::report {
 namespace {
 
 using testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST(ReportTable, FillsShortRowsAndCutsLongOnes) {
 }
 
 }  // namespace
-}  // namespace sotto::eval
+}  // namespace sotto::report

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "eval/plot.h"
+#include "report/plot.h"
 
-namespace sotto::eval {
+namespace sotto::report {
 
 // The scale of one plot axis: range, ticks at round values, and the way from values to pixels.
 
@@ -88,4 +88,4 @@ struct PlotLayout {
   bool slanted_categories = false;
 };
 
-}  // namespace sotto::eval
+}  // namespace sotto::report

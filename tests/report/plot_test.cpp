@@ -1,4 +1,4 @@
-#include "eval/plot.h"
+#include "report/plot.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,11 +7,11 @@
 #include <limits>
 
 #include "base/distributions.h"
-#include "eval/markup.h"
-#include "eval/plot_layout.h"
-#include "eval/well_formed.h"
+#include "report/markup.h"
+#include "report/plot_layout.h"
+#include "report/well_formed.h"
 
-namespace sotto::eval {
+namespace sotto::report {
 namespace {
 
 using testing::HasSubstr;
@@ -193,4 +193,4 @@ TEST(Markup, EscapesAndRepairs) {
 }
 
 }  // namespace
-}  // namespace sotto::eval
+}  // namespace sotto::report

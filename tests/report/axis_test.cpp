@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "base/distributions.h"
-#include "eval/plot_layout.h"
+#include "report/plot_layout.h"
 
-namespace sotto::eval {
+namespace sotto::report {
 namespace {
 
 using testing::DoubleNear;
@@ -122,4 +122,4 @@ TEST(Axis, WithAnImpossibleRangeFallsBack) {
 }
 
 }  // namespace
-}  // namespace sotto::eval
+}  // namespace sotto::report

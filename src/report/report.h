@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "eval/plot.h"
+#include "report/plot.h"
 
-namespace sotto::eval {
+namespace sotto::report {
 
 enum class Better { neither, higher, lower };
 
@@ -40,6 +40,7 @@ class ReportSection {
  public:
   ReportSection& heading(std::string_view text);
   ReportSection& paragraph(std::string_view text);
+  ReportSection& list(const std::vector<std::string>& items);
   ReportSection& facts(const std::vector<std::pair<std::string, std::string>>& key_values);
   ReportSection& table(const ReportTable& table);
   ReportSection& plot(const Plot& plot, std::string_view caption = "");
@@ -61,4 +62,4 @@ class HtmlReport : public ReportSection {
   std::string title_, subtitle_;
 };
 
-}  // namespace sotto::eval
+}  // namespace sotto::report

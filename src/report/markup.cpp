@@ -1,10 +1,10 @@
-#include "eval/markup.h"
+#include "report/markup.h"
 
 #include <algorithm>
 
 #include "base/utf8.h"
 
-namespace sotto::eval {
+namespace sotto::report {
 
 std::string escape_markup(std::string_view text) {
   std::string out;
@@ -48,4 +48,4 @@ std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(letters < width ? width - letters : 1, ' ');
 }
 
-}  // namespace sotto::eval
+}  // namespace sotto::report

@@ -1,13 +1,13 @@
-#include "eval/report.h"
+#include "report/report.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "eval/markup.h"
+#include "report/markup.h"
 
-namespace sotto::eval {
+namespace sotto::report {
 
 namespace {
 
@@ -25,6 +25,7 @@ main { max-width: 70rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .25rem; }
 h2 { font-size: 1.3rem; margin: 2.2rem 0 .6rem; padding-bottom: .25rem; border-bottom: 1px solid var(--line); }
 p { margin: .6rem 0; max-width: 46rem; }
+ul { margin: .6rem 0; padding-left: 1.2rem; max-width: 46rem; }
 .subtitle { color: var(--soft); margin: 0 0 1rem; }
 dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .6rem; margin: 1rem 0; }
 dl div { background: var(--band); border: 1px solid var(--line); border-radius: .4rem; padding: .5rem .75rem; }
@@ -49,7 +50,12 @@ details { margin: 1rem 0; border: 1px solid var(--line); border-radius: .4rem; p
 summary { cursor: pointer; font-weight: 600; }
 @media print {
   :root { --text: #000; --page: #fff; --soft: #444; --line: #bbb; --band: #f7f7f7; --accent: #000; --guard: #000; }
+  body { font-size: 9.5pt; line-height: 1.35; }
   main { max-width: none; padding: 0; }
+  h1 { font-size: 1.4rem; } h2 { font-size: 1.05rem; margin: 1rem 0 .3rem; }
+  p, ul { max-width: none; margin: .3rem 0; }
+  dl { gap: .3rem; margin: .5rem 0; } dl div { padding: .2rem .5rem; }
+  th, td { white-space: normal; padding: .18rem .5rem; overflow-wrap: anywhere; }
   figure, table, dl, .privacy { break-inside: avoid; }
   h2 { break-after: avoid; }
 }
@@ -106,6 +112,13 @@ ReportSection& ReportSection::privacy_note(std::string_view text) {
 
 ReportSection& ReportSection::preformatted(std::string_view text) {
   body_ += fmt::format("<pre>{}</pre>\n", escape_markup(text));
+  return *this;
+}
+
+ReportSection& ReportSection::list(const std::vector<std::string>& items) {
+  body_ += "<ul>\n";
+  for (const std::string& item : items) body_ += fmt::format("<li>{}</li>\n", escape_markup(item));
+  body_ += "</ul>\n";
   return *this;
 }
 
@@ -180,4 +193,4 @@ std::string HtmlReport::html() const {
   return page;
 }
 
-}  // namespace sotto::eval
+}  // namespace sotto::report

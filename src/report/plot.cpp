@@ -1,4 +1,4 @@
-#include "eval/plot.h"
+#include "report/plot.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <cmath>
 #include <iterator>
 
-#include "eval/markup.h"
-#include "eval/plot_layout.h"
+#include "report/markup.h"
+#include "report/plot_layout.h"
 
-namespace sotto::eval {
+namespace sotto::report {
 
 namespace {
 
@@ -230,4 +230,4 @@ std::string_view series_colour(std::size_t index) { return colours[index % colou
 
 std::string to_svg(const Plot& plot) { return PlotDrawing(plot).svg(); }
 
-}  // namespace sotto::eval
+}  // namespace sotto::report

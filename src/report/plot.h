@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sotto::eval {
+namespace sotto::report {
 
 enum class SeriesStyle { line, line_and_points, points, bars };
 
@@ -42,4 +42,4 @@ std::string to_svg(const Plot& plot);
 // The colour of series number `index`, for legends outside the plot.
 std::string_view series_colour(std::size_t index);
 
-}  // namespace sotto::eval
+}  // namespace sotto::report

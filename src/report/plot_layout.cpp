@@ -1,4 +1,4 @@
-#include "eval/plot_layout.h"
+#include "report/plot_layout.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-namespace sotto::eval {
+namespace sotto::report {
 
 namespace {
 
@@ -249,4 +249,4 @@ PlotLayout::PlotLayout(const Plot& plot)
   bottom = std::max(height - 10 - below_axis - (plot.x_label.empty() ? 0 : 20), top + 40);
 }
 
-}  // namespace sotto::eval
+}  // namespace sotto::report

@@ -1,0 +1,340 @@
+// sotto privacy report: what a privacy officer files about one trained run, two printed pages.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "base/chain_hash.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "cli/command.h"
+#include "cli/run_audit.h"
+#include "privacy/accounting/plan.h"
+#include "report/report.h"
+#include "serving/run_privacy.h"
+
+namespace sotto::cli {
+
+namespace {
+
+using report::HtmlReport;
+using report::ReportTable;
+using report::TableCell;
+
+constexpr std::uint64_t largest_description = 1 << 20, largest_model = std::uint64_t{8} << 30;
+
+struct ReportArguments {
+  std::string run, out;
+  int queries_per_day = 1;
+  bool replace = false;
+};
+
+// An attacker who holds two stories about a person for equally likely, sees what was released and knows all
+// else: how often the story it then believes is the true one, at most. Of any (ε, δ) that holds:
+// (e^ε + δ) / (1 + e^ε).
+double right_at_most(double epsilon, double delta) { return 1 - (1 - delta) / (1 + std::exp(epsilon)); }
+
+// A plan holds with many pairs (ε, δ) at once; at large δ they say more about guesses than at the δ that is
+// printed.
+struct GuessBounds {
+  double server = 1, published = 1;
+};
+GuessBounds guess_bounds(const privacy::PrivacyDatasheet& sheet,
+                         const std::optional<privacy::PrivacyPlan>& plan) {
+  GuessBounds bounds;
+  if (sheet.epsilon_server) bounds.server = right_at_most(*sheet.epsilon_server, sheet.delta);
+  if (sheet.epsilon_published) bounds.published = right_at_most(*sheet.epsilon_published, sheet.delta);
+  if (!plan) return bounds;
+  for (const double delta : {1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}) {
+    privacy::PrivacyPlan asked = *plan;
+    asked.delta = delta;
+    const auto answer = privacy::account(asked);
+    if (!answer) continue;
+    bounds.published = std::min(bounds.published, right_at_most(answer->published.epsilon, delta));
+    if (answer->server)
+      bounds.server = std::min(bounds.server, right_at_most(answer->server->epsilon, delta));
+  }
+  return bounds;
+}
+
+// All that the page is made from. What is optional is not there in runs that never had it.
+struct RunFacts {
+  privacy::PrivacyDatasheet sheet;
+  std::optional<privacy::PrivacyPlan> plan;
+  nlohmann::json description;  // run.json
+  serving::DemandCharges demand;
+  std::vector<std::pair<std::string, std::string>> hashes;  // file and BLAKE2b-256
+};
+
+struct AuditLine {
+  privacy::AuditEntry entry;
+  privacy::AuditFinding finding;
+};
+
+Result<RunFacts> facts_of(const fs::path& run) {
+  RunFacts facts;
+  SOTTO_TRY(facts.sheet, datasheet_of(run));
+  SOTTO_TRY(const std::string text, read_file(run / "run.json", largest_description));
+  facts.description = nlohmann::json::parse(text, nullptr, false);
+  if (!facts.description.is_object())
+    return bad_input("{} is not a run's description: was it changed by hand?", (run / "run.json").string());
+  if (fs::exists(run / "privacy.toml")) {
+    SettingsTable table;
+    facts.plan.emplace().bind(table);
+    SOTTO_CHECK(table.load_toml(run / "privacy.toml"));
+  }
+  SOTTO_TRY(facts.demand, serving::demand_charges(run));
+  for (const char* file : {"privacy.toml", "privacy.json", "settings.toml", "best.sotto"}) {
+    if (!fs::exists(run / file)) continue;
+    SOTTO_TRY(const std::string bytes, read_file(run / file, largest_model));
+    SOTTO_TRY(const ChainHash hash, chain_hash({bytes}));
+    facts.hashes.emplace_back(file, to_hex(hash));
+  }
+  return facts;
+}
+
+Result<std::vector<AuditLine>> audited(const privacy::PrivacyDatasheet& sheet) {
+  const auto entries = audits_of(sheet);
+  const privacy::AuditSettings settings{.samples = affordable_samples(sheet)};
+  std::vector<AuditLine> lines;
+  Progress progress("audit of this run", entries.size(), "audits");
+  for (const privacy::AuditEntry& entry : entries) {
+    if (interrupted()) return failed("interrupted: no report was written");
+    SOTTO_TRY(const auto found, privacy::run_audit(entry, settings, entries.size()));
+    lines.push_back({entry, std::get<privacy::AuditFinding>(found)});
+    progress.advance();
+  }
+  return lines;
+}
+
+std::string text_of(const nlohmann::json& description, const char* key, const char* otherwise) {
+  const auto value = description.find(key);
+  return value != description.end() && value->is_string() ? value->get<std::string>()
+                                                          : std::string(otherwise);
+}
+
+std::string epsilon_text(const std::optional<double>& epsilon) {
+  return epsilon ? fmt::format("{:.4g}", *epsilon) : "none";
+}
+
+std::string percent(double share) {
+  return share > 0.9995 ? "nearly always" : fmt::format("{:.1f} of 100 times", std::ceil(1000 * share) / 10);
+}
+
+std::string in_one_paragraph(const RunFacts& facts, const GuessBounds& guesses) {
+  const auto& sheet = facts.sheet;
+  if (sheet.reproducible)
+    return "This is a simulation: its noise follows from a seed that is written in its files, and whoever "
+           "has "
+           "the seed can take the noise away again. No epsilon holds for it. Train without --reproducible "
+           "before anything is published; the numbers below are what would hold then.";
+  std::string text;
+  if (sheet.epsilon_server)
+    text += fmt::format(
+        "The operator of the server, who picks and sees who takes part, learns little about any one person "
+        "from "
+        "the whole training: if it wavers between two stories about somebody's entire history, it is right "
+        "about which is true at most {} (a coin: 50). ",
+        percent(guesses.server));
+  else
+    text += "Nothing is promised against the operator of the server: it may learn what a person read. ";
+  if (sheet.epsilon_published)
+    text += fmt::format("For everyone else, who sees what is published, it is at most {}. ",
+                        percent(guesses.published));
+  else
+    text += "Nothing is promised against others who see the published model. ";
+  if (sheet.epsilon_query && *sheet.epsilon_query > 0)
+    text +=
+        fmt::format("Every private question of a device adds epsilon {:.4g} to what the server may learn.",
+                    *sheet.epsilon_query);
+  else if (sheet.epsilon_query)
+    text += "Recommending tells the server nothing: devices rank by themselves.";
+  return text;
+}
+
+ReportTable guarantees(const privacy::PrivacyDatasheet& sheet, const GuessBounds& guesses) {
+  ReportTable table;
+  for (const char* heading : {"against", "epsilon", "delta", "what is hidden", "right guesses, at most"})
+    table.columns.push_back({heading});
+  const std::string hidden = fmt::format("everything of one {}, {}", name(sheet.unit), name(sheet.adjacency));
+  const auto row = [&](const char* whom, const std::optional<double>& epsilon, double guess) {
+    table.rows.push_back({TableCell::words(whom), TableCell::words(epsilon_text(epsilon)),
+                          TableCell::words(epsilon ? fmt::format("{:g}", sheet.delta) : "–"),
+                          TableCell::words(epsilon ? hidden : "nothing"),
+                          TableCell::words(epsilon ? percent(guess) : "–")});
+  };
+  row("the server, who sees who takes part", sheet.epsilon_server, guesses.server);
+  row("everyone who sees what is published", sheet.epsilon_published, guesses.published);
+  if (sheet.epsilon_claimed)
+    table.rows.push_back({TableCell::words("(the paper's own claim)"),
+                          TableCell::words(epsilon_text(sheet.epsilon_claimed)), TableCell::words("–"),
+                          TableCell::words("does not hold as printed"), TableCell::words("–")});
+  table.caption =
+      "Epsilon and delta of the whole training. Guesses: between two histories of one person that are "
+      "equally "
+      "likely at first, by somebody who knows everything else.";
+  return table;
+}
+
+// What one person pays against the server. Epsilons of independent releases add up.
+ReportTable charges(const RunFacts& facts, int queries_per_day) {
+  const auto& sheet = facts.sheet;
+  ReportTable table;
+  for (const char* heading : {"what is charged", "once", "in a day", "in a month (31 days)", "in ten years"})
+    table.columns.push_back({heading});
+  struct Line {
+    std::string what;
+    std::optional<double> once;  // nothing: without bound
+    double per_day;
+  };
+  std::vector<Line> lines = {{"taking part in this training", sheet.epsilon_server, 0}};
+  if (facts.demand.releases > 0)
+    lines.push_back(
+        {fmt::format("demand, released {} times", facts.demand.releases), facts.demand.epsilon, 0});
+  if (sheet.epsilon_query)
+    lines.push_back({fmt::format("questions, {} a day", queries_per_day), *sheet.epsilon_query,
+                     *sheet.epsilon_query * queries_per_day});
+  std::optional<double> fixed = 0.0;
+  double daily = 0;
+  const auto cells = [&](const std::string& what, const std::string& once, const std::optional<double>& begin,
+                         double per_day) {
+    std::vector<TableCell> row = {TableCell::words(what), TableCell::words(once)};
+    for (const double days : {1.0, 31.0, 3652.0})
+      row.push_back(TableCell::words(begin ? fmt::format("{:.4g}", *begin + days * per_day) : "no bound"));
+    return row;
+  };
+  for (const Line& line : lines) {
+    const bool recurs = line.per_day > 0;
+    table.rows.push_back(
+        cells(line.what, epsilon_text(line.once), recurs ? std::optional(0.0) : line.once, line.per_day));
+    daily += line.per_day;
+    if (recurs) continue;
+    fixed = fixed && line.once ? std::optional(*fixed + *line.once) : std::nullopt;
+  }
+  table.rows.push_back(cells("together", "", fixed, daily));
+  table.caption = fmt::format(
+      "Epsilon against the server, training at delta {:g}; releases are added up. A device's ledger refuses "
+      "what "
+      "exceeds its own budgets for a day, a month and a lifetime: with one these columns end there. A "
+      "simulation charges nobody.",
+      sheet.delta);
+  return table;
+}
+
+ReportTable audit_table(const std::vector<AuditLine>& lines) {
+  ReportTable table;
+  for (const char* heading : {"what was audited", "epsilon of one", "delta", "proved at least", "verdict"})
+    table.columns.push_back({heading});
+  for (const AuditLine& line : lines) {
+    const auto& finding = line.finding;
+    table.rows.push_back({TableCell::words(fmt::format("{} ({})", line.entry.name, line.entry.summary)),
+                          TableCell::number(finding.claim.epsilon, 3),
+                          TableCell::words(fmt::format("{:g}", finding.claim.delta)),
+                          TableCell::number(finding.best(), 3),
+                          TableCell::words(finding.refuted() ? "CLAIM REFUTED" : "not refuted")});
+  }
+  return table;
+}
+
+std::string page(const fs::path& run, const RunFacts& facts, const std::vector<AuditLine>& audits,
+                 const ReportArguments& arguments) {
+  const auto& sheet = facts.sheet;
+  const GuessBounds guesses = guess_bounds(sheet, facts.plan);
+  HtmlReport page(fmt::format("Privacy of a trained recommender: {}", sheet.recipe),
+                  fmt::format("{}{}", sheet.reproducible ? "SIMULATION, no epsilon holds. " : "",
+                              fs::absolute(run).lexically_normal().string()));
+  page.privacy_note(in_one_paragraph(facts, guesses));
+  page.facts({{"data set", text_of(facts.description, "dataset", "not recorded")},
+              {"its fingerprint", text_of(facts.description, "fingerprint", "not recorded")},
+              {"trained", text_of(facts.description, "began", "not recorded")},
+              {"by version", text_of(facts.description, "version", "not recorded")},
+              {"recipe, mode", fmt::format("{}, {}", sheet.recipe, sheet.mode)},
+              {"noise", sheet.reproducible ? "from a seed: a simulation" : "secret"}});
+  page.heading("What holds, against whom");
+  page.table(guarantees(sheet, guesses));
+  page.heading("What is charged");
+  page.table(charges(facts, arguments.queries_per_day));
+  page.heading("How");
+  page.list({"Mechanism: " + sheet.mechanism + ".", "Who takes part: " + sheet.sampling + ".",
+             "Added up: " + sheet.composition + "."});
+  page.heading("What the server sees");
+  page.list(sheet.server_sees);
+  page.heading("What is not protected");
+  page.list(sheet.not_protected);
+  page.heading("Audit of this run's own mechanism");
+  if (audits.empty()) {
+    page.paragraph(
+        "None: this run releases nothing under noise that holds, so there is no claim that an audit could "
+        "refute.");
+  } else {
+    page.table(audit_table(audits));
+    page.paragraph(
+        "Each line draws the release of one round, or of one question, many times on two neighbouring inputs "
+        "that are worst for it, with this run's clipping, grid, noise shares and missing devices. What is "
+        "proved holds with confidence 0.999999; a lower bound above the claim would refute it. An audit "
+        "never proves a claim: the theorems do.");
+  }
+  page.heading("Fingerprints");
+  ReportTable table;
+  table.columns = {{"file"}, {"BLAKE2b-256"}};
+  for (const auto& [file, hash] : facts.hashes)
+    table.rows.push_back({TableCell::words(file), TableCell::words(hash)});
+  page.table(table);
+  return page.html();
+}
+
+Status write_report(const ReportArguments& arguments, const Output& output) {
+  const fs::path run = arguments.run, out = arguments.out;
+  if (fs::exists(out) && !arguments.replace)
+    return bad_input("{} exists: choose another --out, or say --replace", out.string());
+  SOTTO_TRY(const RunFacts facts, facts_of(run));
+  SOTTO_TRY(const auto audits, audited(facts.sheet));
+  if (out.has_parent_path()) {
+    std::error_code error;
+    fs::create_directories(out.parent_path(), error);
+    if (error) return failed("cannot create {}: {}", out.parent_path().string(), error.message());
+  }
+  SOTTO_CHECK(write_file_atomically(out, page(run, facts, audits, arguments)));
+  nlohmann::json lower = nlohmann::json::array();
+  bool refuted = false;
+  for (const AuditLine& line : audits) {
+    lower.push_back({{"name", line.entry.name},
+                     {"claimed", line.finding.claim.epsilon},
+                     {"lower", line.finding.best()},
+                     {"refuted", line.finding.refuted()}});
+    refuted = refuted || line.finding.refuted();
+  }
+  output.event(
+      {{"event", "report"},
+       {"file", out.string()},
+       {"epsilon", facts.sheet.reproducible ? nlohmann::json(nullptr) : or_null(facts.sheet.epsilon_server)},
+       {"epsilon_published",
+        facts.sheet.reproducible ? nlohmann::json(nullptr) : or_null(facts.sheet.epsilon_published)},
+       {"delta", facts.sheet.delta},
+       {"simulation", facts.sheet.reproducible},
+       {"audits", lower}});
+  output.text(fmt::format("report: {}", out.string()));
+  if (refuted) return failed("a lower bound exceeds a claim of this run: its privacy does not hold");
+  return {};
+}
+
+}  // namespace
+
+void add_privacy_report_command(CLI::App& privacy, Invocation& invocation) {
+  constexpr int most_queries = 100'000;
+  auto arguments = std::make_shared<ReportArguments>();
+  CLI::App* command =
+      privacy.add_subcommand("report", "Two pages about a trained run, to be filed or printed");
+  command->add_option("run", arguments->run, "The run's folder")->required();
+  command->add_option("--out", arguments->out, "HTML file to write")->required();
+  command
+      ->add_option("--queries-per-day", arguments->queries_per_day,
+                   "Questions of one device that are added up")
+      ->check(CLI::Range(0, most_queries))
+      ->capture_default_str();
+  command->add_flag("--replace", arguments->replace, "Overwrite the file");
+  command->callback([arguments, &invocation] {
+    invocation.action = [arguments, &invocation] { return write_report(*arguments, invocation.output); };
+  });
+}
+
+}  // namespace sotto::cli
