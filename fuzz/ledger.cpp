@@ -13,7 +13,7 @@
 #include "privacy/ledger/ledger_anchor.h"
 #include "privacy/ledger/ledger_statement.h"
 
-using sotto::privacy::kLedgerFormat;
+using sotto::privacy::ledger_format;
 
 namespace {
 
@@ -29,7 +29,7 @@ bool is_quick(const sotto::privacy::LedgerRecord& record) {
 }
 
 void read_ledger(std::string_view bytes) {
-  auto reader = sotto::LogReader::open(privacy::kLedgerFormat, bytes);
+  auto reader = sotto::LogReader::open(privacy::ledger_format, bytes);
   if (!reader) return;
   std::vector<std::string> bodies;
   bool quick = true;
@@ -54,8 +54,8 @@ void read_ledger(std::string_view bytes) {
 // Bodies of up to 255 bytes, each after its length.
 std::string chained(std::string_view bodies) {
   std::string file;
-  auto encoder = sotto::LogEncoder::begin(privacy::kLedgerFormat,
-                                          std::string(privacy::kLedgerFormat.opening_bytes, 'i'), file);
+  auto encoder = sotto::LogEncoder::begin(privacy::ledger_format,
+                                          std::string(privacy::ledger_format.opening_bytes, 'i'), file);
   if (!encoder) std::abort();
   while (!bodies.empty()) {
     const auto length = static_cast<unsigned char>(bodies.front());

@@ -18,9 +18,9 @@ namespace {
 
 using namespace sotto;
 
-constexpr std::uint32_t kClients = 3;
-constexpr secagg::VectorShape kShape{5, 12};
-constexpr secagg::Digest kOrderHash{1};
+constexpr std::uint32_t client_count = 3;
+constexpr secagg::VectorShape shape{5, 12};
+constexpr secagg::Digest any_order_hash{1};
 
 // A small round, played up to the phase wanted, always the same way.
 struct Play {
@@ -33,22 +33,23 @@ struct Play {
 
   explicit Play(secagg::ServerModel model) {
     auto keys = std::make_shared<std::vector<secagg::IdentityKey>>();
-    for (std::uint32_t i = 0; i < kClients; ++i) {
+    for (std::uint32_t i = 0; i < client_count; ++i) {
       identities.push_back(secagg::Identity::create(privacy::DeviceRandom::simulated(random)));
       keys->push_back(identities.back().public_key());
     }
     registry = std::move(keys);
-    group = *secagg::find_parameters({.clients = kClients, .corrupted = 0, .dropping = 0, .server = model});
-    server.emplace(*secagg::SecAggServer::create(group, kShape, kOrderHash, registry, random));
+    group =
+        *secagg::find_parameters({.clients = client_count, .corrupted = 0, .dropping = 0, .server = model});
+    server.emplace(*secagg::SecAggServer::create(group, shape, any_order_hash, registry, random));
   }
 
   Result<secagg::SecAggClient> join(std::uint32_t client, secagg::ByteView invitation) {
     const secagg::ClientPolicy policy{.server = group.server,
                                       .corrupted = 0,
                                       .dropped = 0,
-                                      .minimum_alive = kClients,
-                                      .order_hash = kOrderHash,
-                                      .vector = kShape};
+                                      .minimum_alive = client_count,
+                                      .order_hash = any_order_hash,
+                                      .vector = shape};
     return secagg::SecAggClient::join(invitation, policy, identities[client], registry,
                                       privacy::DeviceRandom::simulated(random));
   }
@@ -63,7 +64,7 @@ struct Play {
       case secagg::ServerPhase::sharing:
         return clients[client].share_keys(message);
       case secagg::ServerPhase::uploading: {
-        SOTTO_TRY(auto zeros, secagg::RingVector::zeros(kShape.entries, kShape.bits));
+        SOTTO_TRY(auto zeros, secagg::RingVector::zeros(shape.entries, shape.bits));
         return clients[client].upload(message, std::move(zeros));
       }
       case secagg::ServerPhase::confirming:
@@ -74,7 +75,7 @@ struct Play {
   }
 
   void finish_phase() {
-    for (std::uint32_t i = 0; i < kClients; ++i) {
+    for (std::uint32_t i = 0; i < client_count; ++i) {
       if (!server->receive(i, *step(i, *server->message_for(i)))) std::abort();
     }
     if (!server->close_phase()) std::abort();
@@ -93,14 +94,14 @@ secagg::Bytes altered(secagg::Bytes message, secagg::ByteView changes) {
 void read_as_everything(secagg::ByteView bytes) {
   (void)secagg::decode_invitation(bytes);
   (void)secagg::decode_advertisement(bytes);
-  (void)secagg::decode_roster(bytes, kClients);
-  (void)secagg::decode_dealt_shares(bytes, kClients);
-  (void)secagg::decode_delivered_shares(bytes, kClients);
-  (void)secagg::decode_masked_vector(bytes, kShape);
-  (void)secagg::decode_arrivals(bytes, kClients);
+  (void)secagg::decode_roster(bytes, client_count);
+  (void)secagg::decode_dealt_shares(bytes, client_count);
+  (void)secagg::decode_delivered_shares(bytes, client_count);
+  (void)secagg::decode_masked_vector(bytes, shape);
+  (void)secagg::decode_arrivals(bytes, client_count);
   (void)secagg::decode_arrivals_signature(bytes);
-  (void)secagg::decode_unmask_request(bytes, kClients);
-  (void)secagg::decode_revealed_shares(bytes, kClients);
+  (void)secagg::decode_unmask_request(bytes, client_count);
+  (void)secagg::decode_revealed_shares(bytes, client_count);
 }
 
 }  // namespace
@@ -129,7 +130,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const secagg::Bytes message = real ? altered(answer, rest) : secagg::Bytes(rest.begin(), rest.end());
     (void)play.server->receive(0, message);
     // Whatever came in must not trouble the rest of the phase.
-    for (std::uint32_t i = 1; i < kClients; ++i) {
+    for (std::uint32_t i = 1; i < client_count; ++i) {
       const auto next = play.step(i, *play.server->message_for(i));
       if (!next || !play.server->receive(i, *next)) std::abort();
     }

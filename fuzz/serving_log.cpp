@@ -12,10 +12,10 @@
 
 namespace {
 
-using sotto::serving::kCatalogueFormat;
+using sotto::serving::catalogue_format;
 
 void read_log(std::string_view file) {
-  auto reader = sotto::LogReader::open(kCatalogueFormat, file);
+  auto reader = sotto::LogReader::open(catalogue_format, file);
   if (!reader) return;
   std::string_view body;
   while (true) {
@@ -34,7 +34,7 @@ void read_log(std::string_view file) {
 // Bodies of up to 255 bytes, each after its length.
 std::string as_records(std::string_view bodies) {
   std::string file;
-  auto encoder = sotto::LogEncoder::begin(kCatalogueFormat, sotto::serving::catalogue_opening(1, 0), file);
+  auto encoder = sotto::LogEncoder::begin(catalogue_format, sotto::serving::catalogue_opening(1, 0), file);
   if (!encoder) std::abort();
   while (!bodies.empty()) {
     const auto length = static_cast<unsigned char>(bodies.front());

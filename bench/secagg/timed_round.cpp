@@ -11,7 +11,7 @@ namespace sotto::bench {
 
 namespace {
 
-constexpr secagg::Digest kOrderHash{1};  // of nothing: only the speed is asked for
+constexpr secagg::Digest any_order_hash{1};  // of nothing: only the speed is asked for
 
 class TimedRound {
  public:
@@ -26,7 +26,7 @@ class TimedRound {
       keys->push_back(identities_.back().public_key());
     }
     registry_ = std::move(keys);
-    SOTTO_TRY(auto server, secagg::SecAggServer::create(group_, shape_, kOrderHash, registry_, random_));
+    SOTTO_TRY(auto server, secagg::SecAggServer::create(group_, shape_, any_order_hash, registry_, random_));
     while (server.phase() != secagg::ServerPhase::done) {
       for (std::uint32_t client = 0; client < group_.clients; ++client) {
         const bool gone = client < lost_ && server.phase() > secagg::ServerPhase::sharing;
@@ -75,7 +75,7 @@ class TimedRound {
                                           .corrupted = static_cast<double>(group_.corrupted) / group_.clients,
                                           .dropped = static_cast<double>(group_.dropped) / group_.clients,
                                           .minimum_alive = group_.minimum_alive,
-                                          .order_hash = kOrderHash,
+                                          .order_hash = any_order_hash,
                                           .vector = shape_};
         SOTTO_TRY(auto joined,
                   secagg::SecAggClient::join(request, policy, identities_[client], registry_, random_));

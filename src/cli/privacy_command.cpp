@@ -132,7 +132,7 @@ void add_ledger(CLI::App& privacy, Invocation& invocation) {
     invocation.action = [arguments, &invocation]() -> Status {
       fs::path file(arguments->ledger);
       std::error_code ignored;
-      if (fs::is_directory(file, ignored)) file /= privacy::kLedgerFileName;
+      if (fs::is_directory(file, ignored)) file /= privacy::ledger_file_name;
       const privacy::ClockReading now = privacy::read_system_clocks();
       if (arguments->mend_clock) {
         SOTTO_TRY(privacy::Ledger ledger, privacy::Ledger::open(file, now));

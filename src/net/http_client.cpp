@@ -35,7 +35,7 @@ using boost::system::error_code;
 using Parser = http::response_parser<http::string_body>;
 using TlsStream = asio::ssl::stream<beast::tcp_stream>;
 
-constexpr std::size_t kReadBytes = 64 << 10;
+constexpr std::size_t read_bytes = 64 << 10;
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -140,7 +140,7 @@ struct HttpClient::State {
     while (!parser.is_done()) {
       wrong = {};
       connection()->expires_at(begun + settings.timeout + time_for(received));
-      const std::size_t read = co_await stream.async_read_some(buffer.prepare(kReadBytes), token());
+      const std::size_t read = co_await stream.async_read_some(buffer.prepare(read_bytes), token());
       buffer.commit(read);
       received += read;
       if (wrong == asio::error::eof && parser.got_some()) {

@@ -11,7 +11,7 @@ namespace sotto::net {
 
 namespace {
 
-constexpr const char* kServingIdentifier = "SOSV";  // file_identifier of proto/serving.fbs
+constexpr const char* serving_identifier = "SOSV";  // file_identifier of proto/serving.fbs
 
 std::string_view media_type(std::string_view value) { return trim_spaces(value.substr(0, value.find(';'))); }
 
@@ -41,18 +41,18 @@ double accepted_quality(std::string_view list, std::string_view name) {
 
 BodyForm wanted_form(const HttpRequest& request) {
   const std::string_view accepted = request.header("Accept");
-  const double json = accepted_quality(accepted, kJsonType);
-  const double flatbuffers = accepted_quality(accepted, kFlatBuffersType);
+  const double json = accepted_quality(accepted, json_type);
+  const double flatbuffers = accepted_quality(accepted, flat_buffers_type);
   if (json == 0 && flatbuffers == 0) return sent_form(request).value_or(BodyForm::json);
   return flatbuffers > json ? BodyForm::flatbuffers : BodyForm::json;
 }
 
 Result<BodyForm> sent_form(const HttpRequest& request) {
   const std::string_view type = media_type(request.header("Content-Type"));
-  if (type.empty() || equal_ignoring_case(type, kJsonType)) return BodyForm::json;
-  if (equal_ignoring_case(type, kFlatBuffersType)) return BodyForm::flatbuffers;
-  return bad_input("this body form is not understood: send Content-Type {} or {}", kJsonType,
-                   kFlatBuffersType);
+  if (type.empty() || equal_ignoring_case(type, json_type)) return BodyForm::json;
+  if (equal_ignoring_case(type, flat_buffers_type)) return BodyForm::flatbuffers;
+  return bad_input("this body form is not understood: send Content-Type {} or {}", json_type,
+                   flat_buffers_type);
 }
 
 HttpResponse error_response(BodyForm form, int status, std::string_view message) {
@@ -62,11 +62,11 @@ HttpResponse error_response(BodyForm form, int status, std::string_view message)
     flatbuffers::FlatBufferBuilder builder(256);
     const auto text = builder.CreateString(message.data(), message.size());
     builder.Finish(wire::CreateServingError(builder, static_cast<std::uint16_t>(status), text),
-                   kServingIdentifier);
-    response.content_type = kFlatBuffersType;
+                   serving_identifier);
+    response.content_type = flat_buffers_type;
     response.body.assign(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
   } else {
-    response.content_type = kJsonType;
+    response.content_type = json_type;
     // What is not UTF-8 is replaced, never thrown about.
     response.body =
         nlohmann::json{{"error", message}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -77,10 +77,10 @@ HttpResponse error_response(BodyForm form, int status, std::string_view message)
 
 std::string error_text(const HttpResponse& response) {
   std::string text;
-  if (equal_ignoring_case(media_type(response.content_type), kFlatBuffersType)) {
+  if (equal_ignoring_case(media_type(response.content_type), flat_buffers_type)) {
     const std::string_view body = response.bytes();
     flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(body.data()), body.size());
-    if (verifier.VerifyBuffer<wire::ServingError>(kServingIdentifier)) {
+    if (verifier.VerifyBuffer<wire::ServingError>(serving_identifier)) {
       text = flatbuffers::GetRoot<wire::ServingError>(body.data())->message()->str();
     }
   } else {
@@ -96,7 +96,7 @@ std::string error_text(const HttpResponse& response) {
 HttpResponse json_response(std::string body, int status) {
   HttpResponse response;
   response.status = status;
-  response.content_type = kJsonType;
+  response.content_type = json_type;
   response.body = std::move(body);
   return response;
 }

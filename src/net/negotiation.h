@@ -12,8 +12,8 @@ namespace sotto::net {
 
 enum class BodyForm { json, flatbuffers };
 
-inline constexpr std::string_view kJsonType = "application/json";
-inline constexpr std::string_view kFlatBuffersType = "application/x-flatbuffers";
+inline constexpr std::string_view json_type = "application/json";
+inline constexpr std::string_view flat_buffers_type = "application/x-flatbuffers";
 
 // What the client wants: by Accept with its q values, else the form it sent, else JSON.
 BodyForm wanted_form(const HttpRequest& request);

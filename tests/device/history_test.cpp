@@ -21,7 +21,7 @@ std::vector<std::string> items_of(const HistoryStore& store) {
 std::string category_of(const DevicePack& pack, std::string_view item) {
   const auto at = std::find(pack.items.ids.begin(), pack.items.ids.end(), item) - pack.items.ids.begin();
   const std::uint16_t number = pack.items.categories[static_cast<std::size_t>(at)];
-  return number == kNoCategory ? "" : pack.categories[number];
+  return number == no_category ? "" : pack.categories[number];
 }
 
 TEST(HistoryStore, SurvivesBeingClosed) {
@@ -82,7 +82,8 @@ TEST(HistoryStore, ReadsClicksWhoseItemsLeftThePool) {
   DevicePack later = testing::small_pack(2);  // N0 and N1 are left, with other vectors
   EXPECT_EQ(store.readable(later, sensitivity).clicks.size(), 3U);
   const auto kept = store.readable(later, sensitivity).vectors;
-  EXPECT_TRUE(std::equal(kept.begin() + testing::kSize, kept.end(), before.vectors.begin() + testing::kSize));
+  EXPECT_TRUE(std::equal(kept.begin() + testing::vector_size, kept.end(),
+                         before.vectors.begin() + testing::vector_size));
   later = testing::retrained(later);  // vectors of the old model mean nothing to it
   EXPECT_EQ(store.readable(later, sensitivity).clicks.size(), 1U);
 }

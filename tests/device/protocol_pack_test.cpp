@@ -146,7 +146,7 @@ TEST(PackDelta, LeadsFromOnePoolToTheNext) {
   std::vector<PackItem> pool;
   for (std::size_t i = 0; i < 200; ++i) pool.push_back(random_item(random, i));
   DevicePack pack = small_pack();
-  pack.items = *make_items(pool, testing::kSize);
+  pack.items = *make_items(pool, testing::vector_size);
   std::string bytes = *encode_pack(pack);
   std::size_t next = 200;
   for (int step = 0; step < 20; ++step) {
@@ -156,7 +156,7 @@ TEST(PackDelta, LeadsFromOnePoolToTheNext) {
     pool[0].vector[0] += 1;          // an item that is encoded again
     pool[1].published += 1'000'000;  // and one that moves
     if (step == 10) pack.categories.push_back("travel");
-    pack.items = *make_items(pool, testing::kSize);
+    pack.items = *make_items(pool, testing::vector_size);
     const std::string later = *encode_pack(pack);
     const auto delta = encode_delta(bytes, later);
     ASSERT_TRUE(delta) << delta.error().message;

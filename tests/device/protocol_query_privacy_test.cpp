@@ -18,21 +18,21 @@
 namespace sotto::device {
 namespace {
 
-constexpr std::uint32_t kWide = 4;
-constexpr double kFailure = 1e-7;  // chance that one bound is wrong
+constexpr std::uint32_t wide = 4;
+constexpr double failure = 1e-7;  // chance that one bound is wrong
 
 DevicePack pack_with(std::vector<float> basis, std::vector<float> prototypes) {
   DevicePack pack = testing::small_pack(0, "mean");
-  pack.dimension = kWide;
+  pack.dimension = wide;
   const auto rows = [](const std::vector<float>& values) {
-    return static_cast<std::uint32_t>(values.size() / kWide);
+    return static_cast<std::uint32_t>(values.size() / wide);
   };
-  pack.basis = *PackTensor::from_floats("basis", {rows(basis), kWide}, basis, NumberForm::f32);
+  pack.basis = *PackTensor::from_floats("basis", {rows(basis), wide}, basis, NumberForm::f32);
   pack.prototypes =
-      *PackTensor::from_floats("prototypes", {rows(prototypes), kWide}, prototypes, NumberForm::f32);
-  pack.average_user.assign(kWide, 0);
-  pack.anonymous.assign(kWide, 0);
-  pack.items = *make_items({}, kWide);
+      *PackTensor::from_floats("prototypes", {rows(prototypes), wide}, prototypes, NumberForm::f32);
+  pack.average_user.assign(wide, 0);
+  pack.anonymous.assign(wide, 0);
+  pack.items = *make_items({}, wide);
   pack.model = *model_name(pack);
   return pack;
 }
@@ -63,22 +63,22 @@ Draws draws_of(const QueryMechanism& mechanism, const ReadableHistory& history, 
 
 // The largest ε that an event proves: log(P[event | first] / P[event | second]), surely.
 double proven_epsilon(std::uint64_t first, std::uint64_t second, std::uint64_t trials) {
-  const double low = privacy::clopper_pearson_lower(trials, first, kFailure);
-  return low > 0 ? std::log(low / privacy::clopper_pearson_upper(trials, second, kFailure)) : 0;
+  const double low = privacy::clopper_pearson_lower(trials, first, failure);
+  return low > 0 ? std::log(low / privacy::clopper_pearson_upper(trials, second, failure)) : 0;
 }
 
 double proven_by_counts(const QueryMechanism& mechanism, const ReadableHistory& a, const ReadableHistory& b) {
-  constexpr std::uint64_t kDraws = 60'000;
-  const Draws first = draws_of(mechanism, a, kDraws, 1);
-  const Draws second = draws_of(mechanism, b, kDraws, 2);
+  constexpr std::uint64_t draw_count = 60'000;
+  const Draws first = draws_of(mechanism, a, draw_count, 1);
+  const Draws second = draws_of(mechanism, b, draw_count, 2);
   double proven = 0;
   for (const auto& [bytes, count] : first) {
     const auto found = second.find(bytes);
-    proven = std::max(proven, proven_epsilon(count, found == second.end() ? 0 : found->second, kDraws));
+    proven = std::max(proven, proven_epsilon(count, found == second.end() ? 0 : found->second, draw_count));
   }
   for (const auto& [bytes, count] : second) {
     const auto found = first.find(bytes);
-    proven = std::max(proven, proven_epsilon(count, found == first.end() ? 0 : found->second, kDraws));
+    proven = std::max(proven, proven_epsilon(count, found == first.end() ? 0 : found->second, draw_count));
   }
   return proven;
 }
@@ -114,11 +114,11 @@ TEST(QueryPrivacy, PrototypesOfTwoHistoriesAreWithinEpsilon) {
 // Bounds over the thresholds of one statistic of the sent coefficients.
 double proven_by_thresholds(const QueryMechanism& mechanism, const ReadableHistory& a,
                             const ReadableHistory& b) {
-  constexpr std::uint64_t kDraws = 100'000;
+  constexpr std::uint64_t draw_count = 100'000;
   const auto statistics = [&](const ReadableHistory& history, std::uint32_t stream) {
     std::vector<double> values;
-    values.reserve(kDraws);
-    for (const auto& [bytes, count] : draws_of(mechanism, history, kDraws, stream)) {
+    values.reserve(draw_count);
+    for (const auto& [bytes, count] : draws_of(mechanism, history, draw_count, stream)) {
       const auto request = decode_recommend_request(bytes);
       if (!request) throw std::runtime_error(request.error().message);
       const auto& weights = std::get<std::vector<float>>(request->query);
@@ -134,7 +134,7 @@ double proven_by_thresholds(const QueryMechanism& mechanism, const ReadableHisto
       return static_cast<std::uint64_t>(
           std::count_if(values.begin(), values.end(), [&](double value) { return value > threshold; }));
     };
-    proven = std::max(proven, proven_epsilon(above(first), above(second), kDraws));
+    proven = std::max(proven, proven_epsilon(above(first), above(second), draw_count));
   }
   return proven;
 }
@@ -167,11 +167,11 @@ TEST(QueryPrivacy, CoefficientsOfTwoHistoriesAreWithinEpsilon) {
 // Gaussian noise hides a factor of two below its δ, so its size is measured instead. The weights before noise
 // are (1, 0), their sensitivity is √2 and σ = √2·m: the first comes out larger with probability Φ(1/(2m)).
 TEST(QueryPrivacy, GaussianCoefficientsHaveTheNoiseThatTheTheoremAsksFor) {
-  constexpr std::uint64_t kDraws = 100'000;
+  constexpr std::uint64_t draw_count = 100'000;
   const auto first_larger = [&](double epsilon) {
     const auto mechanism = QueryMechanism::create(coefficients("gaussian", epsilon), two_directions());
     std::uint64_t larger = 0;
-    for (const auto& [bytes, count] : draws_of(*mechanism, clicks_on({1, 0, 0, 0}, 3), kDraws, 5)) {
+    for (const auto& [bytes, count] : draws_of(*mechanism, clicks_on({1, 0, 0, 0}, 3), draw_count, 5)) {
       const auto weights = std::get<std::vector<float>>(decode_recommend_request(bytes)->query);
       if (weights[0] > weights[1]) larger += count;
     }
@@ -180,9 +180,9 @@ TEST(QueryPrivacy, GaussianCoefficientsHaveTheNoiseThatTheTheoremAsksFor) {
   const double multiplier = *privacy::analytic_noise_multiplier(1, 1e-6);
   const double expected = 0.5 * std::erfc(-1 / (2 * multiplier) / std::sqrt(2.0));
   const std::uint64_t honest = first_larger(1);
-  EXPECT_LE(privacy::clopper_pearson_lower(kDraws, honest, kFailure), expected);
-  EXPECT_GE(privacy::clopper_pearson_upper(kDraws, honest, kFailure), expected);
-  EXPECT_GT(privacy::clopper_pearson_lower(kDraws, first_larger(2), kFailure), expected)
+  EXPECT_LE(privacy::clopper_pearson_lower(draw_count, honest, failure), expected);
+  EXPECT_GE(privacy::clopper_pearson_upper(draw_count, honest, failure), expected);
+  EXPECT_GT(privacy::clopper_pearson_lower(draw_count, first_larger(2), failure), expected)
       << "half the noise goes unnoticed";
 }
 
@@ -207,7 +207,7 @@ TEST(QueryPrivacy, TheBytesHaveOneSizeWhateverWasClicked) {
     SeededRandom random(1, Purpose::test);
     std::set<std::size_t> sizes;
     for (std::size_t clicks = 0; clicks < 30; ++clicks) {
-      const auto drawn = query->draw(clicks_on(std::vector<float>(testing::kSize, 1.5F), clicks),
+      const auto drawn = query->draw(clicks_on(std::vector<float>(testing::vector_size, 1.5F), clicks),
                                      privacy::DeviceRandom::simulated(random));
       sizes.insert(encode(request_of(*drawn, 500)).size());
     }
@@ -224,7 +224,7 @@ TEST(QueryPrivacy, NoHistoryMakesADrawFail) {
     settings.epsilon = 1;
     const auto query = QueryMechanism::create(settings, pack);
     for (const float value : {0.0F, 1e38F, -1e38F, std::nanf("")}) {
-      const ReadableHistory history = clicks_on(std::vector<float>(testing::kSize, value), 3);
+      const ReadableHistory history = clicks_on(std::vector<float>(testing::vector_size, value), 3);
       const auto drawn = query->draw(history, privacy::DeviceRandom::simulated(random));
       ASSERT_TRUE(drawn) << drawn.error().message;
       EXPECT_TRUE(check(request_of(*drawn, 500)));

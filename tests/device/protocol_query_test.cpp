@@ -12,13 +12,13 @@ namespace {
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
-const privacy::UtcTime kNoon{std::chrono::sys_days{std::chrono::year{2026} / 3 / 14} + 12h};
+const privacy::UtcTime noon{std::chrono::sys_days{std::chrono::year{2026} / 3 / 14} + 12h};
 
 ReadableHistory random_history(unsigned seed, std::size_t clicks, privacy::CategoryId category = 0) {
   std::mt19937 random(seed);
   ReadableHistory history;
   for (std::size_t i = 0; i < clicks; ++i) history.clicks.push_back({i, {category}});
-  history.vectors = testing::random_floats(random, clicks * testing::kSize);
+  history.vectors = testing::random_floats(random, clicks * testing::vector_size);
   return history;
 }
 
@@ -44,9 +44,9 @@ TEST(QueryMechanism, WithLittleNoiseTellsTheTruth) {
     const std::vector<float> basis = pack.basis.floats();
     for (std::size_t i = 0; i < 4; ++i) {
       double product = 0;
-      for (std::size_t j = 0; j < testing::kSize; ++j)
-        product += static_cast<double>(user[j]) * basis[i * testing::kSize + j];
-      sum += attention[i] = std::exp(product / std::sqrt(testing::kSize));
+      for (std::size_t j = 0; j < testing::vector_size; ++j)
+        product += static_cast<double>(user[j]) * basis[i * testing::vector_size + j];
+      sum += attention[i] = std::exp(product / std::sqrt(testing::vector_size));
     }
     double positive = 0;
     for (double& weight : attention) positive += weight = std::log1p(std::exp(weight / sum));
@@ -64,11 +64,11 @@ TEST(QueryMechanism, WithLittleNoiseTellsTheTruth) {
 
 TEST(QueryMechanism, PaddingReplacesClicksByTheAnonymousItem) {
   DevicePack pack = testing::small_pack(0, "mean");
-  pack.anonymous.assign(testing::kSize, 0);
-  std::vector<float> basis(2 * testing::kSize);
+  pack.anonymous.assign(testing::vector_size, 0);
+  std::vector<float> basis(2 * testing::vector_size);
   basis[0] = 1;
-  basis[testing::kSize] = -1;
-  pack.basis = *PackTensor::from_floats("basis", {2, testing::kSize}, basis, NumberForm::f32);
+  basis[testing::vector_size] = -1;
+  pack.basis = *PackTensor::from_floats("basis", {2, testing::vector_size}, basis, NumberForm::f32);
   pack.model = *model_name(pack);
   QuerySettings settings = settings_for("coefficients", 1000);
   ReadableHistory history = random_history(1, 10);
@@ -96,7 +96,7 @@ TEST(QueryMechanism, AsksForWhatThePackHas) {
   DevicePack pack = testing::small_pack();
   EXPECT_THAT(QueryMechanism::create(settings_for("prototypes", 0), pack).error().message,
               HasSubstr("epsilon"));
-  pack.prototypes = *PackTensor::from_floats("prototypes", {0, testing::kSize}, {}, NumberForm::f32);
+  pack.prototypes = *PackTensor::from_floats("prototypes", {0, testing::vector_size}, {}, NumberForm::f32);
   pack.model = *model_name(pack);
   EXPECT_THAT(QueryMechanism::create(settings_for("prototypes"), pack).error().message,
               HasSubstr("too few prototypes"));
@@ -114,7 +114,7 @@ class PrivateQueryTest : public ::testing::Test {
         *privacy::SensitivitySettings::create({"health", "sports"}, not_sensitive),
         {{privacy::BudgetWindow::lifetime, std::nullopt, budget, 1e-6}}};
     query.reset();
-    ledger.emplace(*privacy::Ledger::create(folder / ("ledger" + name), wanted, kNoon,
+    ledger.emplace(*privacy::Ledger::create(folder / ("ledger" + name), wanted, noon,
                                             privacy::LedgerOptions{nullptr, true}));
     query.emplace(*PrivateQuery::open(folder / ("answers" + name), *ledger, settings_for("prototypes"), 0s,
                                       privacy::DeviceRandom::simulated(random)));
@@ -129,21 +129,21 @@ class PrivateQueryTest : public ::testing::Test {
 TEST_F(PrivateQueryTest, PaysOncePerPeriodAndIsRefreshedByTheClockAlone) {
   open(3);
   const auto mechanism = QueryMechanism::create(settings_for("prototypes"), pack);
-  const auto first = **query->ask(*mechanism, random_history(1, 5), kNoon);
+  const auto first = **query->ask(*mechanism, random_history(1, 5), noon);
   EXPECT_TRUE(first.is_new);
   EXPECT_EQ(ledger->records(), 2U);  // settings and one charge
   // Another history, another pack, even another mechanism: the same answer until the period ends.
   for (unsigned i = 2; i < 30; ++i) {
-    const auto again = **query->ask(*mechanism, random_history(i, i), kNoon + 10min);
+    const auto again = **query->ask(*mechanism, random_history(i, i), noon + 10min);
     EXPECT_FALSE(again.is_new);
     EXPECT_EQ(again.query, first.query);
   }
   EXPECT_EQ(ledger->records(), 2U);
-  EXPECT_TRUE((**query->ask(*mechanism, random_history(1, 5), kNoon + 24h)).is_new);
-  EXPECT_TRUE((**query->ask(*mechanism, random_history(1, 5), kNoon + 48h)).is_new);
+  EXPECT_TRUE((**query->ask(*mechanism, random_history(1, 5), noon + 24h)).is_new);
+  EXPECT_TRUE((**query->ask(*mechanism, random_history(1, 5), noon + 48h)).is_new);
   EXPECT_EQ(ledger->records(), 4U);
   // ε = 3 is spent: the last answer goes on.
-  const auto spent = **query->ask(*mechanism, random_history(9, 5), kNoon + 72h);
+  const auto spent = **query->ask(*mechanism, random_history(9, 5), noon + 72h);
   EXPECT_TRUE(spent.expired);
   EXPECT_EQ(ledger->records(), 4U);
 }
@@ -151,7 +151,7 @@ TEST_F(PrivateQueryTest, PaysOncePerPeriodAndIsRefreshedByTheClockAlone) {
 TEST_F(PrivateQueryTest, HasNoAnswerWhenTheBudgetNeverSufficed) {
   open(0.5);
   const auto mechanism = QueryMechanism::create(settings_for("prototypes"), pack);
-  const auto answer = query->ask(*mechanism, random_history(1, 5), kNoon);
+  const auto answer = query->ask(*mechanism, random_history(1, 5), noon);
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_FALSE(answer->has_value());
   EXPECT_EQ(ledger->records(), 1U);
@@ -162,8 +162,8 @@ TEST_F(PrivateQueryTest, TheChargeDependsOnSettingsNotOnClicks) {
     for (const privacy::CategoryId category : {privacy::CategoryId{0}, privacy::CategoryId{1}}) {
       open(3, {"sports"}, std::to_string(clicks) + "-" + std::to_string(category));
       const auto mechanism = QueryMechanism::create(settings_for("prototypes"), pack);
-      EXPECT_TRUE(*query->ask(*mechanism, random_history(1, clicks, category), kNoon));
-      EXPECT_EQ(ledger->refusals(mechanism->release(ledger->settings()), kNoon)->size(), 0U);
+      EXPECT_TRUE(*query->ask(*mechanism, random_history(1, clicks, category), noon));
+      EXPECT_EQ(ledger->refusals(mechanism->release(ledger->settings()), noon)->size(), 0U);
       EXPECT_EQ(ledger->records(), 2U);
     }
   }
@@ -183,20 +183,20 @@ TEST_F(PrivateQueryTest, AFreeQueryUsesUnprotectedClicksExclusively) {
     for (int other = 0; other < 5; ++other) {
       mixed.clicks.push_back({mixed.clicks.size(), other % 2 == 0 ? std::vector<privacy::CategoryId>{0}
                                                                   : std::vector<privacy::CategoryId>{}});
-      const auto vector = testing::random_floats(noise, testing::kSize);
+      const auto vector = testing::random_floats(noise, testing::vector_size);
       mixed.vectors.insert(mixed.vectors.end(), vector.begin(), vector.end());
     }
     mixed.clicks.push_back({mixed.clicks.size(), {1}});
-    mixed.vectors.insert(mixed.vectors.end(),
-                         sports.vectors.begin() + static_cast<std::ptrdiff_t>(i * testing::kSize),
-                         sports.vectors.begin() + static_cast<std::ptrdiff_t>((i + 1) * testing::kSize));
+    mixed.vectors.insert(
+        mixed.vectors.end(), sports.vectors.begin() + static_cast<std::ptrdiff_t>(i * testing::vector_size),
+        sports.vectors.begin() + static_cast<std::ptrdiff_t>((i + 1) * testing::vector_size));
   }
   const auto sensitivity = ledger->settings().sensitivity;
   EXPECT_EQ(*mechanism->draw_unprotected(mixed, sensitivity),
             *mechanism->draw_unprotected(sports, sensitivity));
   EXPECT_FALSE(mechanism->draw(mixed, privacy::DeviceRandom::simulated(random)));
 
-  const auto answer = query->ask(*mechanism, mixed, kNoon);
+  const auto answer = query->ask(*mechanism, mixed, noon);
   ASSERT_TRUE(answer && *answer) << answer.error().message;
   EXPECT_EQ((**answer).query, *mechanism->draw_unprotected(sports, sensitivity));
 }
@@ -205,7 +205,7 @@ TEST_F(PrivateQueryTest, AFreeQueryNeedsACategoryThatIsNotSensitive) {
   open(1, {});
   QuerySettings settings = settings_for("prototypes", 0);
   settings.reads = "unprotected";
-  const auto answer = query->ask(*QueryMechanism::create(settings, pack), random_history(1, 5), kNoon);
+  const auto answer = query->ask(*QueryMechanism::create(settings, pack), random_history(1, 5), noon);
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, HasSubstr("no category is marked as not sensitive"));
 }

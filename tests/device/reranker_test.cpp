@@ -45,7 +45,7 @@ TEST(Reranker, EqualsThePlainRanking) {
   const Reranker reranker(pack);
   std::mt19937 random(1);
   for (int i = 0; i < 20; ++i) {
-    const std::vector<float> user = random_floats(random, testing::kSize);
+    const std::vector<float> user = random_floats(random, testing::vector_size);
     std::vector<std::string> all = pack.items.ids;
     std::shuffle(all.begin(), all.end(), random);
     const Reranker::Seen seen(all.begin(), all.begin() + 30);
@@ -60,7 +60,7 @@ TEST(Reranker, EqualsThePlainRanking) {
 TEST(Reranker, BreaksTiesByIdAndKeepsUnknownItemsLast) {
   const DevicePack pack = small_pack(20);
   const Reranker reranker(pack);
-  const std::vector<float> nobody(testing::kSize, 0);
+  const std::vector<float> nobody(testing::vector_size, 0);
   const std::vector<std::string> items{"X2", "N5", "X1", "N11", "N5", "N3"};
   const auto ranked = reranker.rank(items, nobody, {"N3"}, 10);
   std::vector<std::string> order;
@@ -71,7 +71,7 @@ TEST(Reranker, BreaksTiesByIdAndKeepsUnknownItemsLast) {
 
 TEST(Reranker, SurvivesAModelThatAnswersNonsense) {
   const DevicePack pack = small_pack(20);
-  const std::vector<float> nonsense(testing::kSize, std::nanf(""));
+  const std::vector<float> nonsense(testing::vector_size, std::nanf(""));
   EXPECT_EQ(Reranker(pack).rank_pool(nonsense, {}, 5).size(), 5U);
   EXPECT_EQ(Reranker(pack).rank(pack.items.ids, nonsense, {}, 5).size(), 5U);
   EXPECT_TRUE(Reranker(small_pack(0)).rank_pool(nonsense, {}, 5).empty());

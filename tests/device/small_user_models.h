@@ -9,7 +9,7 @@
 
 namespace sotto::device::testing {
 
-inline constexpr std::uint32_t kSize = 6, kHidden = 5;
+inline constexpr std::uint32_t vector_size = 6, hidden = 5;
 
 inline NamedTensor formula_tensor(std::string name, std::vector<std::uint32_t> shape) {
   int phase = 0;
@@ -24,7 +24,7 @@ inline NamedTensor formula_tensor(std::string name, std::vector<std::uint32_t> s
   return {std::move(name), std::move(shape), std::move(values)};
 }
 
-inline UserModelShape small_shape(std::string kind) { return {std::move(kind), kSize, 2, 2}; }
+inline UserModelShape small_shape(std::string kind) { return {std::move(kind), vector_size, 2, 2}; }
 
 inline std::vector<NamedTensor> small_weights(std::string_view kind) {
   std::vector<NamedTensor> weights;
@@ -32,27 +32,27 @@ inline std::vector<NamedTensor> small_weights(std::string_view kind) {
     weights.push_back(formula_tensor(name, std::move(shape)));
   };
   const auto pooling = [&](const std::string& name) {
-    add(name + ".weight", {kSize, kHidden});
-    add(name + ".bias", {kHidden});
-    add(name + ".query", {kHidden});
+    add(name + ".weight", {vector_size, hidden});
+    add(name + ".bias", {hidden});
+    add(name + ".query", {hidden});
   };
   if (kind == "nrms") {
-    add("user.attention.weight", {kSize, 3 * kSize});
+    add("user.attention.weight", {vector_size, 3 * vector_size});
     pooling("user.pooling");
   } else if (kind == "naml") {
     pooling("clicks");
   } else if (kind == "fednewsrec") {
-    add("click_attention.weight", {kSize, 3 * kSize});
+    add("click_attention.weight", {vector_size, 3 * vector_size});
     pooling("click_pooling");
-    add("recent_clicks.input", {kSize, 3 * kSize});
-    add("recent_clicks.gates", {kSize, 2 * kSize});
-    add("recent_clicks.candidate", {kSize, kSize});
-    add("recent_clicks.bias", {3 * kSize});
+    add("recent_clicks.input", {vector_size, 3 * vector_size});
+    add("recent_clicks.gates", {vector_size, 2 * vector_size});
+    add("recent_clicks.candidate", {vector_size, vector_size});
+    add("recent_clicks.bias", {3 * vector_size});
     pooling("merge_pooling");
   } else if (kind == "catalogue") {
-    add("scale", {1, kSize});
-    add("average", {1, kSize});
-    add("query", {kSize});
+    add("scale", {1, vector_size});
+    add("average", {1, vector_size});
+    add("query", {vector_size});
     add("doubt", {1, 1});
   }
   return weights;

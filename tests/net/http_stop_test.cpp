@@ -90,11 +90,11 @@ TEST(HttpStop, CutsOffWhatDoesNotFinishInTime) {
 
 TEST(HttpStop, UnderLoadEveryRequestIsAnsweredOrNotTaken) {
   TestServer test;
-  constexpr int kClients = 8;
+  constexpr int client_count = 8;
   std::atomic<int> answered{0};
   std::atomic<int> wrong{0};
   std::vector<std::thread> clients;
-  for (int i = 0; i < kClients; ++i) {
+  for (int i = 0; i < client_count; ++i) {
     clients.emplace_back([&] {
       HttpClient client = test.client();
       while (true) {

@@ -126,7 +126,7 @@ TEST(Negotiation, WritesErrorsInBothForms) {
   EXPECT_EQ(error_response(BodyForm::json, 400, "a \"b\" \xff").body,
             "{\"error\":\"a \\\"b\\\" \xef\xbf\xbd\"}\n");
   const HttpResponse binary = error_response(BodyForm::flatbuffers, 404, "gone");
-  EXPECT_EQ(binary.content_type, kFlatBuffersType);
+  EXPECT_EQ(binary.content_type, flat_buffers_type);
   flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(binary.body.data()),
                                  binary.body.size());
   ASSERT_TRUE(verifier.VerifyBuffer<wire::ServingError>("SOSV"));

@@ -20,7 +20,7 @@ namespace sotto::privacy {
 namespace {
 
 using namespace account_test;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 testing::AssertionResult refuses(const PrivacyEvent& event, std::string_view words) {
   const auto answer = account(Events{event}, 1e-6, Method::rdp, Adversary::published);
@@ -32,19 +32,20 @@ testing::AssertionResult refuses(const PrivacyEvent& event, std::string_view wor
 }
 
 TEST(Accounting, RefusesParametersWithoutATheorem) {
-  for (const double bad : {0.0, -1.0, kNan, double{INFINITY}}) {
+  for (const double bad : {0.0, -1.0, not_a_number, double{INFINITY}}) {
     EXPECT_TRUE(refuses(gaussian(bad), "noise multiplier"));
     EXPECT_TRUE(refuses(laplace(bad), "scale"));
     EXPECT_TRUE(refuses(response(bad, 3), "epsilon"));
   }
   EXPECT_TRUE(refuses(response(1, 1), "categories"));
   EXPECT_TRUE(refuses(gaussian(1, 0), "rounds"));
-  for (const double bad : {0.0, -0.1, 1.01, kNan}) EXPECT_TRUE(refuses(sampled_gaussian(1, bad, 1), "rate"));
+  for (const double bad : {0.0, -0.1, 1.01, not_a_number})
+    EXPECT_TRUE(refuses(sampled_gaussian(1, bad, 1), "rate"));
   EXPECT_TRUE(refuses(cohort_gaussian(1, 11, 10, 1), "population"));
   EXPECT_TRUE(refuses(cohort_gaussian(1, 0, 10, 1), "cohort"));
   EXPECT_TRUE(refuses({DiscreteGaussianNoise{0.3, 5, 1, 1, 1}, Adjacency::add_remove, Unit::user}, "sigma"));
   EXPECT_TRUE(refuses({SkellamNoise{100, 1, 2}, Adjacency::add_remove, Unit::user}, "exceeds"));
-  for (const double bad : {0.0, 1.0, -1e-6, kNan}) {
+  for (const double bad : {0.0, 1.0, -1e-6, not_a_number}) {
     EXPECT_FALSE(account(Events{gaussian(1)}, bad, Method::pld, Adversary::published));
   }
   EXPECT_FALSE(account({}, 1e-6, Method::pld, Adversary::published));

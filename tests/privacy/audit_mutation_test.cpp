@@ -127,12 +127,12 @@ TEST(WrongLaw, ExponentialMechanismWithoutItsFactorTwoIsCaught) {
 TEST(WrongLaw, NegativesThatAvoidTheRealClickAreCaught) {
   AuditedMechanism labels = named("label-release");
   labels.release = [](Neighbour neighbour, DeviceRandom random) -> Result<std::vector<double>> {
-    constexpr std::uint32_t kShown = 5;
+    constexpr std::uint32_t shown_count = 5;
     SOTTO_TRY(const auto mechanism, SoundLabelRelease::create(1, 2));
     for (;;) {
       SOTTO_TRY(const LabelledSample sample,
-                mechanism.release(kShown, static_cast<std::uint32_t>(neighbour), random));
-      std::uint32_t items = sample.positive << kShown;
+                mechanism.release(shown_count, static_cast<std::uint32_t>(neighbour), random));
+      std::uint32_t items = sample.positive << shown_count;
       bool real_click_is_negative = false;
       for (const std::uint32_t item : sample.negatives) {
         items |= 1U << item;

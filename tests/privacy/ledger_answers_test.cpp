@@ -93,15 +93,15 @@ TEST_F(LedgerAnswers, ARefusedRefreshSendsTheOldAnswer) {
 
 TEST_F(LedgerAnswers, AFailedDrawCostsItsChargeAndTheNextPaysAgain) {
   const auto failing = [](const Receipt&) -> Result<std::string> { return failed("no model yet"); };
-  EXPECT_TRUE(refused(cache_->get("front page", serving(pure(0.25)), kNoon, failing), "no model yet"));
+  EXPECT_TRUE(refused(cache_->get("front page", serving(pure(0.25)), noon, failing), "no model yet"));
   EXPECT_EQ(ledger_->records(), 2U);
-  EXPECT_TRUE(ask(kNoon)->is_new);
+  EXPECT_TRUE(ask(noon)->is_new);
   EXPECT_EQ(ledger_->records(), 3U);
 }
 
 TEST_F(LedgerAnswers, AnAnswerThatCouldNotBeStoredIsNeitherChargedNorDrawn) {
   std::filesystem::create_directory(answers_file());
-  EXPECT_TRUE(refused(ask(kNoon), "nothing was charged"));
+  EXPECT_TRUE(refused(ask(noon), "nothing was charged"));
   EXPECT_EQ(draws_, 0);
   EXPECT_EQ(ledger_->records(), 1U);
 }
@@ -121,20 +121,20 @@ TEST_F(LedgerAnswers, AsksOnAFullDiskCostNothing) {
 
 TEST_F(LedgerAnswers, AreDroppedWithoutTheLedgerThatPaidForThem) {
   const std::string before = bytes_of(file());
-  ASSERT_TRUE(ask(kNoon));
+  ASSERT_TRUE(ask(noon));
   cache_.reset();
   ledger_.reset();
   put_bytes(file(), before);
-  ledger_.emplace(*Ledger::open(file(), kNoon));
+  ledger_.emplace(*Ledger::open(file(), noon));
   reopen();
-  EXPECT_TRUE(ask(kNoon)->is_new) << "drawn and paid again";
+  EXPECT_TRUE(ask(noon)->is_new) << "drawn and paid again";
   EXPECT_EQ(ledger_->records(), 2U);
 }
 
 TEST_F(LedgerAnswers, AreReadableByTheirOwnerOnlyAndLeaveNoLeftovers) {
   put_bytes(folder_ / ".answers.sotto-1-1", "of a device that was killed");
   reopen();
-  ASSERT_TRUE(ask(kNoon));
+  ASSERT_TRUE(ask(noon));
   const auto mode = std::filesystem::status(answers_file()).permissions();
   EXPECT_EQ(mode & std::filesystem::perms::all,
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
@@ -142,7 +142,7 @@ TEST_F(LedgerAnswers, AreReadableByTheirOwnerOnlyAndLeaveNoLeftovers) {
 }
 
 TEST_F(LedgerAnswers, DamagedFilesAreRefused) {
-  ASSERT_TRUE(ask(kNoon));
+  ASSERT_TRUE(ask(noon));
   const std::string whole = bytes_of(answers_file());
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::string changed = whole;

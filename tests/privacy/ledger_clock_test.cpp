@@ -30,8 +30,8 @@ class LedgerClocks : public LedgerTest {
 
 // A machine in real time, whose wall clock is off by whatever a test says.
 struct Machine {
-  UtcTime now = kNoon;  // the truth
-  UtcTime started = kNoon - hours{5};
+  UtcTime now = noon;  // the truth
+  UtcTime started = noon - hours{5};
   std::uint64_t boot = 1;
   seconds wrong{0};
   bool vouched = false;
@@ -66,12 +66,12 @@ class Books {
 };
 
 TEST_F(LedgerClocks, AGlitchIntoTheFutureDoesNotSilenceTheDevice) {
-  Books books(one_a_day(), kNoon);
-  ASSERT_TRUE(books.charge(release_, kNoon));
+  Books books(one_a_day(), noon);
+  ASSERT_TRUE(books.charge(release_, noon));
   EXPECT_FALSE(books.charge(release_, at(2036, 1, 1))) << "not believed: it opens no window";
   int accepted = 0;
   for (int day = 1; day <= 1095; ++day) {
-    if (books.charge(release_, kNoon + days{day})) ++accepted;
+    if (books.charge(release_, noon + days{day})) ++accepted;
   }
   EXPECT_EQ(accepted, 1095);
 }
@@ -83,15 +83,15 @@ TEST_F(LedgerClocks, LookingMovesNothing) {
     ASSERT_TRUE(ledger->refusals(release_, glitch));
     ASSERT_TRUE(ledger->time_at(glitch));
   }
-  ASSERT_TRUE(ledger->charge(release_, kNoon));
-  EXPECT_TRUE(ledger->charge(release_, kNoon + days{1}));
-  EXPECT_EQ(ledger->statement(kNoon + days{1})->latest, kNoon + days{1});
+  ASSERT_TRUE(ledger->charge(release_, noon));
+  EXPECT_TRUE(ledger->charge(release_, noon + days{1}));
+  EXPECT_EQ(ledger->statement(noon + days{1})->latest, noon + days{1});
 }
 
 TEST_F(LedgerClocks, RunningTimeOutweighsTheWallClockWhateverItSays) {
   Machine machine;
   machine.vouched = true;
-  auto ledger = Ledger::create(file(), one_a_day(), machine.read(), kFirstUse);
+  auto ledger = Ledger::create(file(), one_a_day(), machine.read(), first_use);
   ASSERT_TRUE(ledger->charge(release_, machine.read()));
   for (const seconds wrong : {seconds{days{1}}, seconds{days{30}}, seconds{days{4000}}, -seconds{days{9}}}) {
     machine.wrong = wrong;
@@ -102,24 +102,24 @@ TEST_F(LedgerClocks, RunningTimeOutweighsTheWallClockWhateverItSays) {
 }
 
 TEST_F(LedgerClocks, TimeThatAMachineWasOffCountsWhereTheHostVouchesAndIsBounded) {
-  const Moment last(kNoon, RunningTime{1, hours{100}});
+  const Moment last(noon, RunningTime{1, hours{100}});
   const auto at_reading = [&](UtcTime wall, bool vouched) {
     return moment_after(last, {wall, RunningTime{2, hours{3}}, vouched}).time;
   };
-  EXPECT_EQ(at_reading(kNoon + days{20}, true), kNoon + days{20});
-  EXPECT_EQ(at_reading(kNoon + days{20}, false), kNoon + hours{3}) << "that much is proven";
-  EXPECT_EQ(at_reading(kNoon + days{32}, true), kNoon + hours{3}) << "too far to be believed";
-  EXPECT_EQ(at_reading(kNoon - days{2}, true), kNoon + hours{3});
-  EXPECT_EQ(moment_after(last, kNoon + days{3}).time, kNoon + days{3}) << "a host without running time";
-  EXPECT_EQ(moment_after(Moment(kNoon), {kNoon, RunningTime{2, hours{3}}, false}).time, kNoon)
+  EXPECT_EQ(at_reading(noon + days{20}, true), noon + days{20});
+  EXPECT_EQ(at_reading(noon + days{20}, false), noon + hours{3}) << "that much is proven";
+  EXPECT_EQ(at_reading(noon + days{32}, true), noon + hours{3}) << "too far to be believed";
+  EXPECT_EQ(at_reading(noon - days{2}, true), noon + hours{3});
+  EXPECT_EQ(moment_after(last, noon + days{3}).time, noon + days{3}) << "a host without running time";
+  EXPECT_EQ(moment_after(Moment(noon), {noon, RunningTime{2, hours{3}}, false}).time, noon)
       << "the machine may have been started before that moment";
-  EXPECT_EQ(moment_after(last, {kNoon, RunningTime{1, hours{90}}, true}).time, kNoon) << "never backwards";
+  EXPECT_EQ(moment_after(last, {noon, RunningTime{1, hours{90}}, true}).time, noon) << "never backwards";
 }
 
 TEST_F(LedgerClocks, SurvivesClosingAndRestarts) {
   Machine machine;
   {
-    auto ledger = Ledger::create(file(), one_a_day(), machine.read(), kFirstUse);
+    auto ledger = Ledger::create(file(), one_a_day(), machine.read(), first_use);
     ASSERT_TRUE(ledger->charge(release_, machine.read()));
   }
   machine.wrong = days{3000};
@@ -138,8 +138,8 @@ TEST_F(LedgerClocks, SurvivesClosingAndRestarts) {
 
 TEST_F(LedgerClocks, MendingSetsTheClockAndGainsNothing) {
   auto ledger = create(one_a_day());
-  ASSERT_TRUE(ledger->charge(release_, kNoon));
-  const UtcTime later = kNoon + days{60};  // switched off for two months
+  ASSERT_TRUE(ledger->charge(release_, noon));
+  const UtcTime later = noon + days{60};  // switched off for two months
   EXPECT_FALSE(ledger->charge(release_, later));
   EXPECT_EQ(ledger->statement(later)->clock_ahead, -days{60});
   EXPECT_NE(to_text(*ledger->statement(later)).find("1440.0 hours behind the wall clock"), std::string::npos);
@@ -216,7 +216,7 @@ TEST_F(LedgerClocks, NoWalkOfTheClocksEarnsMoreThanRealTimeAllows) {
     ASSERT_GT(spent.size(), 5U);
     for (std::size_t last = 0; last < spent.size(); ++last) {
       if (host_vouches) {
-        const auto begun = std::chrono::floor<days>(spent[last]) - std::chrono::floor<days>(kNoon);
+        const auto begun = std::chrono::floor<days>(spent[last]) - std::chrono::floor<days>(noon);
         ASSERT_LE(last, static_cast<std::size_t>(begun.count())) << "walk " << walk;
         continue;
       }

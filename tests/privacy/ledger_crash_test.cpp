@@ -61,15 +61,15 @@ TEST_F(LedgerCrash, EveryReceiptSurvivesKill) {
     const bool anchored = round % 2 == 0;
     const std::uint64_t reported = run_and_kill(
         [&](int pipe) {
-          auto ledger = anchored ? Ledger::open(file(), kNoon, options) : Ledger::open(file(), kNoon);
+          auto ledger = anchored ? Ledger::open(file(), noon, options) : Ledger::open(file(), noon);
           while (ledger) {
-            auto receipt = ledger->charge(serving(pure(0.01)), kNoon);
+            auto receipt = ledger->charge(serving(pure(0.01)), noon);
             if (!receipt) return;
             report(pipe, receipt->record());
           }
         },
         static_cast<int>(random() % 5), std::chrono::microseconds(random() % 2000));
-    auto ledger = Ledger::open(file(), kNoon, options);
+    auto ledger = Ledger::open(file(), noon, options);
     ASSERT_TRUE(ledger) << ledger.error().message;
     EXPECT_GE(ledger->records(), std::max(reported, before));
     EXPECT_LE(ledger->records(), std::max(reported, before) + 1) << "at most one was not receipted yet";
@@ -86,28 +86,27 @@ TEST_F(LedgerCrash, NoAnswerIsEverDrawnWithoutACharge) {
     // Reports before each draw how many records there are; one draw per hour.
     const std::uint64_t drawn = run_and_kill(
         [&](int pipe) {
-          auto ledger = Ledger::open(file(), kNoon);
+          auto ledger = Ledger::open(file(), noon);
           if (!ledger) return;
           auto cache = AnswerCache::open(folder_ / "answers", *ledger, hourly);
           for (int hour = 0; cache; ++hour) {
-            const auto answer =
-                cache->get("front page", serving(pure(0.01)), kNoon + std::chrono::hours{hour},
-                           [&](const Receipt& receipt) -> Result<std::string> {
-                             report(pipe, receipt.record());
-                             return std::to_string(receipt.record());
-                           });
+            const auto answer = cache->get("front page", serving(pure(0.01)), noon + std::chrono::hours{hour},
+                                           [&](const Receipt& receipt) -> Result<std::string> {
+                                             report(pipe, receipt.record());
+                                             return std::to_string(receipt.record());
+                                           });
             if (!answer) return;
           }
         },
         static_cast<int>(random() % 4), std::chrono::microseconds(random() % 2000));
-    auto ledger = Ledger::open(file(), kNoon);
+    auto ledger = Ledger::open(file(), noon);
     ASSERT_TRUE(ledger) << ledger.error().message;
     EXPECT_GE(ledger->records(), drawn);
     auto cache = AnswerCache::open(folder_ / "answers", *ledger, hourly);
     ASSERT_TRUE(cache) << cache.error().message;
     // Whatever is stored was paid for by the record it names.
     const auto stored = cache->get(
-        "front page", serving(pure(0.01)), kNoon,
+        "front page", serving(pure(0.01)), noon,
         [](const Receipt& receipt) -> Result<std::string> { return std::to_string(receipt.record()); });
     ASSERT_TRUE(stored) << stored.error().message;
     EXPECT_LE(std::stoull(stored->bytes), ledger->records());

@@ -21,12 +21,12 @@ TEST_F(LedgerDisk, FullAtAnyPointEveryChargeHasItsAnswer) {
     const std::filesystem::path here = folder_ / std::to_string(points);
     std::filesystem::create_directory(here);
     const LedgerOptions options{anchor_file(here / "anchor"), true};
-    auto ledger = Ledger::create(here / "ledger", settings({lifetime(1000, 1e-9)}), kNoon, options);
+    auto ledger = Ledger::create(here / "ledger", settings({lifetime(1000, 1e-9)}), noon, options);
     ASSERT_TRUE(ledger) << ledger.error().message;
     auto cache = AnswerCache::open(here / "answers", *ledger, {std::chrono::hours{1}, {}});
     std::uint64_t answered = 0;
     const auto ask = [&](int hour) {
-      const auto answer = cache->get("front page", serving(pure(1)), kNoon + std::chrono::hours{hour},
+      const auto answer = cache->get("front page", serving(pure(1)), noon + std::chrono::hours{hour},
                                      [](const Receipt&) -> Result<std::string> {
                                        return std::string(AnswerCache::max_answer_bytes, 'x');
                                      });

@@ -21,7 +21,7 @@ class LedgerFile : public LedgerTest {
     auto ledger = create(settings({lifetime(10)}));
     std::vector<std::size_t> ends = {bytes_of(file()).size()};
     for (const char* about : {"", "a", "round seventeen", "front page"}) {
-      EXPECT_TRUE(ledger->charge(serving(pure(0.5), about), kNoon));
+      EXPECT_TRUE(ledger->charge(serving(pure(0.5), about), noon));
       ends.push_back(bytes_of(file()).size());
     }
     return ends;
@@ -35,14 +35,14 @@ TEST_F(LedgerFile, OpensAfterBeingCutAtEveryByte) {
     put_bytes(file(), whole.substr(0, length));
     const auto complete = static_cast<std::uint64_t>(
         std::count_if(ends.begin(), ends.end(), [&](auto end) { return end <= length; }));
-    auto ledger = Ledger::open(file(), kNoon);
+    auto ledger = Ledger::open(file(), noon);
     ASSERT_EQ(ledger.has_value(), complete > 0) << length;
     if (!ledger) continue;
     ASSERT_EQ(ledger->records(), complete) << length;
     ASSERT_EQ(bytes_of(file()).size(), ends[complete - 1]) << "the rest is cut off";
     if (length % 16 != 0) continue;  // every charge waits for the disk
-    ASSERT_TRUE(ledger->charge(serving(pure(0.5)), kNoon)) << "and the ledger goes on";
-    ASSERT_EQ(read_statement(file(), kNoon)->records, complete + 1);
+    ASSERT_TRUE(ledger->charge(serving(pure(0.5)), noon)) << "and the ledger goes on";
+    ASSERT_EQ(read_statement(file(), noon)->records, complete + 1);
   }
 }
 
@@ -54,7 +54,7 @@ TEST_F(LedgerFile, RefusesEveryChangedByteAndLeavesTheFileAlone) {
       std::string changed = whole;
       changed[i] = static_cast<char>(static_cast<unsigned char>(changed[i]) ^ flip);
       put_bytes(file(), changed);
-      ASSERT_FALSE(Ledger::open(file(), kNoon)) << "byte " << i;
+      ASSERT_FALSE(Ledger::open(file(), noon)) << "byte " << i;
       ASSERT_EQ(bytes_of(file()), changed) << "evidence is kept";
     }
   }
@@ -69,12 +69,12 @@ TEST_F(LedgerFile, RefusesRemovedRepeatedAndSwappedRecords) {
        {before + record(2) + record(3) + record(4), before + record(1) + record(3) + record(4),
         before + record(1) + record(1) + record(2), before + record(2) + record(1)}) {
     put_bytes(file(), changed);
-    EXPECT_TRUE(refused(Ledger::open(file(), kNoon), "damaged at record"));
+    EXPECT_TRUE(refused(Ledger::open(file(), noon), "damaged at record"));
   }
   put_bytes(file(), whole + "more");
-  EXPECT_TRUE(Ledger::open(file(), kNoon)) << "fewer bytes than a head are an interrupted append";
+  EXPECT_TRUE(Ledger::open(file(), noon)) << "fewer bytes than a head are an interrupted append";
   put_bytes(file(), whole + std::string(100, 'x'));
-  EXPECT_TRUE(refused(Ledger::open(file(), kNoon), "damaged at record 6"));
+  EXPECT_TRUE(refused(Ledger::open(file(), noon), "damaged at record 6"));
 }
 
 TEST_F(LedgerFile, ZerosAfterAPowerFailureAreAnInterruptedAppend) {
@@ -84,7 +84,7 @@ TEST_F(LedgerFile, ZerosAfterAPowerFailureAreAnInterruptedAppend) {
     std::string torn = whole.substr(0, kept);
     torn.resize(whole.size(), '\0');
     put_bytes(file(), torn);
-    const auto ledger = Ledger::open(file(), kNoon);
+    const auto ledger = Ledger::open(file(), noon);
     ASSERT_TRUE(ledger) << kept << ": " << ledger.error().message;
     ASSERT_EQ(ledger->records(), 4U);
   }
@@ -92,10 +92,10 @@ TEST_F(LedgerFile, ZerosAfterAPowerFailureAreAnInterruptedAppend) {
 
 TEST_F(LedgerFile, HasOneOwnerAtATime) {
   auto ledger = create(settings({lifetime(10)}));
-  EXPECT_TRUE(refused(Ledger::open(file(), kNoon), "in use"));
-  ASSERT_TRUE(read_statement(file(), kNoon)) << "but anyone may look";
+  EXPECT_TRUE(refused(Ledger::open(file(), noon), "in use"));
+  ASSERT_TRUE(read_statement(file(), noon)) << "but anyone may look";
   { const Ledger closed = std::move(*ledger); }
-  EXPECT_TRUE(Ledger::open(file(), kNoon));
+  EXPECT_TRUE(Ledger::open(file(), noon));
 }
 
 TEST_F(LedgerFile, IsReadableByItsOwnerOnlyAndNeverReplaced) {
@@ -108,8 +108,8 @@ TEST_F(LedgerFile, IsReadableByItsOwnerOnlyAndNeverReplaced) {
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   EXPECT_TRUE(refused(create(settings({lifetime(10)})), "exists already"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "no temporary file";
-  EXPECT_TRUE(refused(Ledger::open(folder_ / "nothing", kNoon), "No such file"));
-  EXPECT_FALSE(Ledger::open(folder_.path(), kNoon));
+  EXPECT_TRUE(refused(Ledger::open(folder_ / "nothing", noon), "No such file"));
+  EXPECT_FALSE(Ledger::open(folder_.path(), noon));
 }
 
 TEST_F(LedgerFile, AFullDiskGivesNoReceiptAndLeavesAValidFile) {
@@ -117,44 +117,45 @@ TEST_F(LedgerFile, AFullDiskGivesNoReceiptAndLeavesAValidFile) {
   const std::string before = bytes_of(file());
   for (std::size_t room = 0; room < 60; room += 7) {
     const FullDisk disk(before.size() + room);
-    const auto receipt = ledger->charge(serving(pure(0.1)), kNoon);
+    const auto receipt = ledger->charge(serving(pure(0.1)), noon);
     ASSERT_FALSE(receipt);
     EXPECT_EQ(receipt.error().kind, ErrorKind::failed);
   }
   EXPECT_EQ(bytes_of(file()), before);
-  EXPECT_TRUE(ledger->charge(serving(pure(0.1)), kNoon)) << "there is room again";
+  EXPECT_TRUE(ledger->charge(serving(pure(0.1)), noon)) << "there is room again";
   EXPECT_EQ(ledger->records(), 2U);
-  EXPECT_EQ(read_statement(file(), kNoon)->records, 2U);
+  EXPECT_EQ(read_statement(file(), noon)->records, 2U);
 }
 
 TEST_F(LedgerFile, NoticesWhenItIsDeletedOrChangedWhileOpen) {
   auto ledger = create(settings({lifetime(10)}));
   const std::string before = bytes_of(file());
   std::filesystem::resize_file(file(), before.size() - 1);
-  EXPECT_TRUE(refused(ledger->charge(serving(pure(0.1)), kNoon), "changed by another program"));
+  EXPECT_TRUE(refused(ledger->charge(serving(pure(0.1)), noon), "changed by another program"));
   put_bytes(file(), before);
-  EXPECT_TRUE(refused(ledger->charge(serving(pure(0.1)), kNoon), "open it again"));
+  EXPECT_TRUE(refused(ledger->charge(serving(pure(0.1)), noon), "open it again"));
   { const Ledger closed = std::move(*ledger); }
-  auto again = Ledger::open(file(), kNoon);
+  auto again = Ledger::open(file(), noon);
   std::filesystem::remove(file());
-  EXPECT_TRUE(refused(again->charge(serving(pure(0.1)), kNoon), "deleted by another program"));
+  EXPECT_TRUE(refused(again->charge(serving(pure(0.1)), noon), "deleted by another program"));
 }
 
 TEST_F(LedgerFile, RecordsHaveOneEncoding) {
-  LedgerSettings with = settings({lifetime(10), {BudgetWindow::day, kHealth, 0.5, 1e-7}});
+  LedgerSettings with = settings({lifetime(10), {BudgetWindow::day, health_category, 0.5, 1e-7}});
   const std::vector<Mechanism> mechanisms = {
       GaussianNoise{1.5},       LaplaceNoise{2},
       RandomisedResponse{1, 7}, DiscreteGaussianNoise{9, 3, 100, 20, 5},
       SkellamNoise{100, 20, 5}, PureDp{0.1},
       ApproximateDp{0.1, 1e-9}, ConcentratedDp{0.2}};
-  std::vector<LedgerRecord> records = {SettingsRecord{kNoon, with}};
-  records.emplace_back(ChargeRecord{kNoon, {ReleasePurpose::labels, std::nullopt, {}, "freie Wörter"}});
-  records.emplace_back(ClosingRecord{kNoon, ClosingReason::past_unknown});
+  std::vector<LedgerRecord> records = {SettingsRecord{noon, with}};
+  records.emplace_back(ChargeRecord{noon, {ReleasePurpose::labels, std::nullopt, {}, "freie Wörter"}});
+  records.emplace_back(ClosingRecord{noon, ClosingReason::past_unknown});
   records.emplace_back(
-      ClosingRecord{Moment(kNoon, RunningTime{7, std::chrono::hours(1)}), ClosingReason::clock_mended});
+      ClosingRecord{Moment(noon, RunningTime{7, std::chrono::hours(1)}), ClosingReason::clock_mended});
   for (const Mechanism& mechanism : mechanisms) {
     PrivacyEvent event{mechanism, Adjacency::replace_one, Unit::impression, NoSampling{}, 3, 1e-12};
-    records.emplace_back(ChargeRecord{kNoon, {ReleasePurpose::training, event, {kHealth, kSports}, "x"}});
+    records.emplace_back(
+        ChargeRecord{noon, {ReleasePurpose::training, event, {health_category, sports_category}, "x"}});
   }
   for (const LedgerRecord& record : records) {
     const std::string bytes = encode(record);
@@ -170,11 +171,11 @@ TEST_F(LedgerFile, RecordsHaveOneEncoding) {
 
 // A chain that verifies may still have been written by something else.
 TEST_F(LedgerFile, RefusesRecordsThatCannotFollowEachOther) {
-  const auto settings_body = encode(SettingsRecord{kNoon, settings({lifetime(10)})});
+  const auto settings_body = encode(SettingsRecord{noon, settings({lifetime(10)})});
   const auto charge_body = [](UtcTime time, Charge charge) {
     return encode(ChargeRecord{time, std::move(charge)});
   };
-  const Charge good{ReleasePurpose::serving, pure(0.1), {kHealth}, ""};
+  const Charge good{ReleasePurpose::serving, pure(0.1), {health_category}, ""};
   Charge unknown = good;
   unknown.categories = {9};
   Charge click = good;
@@ -185,16 +186,16 @@ TEST_F(LedgerFile, RefusesRecordsThatCannotFollowEachOther) {
     std::vector<std::string> bodies;
     const char* words;
   };
-  for (const Case& c : {Case{{charge_body(kNoon, good)}, "does not begin with its settings"},
+  for (const Case& c : {Case{{charge_body(noon, good)}, "does not begin with its settings"},
                         Case{{settings_body, charge_body(at(2026, 3, 13), good)}, "dated before"},
-                        Case{{settings_body, charge_body(kNoon, unknown)}, "category"},
-                        Case{{settings_body, charge_body(kNoon, click)}, "whole user"},
-                        Case{{settings_body, encode(SettingsRecord{kNoon, other})}, "keeps"},
+                        Case{{settings_body, charge_body(noon, unknown)}, "category"},
+                        Case{{settings_body, charge_body(noon, click)}, "whole user"},
+                        Case{{settings_body, encode(SettingsRecord{noon, other})}, "keeps"},
                         Case{{settings_body, "nonsense"}, "record 2"}}) {
     std::filesystem::remove(file());
-    const std::string id(kLedgerFormat.opening_bytes, 'i');
-    ASSERT_TRUE(AppendLog::create(file(), kLedgerFormat, id, c.bodies, Durability::power_loss));
-    EXPECT_TRUE(refused(Ledger::open(file(), kNoon), c.words));
+    const std::string id(ledger_format.opening_bytes, 'i');
+    ASSERT_TRUE(AppendLog::create(file(), ledger_format, id, c.bodies, Durability::power_loss));
+    EXPECT_TRUE(refused(Ledger::open(file(), noon), c.words));
   }
 }
 

@@ -17,12 +17,12 @@ inline UtcTime at(int year, unsigned month, unsigned day, int hour = 12, int min
   return chr::sys_days{chr::year{year} / chr::month{month} / chr::day{day}} + chr::hours{hour} +
          chr::minutes{minute};
 }
-inline const UtcTime kNoon = at(2026, 3, 14);
+inline const UtcTime noon = at(2026, 3, 14);
 
 inline SensitivitySettings three_categories(const std::vector<std::string>& not_sensitive = {"sports"}) {
   return *SensitivitySettings::create({"health", "politics", "sports"}, not_sensitive);
 }
-constexpr CategoryId kHealth = 0, kPolitics = 1, kSports = 2;
+constexpr CategoryId health_category = 0, politics_category = 1, sports_category = 2;
 
 inline LedgerSettings settings(std::vector<LedgerBudget> budgets,
                                RequestOrder order = RequestOrder::adaptive) {
@@ -42,7 +42,7 @@ inline Release serving(const PrivacyEvent& event, std::string about = "front pag
   return {ReleasePurpose::serving, event, std::nullopt, std::move(about)};
 }
 
-inline const LedgerOptions kFirstUse{nullptr, true};
+inline const LedgerOptions first_use{nullptr, true};
 
 inline std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -66,8 +66,8 @@ class LedgerTest : public testing::Test {
   void SetUp() override {
     if (!chain_hash({})) GTEST_SKIP() << "this build has no libsodium";
   }
-  Result<Ledger> create(const LedgerSettings& wanted, const LedgerOptions& options = kFirstUse) const {
-    return Ledger::create(file(), wanted, kNoon, options);
+  Result<Ledger> create(const LedgerSettings& wanted, const LedgerOptions& options = first_use) const {
+    return Ledger::create(file(), wanted, noon, options);
   }
   std::filesystem::path file() const { return folder_ / "ledger.sotto"; }
   TempFolder folder_;

@@ -22,16 +22,21 @@ std::vector<std::uint64_t> unprotected(const std::vector<CategorisedClick>& hist
 
 TEST(Sensitivity, OnlyKnownNonSensitiveCategoriesGoUnprotected) {
   const SensitivitySettings open = three_categories({"sports", "politics"});
-  const std::vector<CategorisedClick> history = {
-      {1, {kSports}}, {2, {kHealth}},        {3, {kSports, kHealth}}, {4, {kSports, kPolitics}},
-      {5, {}},        {6, {CategoryId{77}}}, {7, {kPolitics}}};
+  const std::vector<CategorisedClick> history = {{1, {sports_category}},
+                                                 {2, {health_category}},
+                                                 {3, {sports_category, health_category}},
+                                                 {4, {sports_category, politics_category}},
+                                                 {5, {}},
+                                                 {6, {CategoryId{77}}},
+                                                 {7, {politics_category}}};
   EXPECT_EQ(unprotected(history, open), (std::vector<std::uint64_t>{1, 4, 7}));
   EXPECT_TRUE(unprotected(history, three_categories({})).empty()) << "all is sensitive unless named";
 }
 
 TEST(Sensitivity, UnprotectedClicksDoNotShowThatOthersExist) {
-  const std::vector<CategorisedClick> without = {{1, {kSports}}, {7, {kSports}}};
-  const std::vector<CategorisedClick> with = {{2, {kHealth}}, {1, {kSports}}, {3, {}}, {7, {kSports}}};
+  const std::vector<CategorisedClick> without = {{1, {sports_category}}, {7, {sports_category}}};
+  const std::vector<CategorisedClick> with = {
+      {2, {health_category}}, {1, {sports_category}}, {3, {}}, {7, {sports_category}}};
   EXPECT_EQ(unprotected(with, three_categories()), unprotected(without, three_categories()));
 }
 
@@ -39,16 +44,17 @@ TEST(Sensitivity, UnprotectedClicksDoNotShowThatOthersExist) {
 // differ in sensitive clicks only, so the two ledgers must hold the same records.
 TEST_F(LedgerSensitivity, ChargesAreEqualWithAndWithoutSensitiveClicks) {
   const std::array<std::vector<CategorisedClick>, 2> histories = {
-      {{{1, {kSports}}}, {{1, {kSports}}, {2, {kHealth}}, {3, {kPolitics, kHealth}}}}};
+      {{{1, {sports_category}}},
+       {{1, {sports_category}}, {2, {health_category}}, {3, {politics_category, health_category}}}}};
   std::array<std::vector<std::string>, 2> charges;
   std::array<std::vector<std::uint64_t>, 2> sent;
   for (std::size_t person = 0; person < 2; ++person) {
-    auto ledger = Ledger::create(folder_ / std::to_string(person), settings({lifetime(5)}), kNoon, kFirstUse);
+    auto ledger = Ledger::create(folder_ / std::to_string(person), settings({lifetime(5)}), noon, first_use);
     Release feed = serving(pure(0.5));
     Release sports = serving(pure(0.5), "sports page");
     sports.reads = {"sports"};
     for (const Release& release : {feed, sports}) {
-      const auto receipt = ledger->charge(release, kNoon);
+      const auto receipt = ledger->charge(release, noon);
       ASSERT_TRUE(receipt);
       charges[person].push_back(encode(ChargeRecord{receipt->time(), *price(release, ledger->settings())}));
       if (receipt->is_free()) sent[person] = unprotected(histories[person], ledger->settings().sensitivity);
@@ -65,24 +71,24 @@ TEST_F(LedgerSensitivity, NonSensitiveReleasesAreFreeRecordedAndCoverNoMechanism
   Release sports = serving(pure(1));
   sports.reads = {"sports"};
   for (int i = 0; i < 3; ++i) {
-    const auto receipt = ledger->charge(sports, kNoon);
+    const auto receipt = ledger->charge(sports, noon);
     ASSERT_TRUE(receipt) << receipt.error().message;
     EXPECT_TRUE(receipt->is_free());
     EXPECT_TRUE(refused(receipt->covers(ReleasePurpose::serving, pure(1)), "not sensitive"));
   }
   EXPECT_EQ(ledger->records(), 4U);
-  EXPECT_TRUE(ledger->charge(serving(pure(0.5)), kNoon)) << "nothing was spent";
+  EXPECT_TRUE(ledger->charge(serving(pure(0.5)), noon)) << "nothing was spent";
 }
 
 TEST_F(LedgerSensitivity, MarkingACategoryTakesEffectAtOnce) {
   auto ledger = create(settings({lifetime(5)}));
   Release sports = serving(pure(1));
   sports.reads = {"sports"};
-  EXPECT_TRUE(ledger->charge(sports, kNoon)->is_free());
+  EXPECT_TRUE(ledger->charge(sports, noon)->is_free());
   LedgerSettings closed = settings({lifetime(5)});
   closed.sensitivity = three_categories({});
-  ASSERT_TRUE(ledger->change_settings(closed, kNoon));
-  EXPECT_FALSE(ledger->charge(sports, kNoon)->is_free());
+  ASSERT_TRUE(ledger->change_settings(closed, noon));
+  EXPECT_FALSE(ledger->charge(sports, noon)->is_free());
 }
 
 TEST(Sensitivity, RefusesBadCategories) {

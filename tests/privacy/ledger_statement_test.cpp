@@ -22,10 +22,10 @@ TEST_F(LedgerStatements, AddUpPerPurposeWindowAndCategory) {
   Release labels{ReleasePurpose::labels, pure(0.5), std::vector<std::string>{"health"}, "impression"};
   Release open = serving(pure(1));
   open.reads = {"sports"};
-  ASSERT_TRUE(ledger->charge(serving(pure(1)), kNoon));
-  ASSERT_TRUE(ledger->charge(labels, kNoon + std::chrono::days{1}));
-  ASSERT_TRUE(ledger->charge(open, kNoon + std::chrono::days{1}));
-  const auto object = nlohmann::json::parse(to_json(*ledger->statement(kNoon + std::chrono::days{1})));
+  ASSERT_TRUE(ledger->charge(serving(pure(1)), noon));
+  ASSERT_TRUE(ledger->charge(labels, noon + std::chrono::days{1}));
+  ASSERT_TRUE(ledger->charge(open, noon + std::chrono::days{1}));
+  const auto object = nlohmann::json::parse(to_json(*ledger->statement(noon + std::chrono::days{1})));
   EXPECT_EQ(object["ledger"], ledger->id());
   EXPECT_EQ(object["records"], 4);
   EXPECT_EQ(object["chain"], "verified");
@@ -58,10 +58,10 @@ TEST_F(LedgerStatements, AddUpPerPurposeWindowAndCategory) {
 
 TEST_F(LedgerStatements, ReadTheSameFromTheFileAndAreReadable) {
   auto ledger = create(settings({lifetime(10)}));
-  ASSERT_TRUE(ledger->charge(serving(pure(1)), kNoon));
-  const auto read = read_statement(file(), kNoon);
+  ASSERT_TRUE(ledger->charge(serving(pure(1)), noon));
+  const auto read = read_statement(file(), noon);
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(to_json(*read), to_json(*ledger->statement(kNoon)));
+  EXPECT_EQ(to_json(*read), to_json(*ledger->statement(noon)));
   const std::string text = to_text(*read);
   for (const std::string& words :
        {ledger->id(), to_hex(*ledger->hash_at(2)), std::string("chain      verified"),
@@ -69,7 +69,7 @@ TEST_F(LedgerStatements, ReadTheSameFromTheFileAndAreReadable) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }
   put_bytes(file(), bytes_of(file()) + "torn");
-  EXPECT_EQ(read_statement(file(), kNoon)->torn_bytes, 4U);
+  EXPECT_EQ(read_statement(file(), noon)->torn_bytes, 4U);
   EXPECT_EQ(bytes_of(file()).substr(bytes_of(file()).size() - 4), "torn") << "looking changes nothing";
 }
 
@@ -80,20 +80,20 @@ TEST_F(LedgerStatements, ALifetimeOfTenThousandChargesOpensQuickly) {
   many.sensitivity = *SensitivitySettings::create(names);
   for (CategoryId i = 0; i < 100; ++i) many.budgets.push_back({BudgetWindow::lifetime, i, 1e4, 1e-6});
   std::string bytes;
-  auto encoder = LogEncoder::begin(kLedgerFormat, std::string(kLedgerFormat.opening_bytes, 'i'), bytes);
+  auto encoder = LogEncoder::begin(ledger_format, std::string(ledger_format.opening_bytes, 'i'), bytes);
   const auto append = [&](const LedgerRecord& record) { ASSERT_TRUE(encoder->add(encode(record), bytes)); };
-  append(SettingsRecord{kNoon, many});
+  append(SettingsRecord{noon, many});
   for (int i = 0; i < 10'000; ++i) {
     const Release release = serving(i % 3 == 0 ? gaussian(4) : pure(0.01 * (1 + i % 7)), std::to_string(i));
-    append(ChargeRecord{kNoon + std::chrono::hours{i}, *price(release, many)});
+    append(ChargeRecord{noon + std::chrono::hours{i}, *price(release, many)});
   }
   put_bytes(file(), bytes);
   const auto start = std::chrono::steady_clock::now();
-  auto ledger = Ledger::open(file(), kNoon);
+  auto ledger = Ledger::open(file(), noon);
   ASSERT_TRUE(ledger) << ledger.error().message;
   const auto opened = std::chrono::steady_clock::now();
   EXPECT_EQ(ledger->records(), 10'001U);
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(ledger->charge(serving(gaussian(4)), kNoon));
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(ledger->charge(serving(gaussian(4)), noon));
   const auto charged = std::chrono::steady_clock::now();
   const auto seconds = [](auto span) { return std::chrono::duration<double>(span).count(); };
   RecordProperty("open_seconds", std::to_string(seconds(opened - start)));

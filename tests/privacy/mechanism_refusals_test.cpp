@@ -18,11 +18,11 @@
 namespace sotto::privacy {
 namespace {
 
-const double kNan = std::numeric_limits<double>::quiet_NaN();
-const double kInf = std::numeric_limits<double>::infinity();
-const std::vector<double> kNotPositive{0.0, -1.0, kNan, kInf, -kInf};
-const std::vector<double> kNotDelta{0.0, 1.0, 1.5, -0.1, kNan};
-const std::vector<double> kNotPadding{1.0, -0.1, 2.0, kNan};
+const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+const double infinite = std::numeric_limits<double>::infinity();
+const std::vector<double> not_positive{0.0, -1.0, not_a_number, infinite, -infinite};
+const std::vector<double> not_delta{0.0, 1.0, 1.5, -0.1, not_a_number};
+const std::vector<double> not_padding{1.0, -0.1, 2.0, not_a_number};
 
 template <class T>
 void expect_refused(const Result<T>& result, const std::string& word) {
@@ -32,7 +32,7 @@ void expect_refused(const Result<T>& result, const std::string& word) {
 }
 
 TEST(MechanismRefusals, EpsilonMustBeFiniteAndAboveZero) {
-  for (const double bad : kNotPositive) {
+  for (const double bad : not_positive) {
     expect_refused(LaplaceMechanism::create({.epsilon = bad, .l1_sensitivity = 1}), "epsilon");
     expect_refused(classical_noise_multiplier(bad, 1e-5, GuaranteeMode::paper), "epsilon");
     expect_refused(analytic_noise_multiplier(bad, 1e-5), "epsilon");
@@ -49,7 +49,7 @@ TEST(MechanismRefusals, EpsilonMustBeFiniteAndAboveZero) {
 }
 
 TEST(MechanismRefusals, DeltaMustLieBetweenZeroAndOne) {
-  for (const double bad : kNotDelta) {
+  for (const double bad : not_delta) {
     expect_refused(classical_noise_multiplier(0.5, bad, GuaranteeMode::sound), "delta");
     expect_refused(analytic_noise_multiplier(0.5, bad), "delta");
     expect_refused(true_gaussian_epsilon(1, bad), "delta");
@@ -70,7 +70,7 @@ TEST(MechanismRefusals, DeltaMustLieBetweenZeroAndOne) {
 
 TEST(MechanismRefusals, PaddingBelowOne) {
   SecureRandom random;
-  for (const double bad : kNotPadding) {
+  for (const double bad : not_padding) {
     expect_refused(PrivateAttention::create({.basis_vectors = 3, .clip = 1, .epsilon = 1, .padding = bad}),
                    "padding");
     expect_refused(draw_padding(3, bad, random), "padding");
@@ -81,7 +81,7 @@ TEST(MechanismRefusals, PaddingBelowOne) {
 }
 
 TEST(MechanismRefusals, BoundsAndScalesMustBePositive) {
-  for (const double bad : kNotPositive) {
+  for (const double bad : not_positive) {
     std::vector<double> values{1.0};
     expect_refused(clip_l2(values, bad), "bound");
     expect_refused(clip_l1(values, bad), "bound");
@@ -149,7 +149,7 @@ TEST(MechanismRefusals, AdaptiveClipNamesWhatIsWrong) {
   expect_refused(AdaptiveClip::create(bad), "one bit");
   bad.mode = GuaranteeMode::paper;
   EXPECT_TRUE(AdaptiveClip::create(bad).has_value());
-  for (const double share : {0.0, 1.0, kNan}) {
+  for (const double share : {0.0, 1.0, not_a_number}) {
     bad.budget_share = share;
     expect_refused(AdaptiveClip::create(bad), "budget share");
   }
@@ -171,16 +171,16 @@ TEST(MechanismRefusals, InputsThatBreakTheSensitivityAreRefused) {
   SecureRandom random;
   const auto attention = PrivateAttention::create({.basis_vectors = 2, .clip = 1, .epsilon = 1}).value();
   expect_refused(attention.release(std::vector<double>{0.5, -0.5}, random), "negative");
-  expect_refused(attention.release(std::vector<double>{0.5, kNan}, random), "NaN");
+  expect_refused(attention.release(std::vector<double>{0.5, not_a_number}, random), "NaN");
   expect_refused(attention.release(std::vector<double>{0.5, 0.2, 0.3}, random), "3 entries");
   const auto prototypes = PrototypeSelection::create(PrototypeRule::similarity, 1, 2).value();
   expect_refused(prototypes.choose(std::vector<double>{0.5, 1.5}, random), "outside");
-  expect_refused(prototypes.choose(std::vector<double>{kNan, 0.5}, random), "outside");
+  expect_refused(prototypes.choose(std::vector<double>{not_a_number, 0.5}, random), "outside");
   const auto response = KaryResponse::create(1, 3).value();
   expect_refused(response.respond(3, random), "outside");
   const auto exponential = ExponentialMechanism::create({.epsilon = 1, .sensitivity = 1}).value();
   expect_refused(exponential.choose({}, random), "nothing");
-  expect_refused(exponential.choose(std::vector<double>{kInf}, random), "score");
+  expect_refused(exponential.choose(std::vector<double>{infinite}, random), "score");
   const auto labels = SoundLabelRelease::create(1, 4).value();
   expect_refused(labels.release(1, 0, random), "shown");
   expect_refused(labels.release(5, 5, random), "outside");
@@ -191,7 +191,7 @@ TEST(MechanismRefusals, InputsThatBreakTheSensitivityAreRefused) {
   expect_refused(unknown.select(std::vector<ItemCount>{{1, 0}}, random), "nobody");
   expect_refused(unknown.select(std::vector<ItemCount>{{1, ~0ULL}}, random), "plausible");
   const auto upload = ElementwiseLaplace::create({.clip = 1, .scale = 1, .dimension = 2}).value();
-  expect_refused(upload.release(std::vector<double>{1, kNan}, random), "NaN");
+  expect_refused(upload.release(std::vector<double>{1, not_a_number}, random), "NaN");
 }
 
 }  // namespace

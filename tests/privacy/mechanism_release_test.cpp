@@ -10,7 +10,7 @@
 namespace sotto::privacy {
 namespace {
 
-constexpr int kReleases = 10'000;
+constexpr int releases = 10'000;
 
 // The noise of many releases of one vector: what was released minus the vector, in grid steps.
 template <class Release>
@@ -18,7 +18,7 @@ std::vector<std::int64_t> noise_of(const std::vector<double>& expected, Release 
                                    std::uint64_t seed = 1) {
   SeededRandom random(seed, Purpose::test);
   std::vector<std::int64_t> noise;
-  for (int i = 0; i < kReleases; ++i) {
+  for (int i = 0; i < releases; ++i) {
     const Result<GridVector> released = release(DeviceRandom::simulated(random));
     EXPECT_TRUE(released.has_value());
     for (std::size_t j = 0; j < expected.size(); ++j) {
@@ -148,7 +148,7 @@ TEST(PaddingAmplification, PadsEachItemIndependentlyWithProbabilityP) {
   EXPECT_FALSE(statistics::fits_choice(pairs, std::vector<double>{0.81, 0.09, 0.09, 0.01}));
 }
 
-const std::vector<double> kAttention{0.5, 0.3, 0.15, 0.04, 0.01};
+const std::vector<double> some_attention{0.5, 0.3, 0.15, 0.04, 0.01};
 
 PrivateAttention::Settings attention(GuaranteeMode mode, NoiseKind noise, double epsilon, double p) {
   return {.mode = mode,
@@ -162,8 +162,8 @@ PrivateAttention::Settings attention(GuaranteeMode mode, NoiseKind noise, double
 
 std::vector<double> clipped_attention() {
   double squares = 0;
-  for (const double a : kAttention) squares += a * a;
-  std::vector<double> clipped = kAttention;
+  for (const double a : some_attention) squares += a * a;
+  std::vector<double> clipped = some_attention;
   for (double& a : clipped) a *= 0.3 / std::sqrt(squares);
   return clipped;
 }
@@ -175,7 +175,7 @@ TEST(PrivateAttention, SoundLaplaceNoiseMatchesItsSensitivity) {
   const double before = std::log((std::exp(3.0) - 0.5) / 0.5);
   const double scale = std::sqrt(10.0) * 0.3 / before;
   const auto noise = noise_of(clipped_attention(),
-                              [&](DeviceRandom random) { return mechanism.release(kAttention, random); });
+                              [&](DeviceRandom random) { return mechanism.release(some_attention, random); });
   expect_laplace(noise, scale / grid_step_for(scale));
   EXPECT_EQ(std::get<PureDp>(mechanism.statement().holds->mechanism).epsilon, 3);
   EXPECT_EQ(mechanism.statement().holds->unit, Unit::click);
@@ -188,7 +188,7 @@ TEST(PrivateAttention, SoundGaussianNoiseMatchesItsSensitivity) {
       PrivateAttention::create(attention(GuaranteeMode::sound, NoiseKind::gaussian, 2, 0)).value();
   const double sigma = analytic_noise_multiplier(2, 1e-5).value() * std::sqrt(2.0) * 0.3;
   const auto noise = noise_of(clipped_attention(),
-                              [&](DeviceRandom random) { return mechanism.release(kAttention, random); });
+                              [&](DeviceRandom random) { return mechanism.release(some_attention, random); });
   expect_gaussian(noise, sigma / grid_step_for(sigma));
   EXPECT_TRUE(std::holds_alternative<GaussianNoise>(mechanism.statement().holds->mechanism));
   EXPECT_EQ(mechanism.statement().holds->unit, Unit::user);
@@ -198,8 +198,8 @@ TEST(PrivateAttention, PaperNoiseIsThePapersAndTheTruthIsStated) {
   const auto laplace =
       PrivateAttention::create(attention(GuaranteeMode::paper, NoiseKind::laplace, 3, 0)).value();
   const double scale = 0.3 / 3;
-  const auto noise =
-      noise_of(clipped_attention(), [&](DeviceRandom random) { return laplace.release(kAttention, random); });
+  const auto noise = noise_of(clipped_attention(),
+                              [&](DeviceRandom random) { return laplace.release(some_attention, random); });
   const double step = grid_step_for(scale);
   expect_laplace(noise, scale / step);
   EXPECT_EQ(laplace.statement().claimed_epsilon, 3);
@@ -210,7 +210,7 @@ TEST(PrivateAttention, PaperNoiseIsThePapersAndTheTruthIsStated) {
   const double before = std::log((std::exp(3.0) - 0.5) / 0.5);
   const double sigma = 0.3 / before * std::sqrt(2 * std::log(1.25 * 0.5 / 1e-5));
   expect_gaussian(noise_of(clipped_attention(),
-                           [&](DeviceRandom random) { return gaussian.release(kAttention, random); }),
+                           [&](DeviceRandom random) { return gaussian.release(some_attention, random); }),
                   sigma / grid_step_for(sigma));
   const auto truth = std::get<ApproximateDp>(gaussian.statement().holds->mechanism);
   EXPECT_GT(truth.epsilon, 3);

@@ -12,9 +12,9 @@ namespace {
 
 using statistics::fits;
 using statistics::same_law;
-constexpr std::size_t kMany = 400'000;
+constexpr std::size_t many = 400'000;
 
-std::vector<std::int64_t> draw(const GridNoise& noise, std::uint32_t seed, std::size_t count = kMany) {
+std::vector<std::int64_t> draw(const GridNoise& noise, std::uint32_t seed, std::size_t count = many) {
   SeededRandom random(seed, Purpose::test);
   std::vector<std::int64_t> samples(count);
   noise.fill(std::span(samples), random);
@@ -82,7 +82,7 @@ TEST(NoiseSamplers, LaplaceTailBeyondTheTableIsGeometric) {
 TEST(NoiseSamplersMutation, MissingHalvedOrWrongNoiseIsRefused) {
   const double sigma = 1000;
   const auto gaussian_law = statistics::discrete_gaussian(sigma);
-  auto missing = std::vector<std::int64_t>(kMany, 0);
+  auto missing = std::vector<std::int64_t>(many, 0);
   EXPECT_FALSE(fits(missing, gaussian_law, sigma));
   EXPECT_FALSE(fits(draw(DiscreteGaussian::create(sigma / 2).value(), 8), gaussian_law, sigma));
   EXPECT_FALSE(fits(draw(DiscreteGaussian::create(sigma * 0.98).value(), 9), gaussian_law, sigma));
@@ -169,7 +169,7 @@ TEST(NoiseSamplers, FastSkellamHasTheLawOfTheExactReference) {
 
 TEST(NoiseSamplers, SkellamSharesAddUpToTheirSum) {
   const auto share = Skellam::create(4).value(), whole = Skellam::create(40).value();
-  std::vector<std::int64_t> sum(kMany);
+  std::vector<std::int64_t> sum(many);
   for (std::uint32_t device = 0; device < 10; ++device) {
     const auto part = draw(share, 100 + device);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
@@ -181,7 +181,7 @@ TEST(NoiseSamplers, SecureGeneratorGivesTheSameLaw) {
   // Unseeded on purpose: fails once in a million runs by design.
   const auto noise = DiscreteGaussian::create(777).value();
   SecureRandom random;
-  std::vector<std::int64_t> samples(kMany);
+  std::vector<std::int64_t> samples(many);
   noise.fill(std::span(samples), random);
   EXPECT_TRUE(fits(samples, statistics::discrete_gaussian(noise.sigma()), 777));
 }
@@ -195,8 +195,8 @@ TEST(NoiseSamplers, StatedVarianceIsTheVarianceOfTheLaw) {
     const auto noise = DiscreteGaussian::create(sigma).value();
     double squares = 0;
     for (const std::int64_t x : draw(noise, 30)) squares += static_cast<double>(x * x);
-    const double error = 6 * std::sqrt(3 * noise.variance() * (noise.variance() + 1) / kMany);
-    EXPECT_NEAR(squares / kMany, noise.variance(), error);
+    const double error = 6 * std::sqrt(3 * noise.variance() * (noise.variance() + 1) / many);
+    EXPECT_NEAR(squares / many, noise.variance(), error);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Goodness of fit for integer noise, with a stated false-alarm rate.
 //
-// Every statistical test of noise goes through fits() or same_law() at kFalseAlarm: over the choice of its
+// Every statistical test of noise goes through fits() or same_law() at false_alarm: over the choice of its
 // seed a correct sampler fails with probability 1e-6. Seeds are fixed, so a test that passes keeps passing
 // until the sampler changes.
 
@@ -14,7 +14,7 @@
 
 namespace sotto::privacy::statistics {
 
-inline constexpr double kFalseAlarm = 1e-6;
+inline constexpr double false_alarm = 1e-6;
 
 // P(chi-square with `freedom` degrees > value): the regularised upper incomplete gamma function Q(freedom/2,
 // value/2).
@@ -78,7 +78,7 @@ inline double fit_p_value(std::span<const std::int64_t> samples, const std::func
 
 inline bool fits(std::span<const std::int64_t> samples, const std::function<double(double)>& below,
                  double scale) {
-  return fit_p_value(samples, below, scale) > kFalseAlarm;
+  return fit_p_value(samples, below, scale) > false_alarm;
 }
 
 // Two samples of equal size from one law?
@@ -107,7 +107,7 @@ inline bool same_law(std::span<const std::int64_t> a, std::span<const std::int64
     ++used;
   }
   if (used < 2) return true;
-  return chi_square_tail(statistic, used - 1) > kFalseAlarm;
+  return chi_square_tail(statistic, used - 1) > false_alarm;
 }
 
 // Observed choices against their probabilities.
@@ -120,7 +120,7 @@ inline bool fits_choice(std::span<const std::uint64_t> choices, std::span<const 
   for (std::size_t i = 0; i < expected.size(); ++i) {
     expected[i] = probabilities[i] * static_cast<double>(choices.size());
   }
-  return p_value(observed, expected) > kFalseAlarm;
+  return p_value(observed, expected) > false_alarm;
 }
 
 // P(X < x) of the laws, from their definitions.

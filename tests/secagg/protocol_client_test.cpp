@@ -38,7 +38,7 @@ TEST(Client, RefusesRoundsWeakerThanItsPolicy) {
   Devices devices(10, {20, 16}, 5);
   const auto group = group_of(10, ServerModel::semi_honest);
   const auto server =
-      SecAggServer::create(group, devices.shape, kOrderHash, devices.registry, devices.random);
+      SecAggServer::create(group, devices.shape, any_order_hash, devices.registry, devices.random);
   ASSERT_TRUE(server);
   const auto invitation = *server->message_for(0);
   const auto join = [&](auto change) {
@@ -67,7 +67,7 @@ TEST(Client, CannotSumForAnotherOrderThanTheOthers) {
   auto server = SecAggServer::create(group, devices.shape, Digest{7}, devices.registry, devices.random);
   ASSERT_TRUE(server);
   auto shown = *decode_invitation(*server->message_for(3));
-  shown.round.order_hash = kOrderHash;
+  shown.round.order_hash = any_order_hash;
   auto client = SecAggClient::join(encode(shown), policy_for(group, devices.shape), devices.identities[3],
                                    devices.registry, privacy::DeviceRandom::simulated(devices.random));
   ASSERT_TRUE(client) << client.error().message;
@@ -80,7 +80,7 @@ TEST(Client, RefusesGroupsItDoesNotKnow) {
   Devices devices(10, {20, 16}, 5), strangers(10, {20, 16}, 6);
   const auto group = group_of(10, ServerModel::semi_honest);
   const auto server =
-      SecAggServer::create(group, devices.shape, kOrderHash, strangers.registry, devices.random);
+      SecAggServer::create(group, devices.shape, any_order_hash, strangers.registry, devices.random);
   const auto invitation = *server->message_for(0);
   const auto policy = policy_for(group, devices.shape);
   const auto random = privacy::DeviceRandom::simulated(devices.random);

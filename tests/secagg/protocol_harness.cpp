@@ -41,7 +41,7 @@ ClientPolicy policy_for(const GroupParameters& group, VectorShape shape) {
           .corrupted = static_cast<double>(group.corrupted) / group.clients,
           .dropped = static_cast<double>(group.dropped) / group.clients,
           .minimum_alive = group.minimum_alive,
-          .order_hash = kOrderHash,
+          .order_hash = any_order_hash,
           .vector = shape,
           .security_bits = group.security_bits};
 }
@@ -115,7 +115,7 @@ void exchange(Devices& devices, const RoundSettings& settings, SecAggServer& ser
 Outcome run_round(Devices& devices, const RoundSettings& settings) {
   Outcome outcome;
   auto server =
-      SecAggServer::create(settings.group, devices.shape, kOrderHash, devices.registry, devices.random);
+      SecAggServer::create(settings.group, devices.shape, any_order_hash, devices.registry, devices.random);
   if (!server) {
     outcome.failure = server.error().message;
     return outcome;

@@ -51,7 +51,7 @@ struct Outcome {
 };
 
 // What the tests ask for unless they say otherwise.
-inline constexpr Digest kOrderHash{0x0d, 0xe5};
+inline constexpr Digest any_order_hash{0x0d, 0xe5};
 
 struct RoundSettings {
   GroupParameters group;

@@ -47,7 +47,7 @@ template <class Word>
 void expect_equal_to_the_definition() {
   SeededRandom random(sizeof(Word), Purpose::test);
   for (const std::size_t entries :
-       {std::size_t{1}, std::size_t{63}, std::size_t{1041}, std::size_t{8192}, kMaskSliceEntries + 77}) {
+       {std::size_t{1}, std::size_t{63}, std::size_t{1041}, std::size_t{8192}, mask_slice_entries + 77}) {
     const auto masks = some_masks(3, random);
     std::vector<Word> vector(entries);
     for (Word& entry : vector) entry = static_cast<Word>(random());
@@ -77,8 +77,8 @@ TEST(RingVector, MasksTheSameOnOneThreadAndOnMany) {
   SeededRandom random(11, Purpose::test);
   const auto masks = some_masks(5, random);
   for (const unsigned bits : {8U, 14U, 32U, 64U}) {
-    auto one = RingVector::zeros(3 * kMaskSliceEntries + 5, bits);
-    auto many = RingVector::zeros(3 * kMaskSliceEntries + 5, bits);
+    auto one = RingVector::zeros(3 * mask_slice_entries + 5, bits);
+    auto many = RingVector::zeros(3 * mask_slice_entries + 5, bits);
     ASSERT_TRUE(one && many);
     ASSERT_TRUE(one->apply(masks));
     set_thread_count(4);

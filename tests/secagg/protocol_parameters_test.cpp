@@ -81,7 +81,7 @@ Frequencies simulate(const GroupParameters& group, int rounds, std::uint64_t see
 // Groups too weak to be offered, so that failures are seen often. The bounds must hold (up to five standard
 // errors) and must not be empty: the failures do happen.
 TEST(FailureBounds, HoldInSimulation) {
-  constexpr int kRounds = 20000;
+  constexpr int round_count = 20000;
   const GroupParameters weak[] = {
       {.clients = 12, .corrupted = 3, .dropped = 3, .degree = 4, .threshold = 3},
       {.clients = 16, .corrupted = 3, .dropped = 4, .degree = 4, .threshold = 2},
@@ -89,11 +89,11 @@ TEST(FailureBounds, HoldInSimulation) {
       {.clients = 40, .corrupted = 12, .dropped = 12, .degree = 8, .threshold = 5},
   };
   for (const auto& group : weak) {
-    const auto seen = simulate(group, kRounds, group.clients);
+    const auto seen = simulate(group, round_count, group.clients);
     const auto bounds = failure_bounds(group);
     const auto expect_below = [&](double frequency, double bound_bits) {
       const double bound = std::min(1.0, std::exp2(bound_bits));
-      EXPECT_LE(frequency, bound + 5 * std::sqrt(bound / kRounds)) << group.clients;
+      EXPECT_LE(frequency, bound + 5 * std::sqrt(bound / round_count)) << group.clients;
       EXPECT_GT(frequency, 0) << group.clients;
     };
     expect_below(seen.too_many_corrupted, bounds.too_many_corrupted);

@@ -84,7 +84,7 @@ TEST(MaskStream, ContinuesTheSameFromAnyBlock) {
   std::array<std::uint8_t, 4096> whole{}, part{};
   read_stream(key, 0, whole);
   for (const std::uint32_t block : {1U, 16U, 17U, 63U}) {
-    const std::size_t position = block * kStreamBlockBytes;
+    const std::size_t position = block * stream_block_bytes;
     const auto rest = std::span(part).first(whole.size() - position);
     read_stream(key, block, rest);
     EXPECT_TRUE(std::equal(rest.begin(), rest.end(), whole.begin() + static_cast<std::ptrdiff_t>(position)));
@@ -130,7 +130,7 @@ RC_GTEST_PROP(SecretSharing, AnyThresholdManySharesGiveTheSecretAndOneFewerAnoth
   const Seed secret = Seed::random(device);
   const SecretPolynomial polynomial(secret, threshold, device);
   const auto chosen = *rc::gen::unique<std::vector<std::uint32_t>>(
-      threshold, rc::gen::inRange<std::uint32_t>(1, kMaxSharePoint + 1));
+      threshold, rc::gen::inRange<std::uint32_t>(1, max_share_point + 1));
   std::vector<SharePoint> shares;
   shares.reserve(chosen.size());
   for (const std::uint32_t point : chosen) shares.push_back(at(polynomial, point));
@@ -157,9 +157,9 @@ TEST(SecretSharing, RefusesWhatIsNoShare) {
 // of freedom; a false alarm once in 10^6 seeds, and the seed is fixed).
 TEST(SecretSharing, OneShareBelowTheThresholdIsUniform) {
   SeededRandom random(5, Purpose::test);
-  constexpr int kDraws = 25600;
+  constexpr int draw_count = 25600;
   std::array<int, 256> counts{};
-  for (int i = 0; i < kDraws; ++i) {
+  for (int i = 0; i < draw_count; ++i) {
     const SecretPolynomial polynomial(seed_of(1), 2, privacy::DeviceRandom::simulated(random));
     ++counts[polynomial.share_at(3).data()[0]];
   }

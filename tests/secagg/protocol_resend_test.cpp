@@ -10,17 +10,19 @@
 namespace sotto::secagg::testing_round {
 namespace {
 
-constexpr std::uint32_t kClients = 20;
-constexpr ServerModel kModels[] = {ServerModel::semi_honest, ServerModel::active};
+constexpr std::uint32_t client_count = 20;
+constexpr ServerModel models[] = {ServerModel::semi_honest, ServerModel::active};
 
 // A round driven message by message.
 class Play {
  public:
   explicit Play(ServerModel model)
-      : devices(kClients, {30, 16}, 8),
-        group(*find_parameters({.clients = kClients, .corrupted = 0.1, .dropping = 0.1, .server = model})),
-        server(*SecAggServer::create(group, devices.shape, kOrderHash, devices.registry, devices.random)) {
-    for (std::uint32_t i = 0; i < kClients; ++i) {
+      : devices(client_count, {30, 16}, 8),
+        group(
+            *find_parameters({.clients = client_count, .corrupted = 0.1, .dropping = 0.1, .server = model})),
+        server(
+            *SecAggServer::create(group, devices.shape, any_order_hash, devices.registry, devices.random)) {
+    for (std::uint32_t i = 0; i < client_count; ++i) {
       clients.push_back(*SecAggClient::join(*server.message_for(i), policy_for(group, devices.shape),
                                             devices.identities[i], devices.registry,
                                             privacy::DeviceRandom::simulated(devices.random)));
@@ -50,11 +52,11 @@ struct Sent {
 };
 
 TEST(Resends, DuplicatedAndReorderedMessagesGiveTheExactSum) {
-  for (const ServerModel model : kModels) {
+  for (const ServerModel model : models) {
     Play play(model);
     while (!play.over()) {
       std::vector<std::pair<std::uint32_t, Bytes>> arriving;
-      for (std::uint32_t client = 0; client < kClients; ++client) {
+      for (std::uint32_t client = 0; client < client_count; ++client) {
         arriving.emplace_back(client, play.say(client));
         arriving.push_back(arriving.back());
       }
@@ -68,17 +70,17 @@ TEST(Resends, DuplicatedAndReorderedMessagesGiveTheExactSum) {
       EXPECT_TRUE(play.server.all_answered());
       ASSERT_TRUE(play.server.close_phase()) << play.server.failure();
     }
-    EXPECT_EQ(play.server.summed().count(), kClients);
+    EXPECT_EQ(play.server.summed().count(), client_count);
     EXPECT_EQ(play.server.sum().entries(), play.devices.plain_sum(play.server.summed()));
   }
 }
 
 TEST(Resends, HaveTheSameAnswerToTheEndOfTheRound) {
-  for (const ServerModel model : kModels) {
+  for (const ServerModel model : models) {
     Play play(model);
     std::vector<Sent> sent;
     while (!play.over()) {
-      for (std::uint32_t client = 0; client < kClients; ++client) {
+      for (std::uint32_t client = 0; client < client_count; ++client) {
         sent.push_back({client, play.server.phase(), play.say(client), std::nullopt});
         ASSERT_TRUE(play.server.receive(client, sent.back().message));
       }
@@ -101,11 +103,11 @@ TEST(Resends, HaveTheSameAnswerToTheEndOfTheRound) {
 }
 
 TEST(Resends, OfOtherBytesAreRefusedAndExpelNobody) {
-  for (const ServerModel model : kModels) {
+  for (const ServerModel model : models) {
     Play play(model);
     std::vector<std::pair<ServerPhase, Bytes>> earlier;
     while (!play.over()) {
-      for (std::uint32_t client = 0; client < kClients; ++client) {
+      for (std::uint32_t client = 0; client < client_count; ++client) {
         const Bytes message = play.say(client);
         ASSERT_TRUE(play.server.receive(client, message));
         if (client != 3) continue;
@@ -125,7 +127,7 @@ TEST(Resends, OfOtherBytesAreRefusedAndExpelNobody) {
       }
       ASSERT_TRUE(play.server.close_phase()) << play.server.failure();
     }
-    EXPECT_EQ(play.server.summed().count(), kClients);
+    EXPECT_EQ(play.server.summed().count(), client_count);
     EXPECT_EQ(play.server.sum().entries(), play.devices.plain_sum(play.server.summed()));
   }
 }
@@ -133,7 +135,7 @@ TEST(Resends, OfOtherBytesAreRefusedAndExpelNobody) {
 TEST(Resends, OfAnEarlierPhaseInPlaceOfTheNextMessageExpelNobody) {
   Play play(ServerModel::semi_honest);
   std::vector<Bytes> keys;
-  for (std::uint32_t client = 0; client < kClients; ++client) {
+  for (std::uint32_t client = 0; client < client_count; ++client) {
     keys.push_back(play.say(client));
     ASSERT_TRUE(play.server.receive(client, keys.back()));
   }
@@ -148,7 +150,7 @@ TEST(Resends, OfAnEarlierPhaseInPlaceOfTheNextMessageExpelNobody) {
 TEST(Resends, OfWhatWasNeverTakenHaveNoAnswer) {
   Play play(ServerModel::semi_honest);
   EXPECT_FALSE(play.server.answer_to(0, ServerPhase::advertising));
-  EXPECT_FALSE(play.server.answer_to(kClients, ServerPhase::advertising));
+  EXPECT_FALSE(play.server.answer_to(client_count, ServerPhase::advertising));
   EXPECT_FALSE(play.server.answer_to(0, ServerPhase::done));
   const Bytes keys = play.say(0);
   EXPECT_FALSE(play.server.receive(0, Bytes(100, 7)));  // not right: out

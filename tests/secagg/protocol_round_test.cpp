@@ -10,8 +10,8 @@
 namespace sotto::secagg::testing_round {
 namespace {
 
-constexpr ServerPhase kPhases[] = {ServerPhase::advertising, ServerPhase::sharing, ServerPhase::uploading,
-                                   ServerPhase::confirming, ServerPhase::unmasking};
+constexpr ServerPhase phases[] = {ServerPhase::advertising, ServerPhase::sharing, ServerPhase::uploading,
+                                  ServerPhase::confirming, ServerPhase::unmasking};
 
 GroupParameters parameters(ThreatModel threat) {
   auto found = find_parameters(threat);
@@ -59,7 +59,7 @@ TEST(SecureSum, IsExactForEveryWidth) {
 TEST(SecureSum, SurvivesDropoutInEveryPhase) {
   for (const ServerModel server : {ServerModel::semi_honest, ServerModel::active}) {
     const auto group = parameters({.clients = 10, .corrupted = 0.1, .dropping = 0.2, .server = server});
-    for (const ServerPhase phase : kPhases) {
+    for (const ServerPhase phase : phases) {
       Devices devices(10, {33, 16}, 2);
       const auto outcome =
           run_round(devices, {.group = group, .to_server = losing({{2, phase}, {7, phase}})});
@@ -92,7 +92,7 @@ TEST(SecureSum, UsesTheSparseGraphForLargeGroups) {
   ASSERT_LT(group.degree, 200);
   Devices devices(300, {20, 16}, 4);
   std::map<std::uint32_t, ServerPhase> lost;
-  for (std::uint32_t i = 0; i < 15; ++i) lost[i * 19] = kPhases[i % 3];
+  for (std::uint32_t i = 0; i < 15; ++i) lost[i * 19] = phases[i % 3];
   const auto outcome = run_round(devices, {.group = group, .to_server = losing(lost)});
   expect_exact_sum(outcome, devices);
   EXPECT_EQ(outcome.summed.count(), 285);
@@ -114,7 +114,7 @@ RC_GTEST_PROP(SecureSum, IsExactOrFails, ()) {
   std::map<std::uint32_t, ServerPhase> lost;
   for (std::uint32_t i = 0; i < losses; ++i) {
     lost[*rc::gen::inRange<std::uint32_t>(0, clients)] =
-        kPhases[*rc::gen::inRange<std::size_t>(0, std::size(kPhases))];
+        phases[*rc::gen::inRange<std::size_t>(0, std::size(phases))];
   }
   const auto outcome = run_round(devices, {.group = *found, .to_server = losing(lost)});
   if (lost.size() <= found->dropped) RC_ASSERT(outcome.phase == ServerPhase::done);

@@ -47,8 +47,8 @@ class WatchedMemory final : public std::pmr::memory_resource {
   std::size_t returned_ = 0, returned_dirty_ = 0;
 };
 
-constexpr ServerPhase kPhases[] = {ServerPhase::advertising, ServerPhase::sharing, ServerPhase::uploading,
-                                   ServerPhase::confirming, ServerPhase::unmasking};
+constexpr ServerPhase phases[] = {ServerPhase::advertising, ServerPhase::sharing, ServerPhase::uploading,
+                                  ServerPhase::confirming, ServerPhase::unmasking};
 
 // One watched client among unwatched ones, brought to the point where it waits for the message of `until`.
 class WatchedClient {
@@ -57,7 +57,7 @@ class WatchedClient {
     const auto group =
         find_parameters({.clients = 4, .corrupted = 0, .dropping = 0, .server = ServerModel::active});
     server_.emplace(
-        *SecAggServer::create(*group, devices_.shape, kOrderHash, devices_.registry, devices_.random));
+        *SecAggServer::create(*group, devices_.shape, any_order_hash, devices_.registry, devices_.random));
     const auto policy = policy_for(*group, devices_.shape);
     for (std::uint32_t i = 0; i < 4; ++i) {
       clients_.push_back(*SecAggClient::join(*server_->message_for(i), policy, devices_.identities[i],
@@ -97,7 +97,7 @@ void expect_wiped(const WatchedClient& watched) {
 }
 
 TEST(Secrets, AreThereUntilTheEnd) {
-  for (const ServerPhase phase : kPhases) {
+  for (const ServerPhase phase : phases) {
     const WatchedClient watched(phase);
     EXPECT_TRUE(watched.memory.holds_secrets()) << name_of(phase);
   }
@@ -111,7 +111,7 @@ TEST(Secrets, AreWipedAfterTheLastStep) {
 }
 
 TEST(Secrets, AreWipedByAbortInEveryPhase) {
-  for (const ServerPhase phase : kPhases) {
+  for (const ServerPhase phase : phases) {
     WatchedClient watched(phase);
     watched.client().abort();
     expect_wiped(watched);
@@ -119,7 +119,7 @@ TEST(Secrets, AreWipedByAbortInEveryPhase) {
 }
 
 TEST(Secrets, AreWipedByDestructionInEveryPhase) {
-  for (const ServerPhase phase : kPhases) {
+  for (const ServerPhase phase : phases) {
     WatchedClient watched(phase);
     watched.destroy_clients();
     expect_wiped(watched);
@@ -127,7 +127,7 @@ TEST(Secrets, AreWipedByDestructionInEveryPhase) {
 }
 
 TEST(Secrets, AreWipedByAWrongMessageInEveryPhase) {
-  for (const ServerPhase phase : kPhases) {
+  for (const ServerPhase phase : phases) {
     if (phase == ServerPhase::advertising) continue;  // nothing is received before the keys go out
     for (const std::size_t flipped : {std::size_t{0}, std::size_t{30}, std::size_t{60}}) {
       WatchedClient watched(phase);
@@ -145,8 +145,8 @@ TEST(Secrets, AreWipedByAWrongMessageInEveryPhase) {
 }
 
 TEST(Secrets, AreWipedByAStepOutOfOrder) {
-  for (const ServerPhase phase : kPhases) {
-    for (const ServerPhase called : kPhases) {
+  for (const ServerPhase phase : phases) {
+    for (const ServerPhase called : phases) {
       if (called == phase) continue;
       WatchedClient watched(phase);
       const auto reply = watched.step(0, called, watched.next_message());

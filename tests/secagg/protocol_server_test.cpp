@@ -22,7 +22,7 @@ GroupParameters group_of(std::uint32_t clients, ServerModel server) {
 
 TEST(Server, RefusesMessagesOfTheWrongPhaseAndOfStrangers) {
   Devices devices(10, {20, 16}, 5);
-  auto server = SecAggServer::create(group_of(10, ServerModel::semi_honest), devices.shape, kOrderHash,
+  auto server = SecAggServer::create(group_of(10, ServerModel::semi_honest), devices.shape, any_order_hash,
                                      devices.registry, devices.random);
   ASSERT_TRUE(server);
   EXPECT_FALSE(server->receive(10, Bytes(10)));
@@ -39,7 +39,7 @@ TEST(Server, SaysWhenKeysAreFromAnotherRound) {
   const RoundSettings settings{.group = group_of(10, ServerModel::semi_honest)};
   const auto earlier = run_round(devices, settings);
   auto server =
-      SecAggServer::create(settings.group, devices.shape, kOrderHash, devices.registry, devices.random);
+      SecAggServer::create(settings.group, devices.shape, any_order_hash, devices.registry, devices.random);
   ASSERT_TRUE(server);
   const auto taken = server->receive(0, earlier.sent.at({0, ServerPhase::advertising}));
   ASSERT_FALSE(taken);
@@ -72,7 +72,7 @@ TEST(Server, RefusesVersionsItDoesNotSpeak) {
                               // table.
                               for (std::size_t i = 0; i + 1 < 64; ++i) {
                                 Bytes other = message;
-                                other[i] = kProtocolVersion + 1;
+                                other[i] = protocol_version + 1;
                                 const auto read = decode_advertisement(other);
                                 if (!read && read.error().message.find("version") != std::string::npos)
                                   message = other;
@@ -86,7 +86,7 @@ TEST(Server, RefusesVersionsItDoesNotSpeak) {
 
 TEST(Server, KeepsNothingOfAFailedRound) {
   Devices devices(10, {20, 16}, 5);
-  auto server = SecAggServer::create(group_of(10, ServerModel::semi_honest), devices.shape, kOrderHash,
+  auto server = SecAggServer::create(group_of(10, ServerModel::semi_honest), devices.shape, any_order_hash,
                                      devices.registry, devices.random);
   ASSERT_TRUE(server);
   EXPECT_FALSE(server->close_phase());

@@ -75,16 +75,16 @@ TEST(DenseUnion, FalseZeroProbabilityIsExactByBruteForce) {
 }
 
 TEST(DenseUnion, MissesAsOftenAsStatedAndNeverASingleHolder) {
-  constexpr std::uint64_t kItems = 200000;
-  const auto form = *DenseUnion::create(kItems, 8);
-  Items all(kItems);
-  for (std::uint32_t i = 0; i < kItems; ++i) all[i] = i;
+  constexpr std::uint64_t item_count = 200000;
+  const auto form = *DenseUnion::create(item_count, 8);
+  Items all(item_count);
+  for (std::uint32_t i = 0; i < item_count; ++i) all[i] = i;
   SeededRandom random(1, Purpose::test);
-  std::vector<std::uint64_t> sum(kItems);
+  std::vector<std::uint64_t> sum(item_count);
   for (std::uint64_t holders = 1; holders <= 3; ++holders) {
     ASSERT_TRUE(add_entries(sum, *form.encode(all, privacy::DeviceRandom::simulated(random))).has_value());
-    const auto missed = static_cast<double>(kItems - form.decode(sum)->size());
-    const double expected = false_zero_probability(holders, 8) * kItems;
+    const auto missed = static_cast<double>(item_count - form.decode(sum)->size());
+    const double expected = false_zero_probability(holders, 8) * item_count;
     // Binomial with mean 780: 4.9 standard deviations, two-sided below 1e-6.
     EXPECT_LE(std::fabs(missed - expected), 4.9 * std::sqrt(expected)) << holders;
   }

@@ -42,10 +42,10 @@ std::vector<Items> two_kinds(std::uint32_t devices) {
 }
 
 TEST(PrivateUnion, NamesPopularItemsWithOneCounterPerItemAndHashed) {
-  constexpr std::uint64_t kCatalogue = 20000;
+  constexpr std::uint64_t catalogue = 20000;
   const auto sets = two_kinds(200);  // each popular item has 60 holders
-  const auto dense = *CounterLayout::one_per_item(kCatalogue);
-  const auto hashed = *CounterLayout::hashed(kCatalogue, {.rows = 3, .counters = 2000, .seed = 5});
+  const auto dense = *CounterLayout::one_per_item(catalogue);
+  const auto hashed = *CounterLayout::hashed(catalogue, {.rows = 3, .counters = 2000, .seed = 5});
   for (const CounterLayout& layout : {dense, hashed}) {
     const auto form = *PrivateUnion::create(layout, settings_for(200));
     const auto named = *form.decode(noisy_counts(form, sets, 1));
@@ -58,14 +58,14 @@ TEST(PrivateUnion, NamesPopularItemsWithOneCounterPerItemAndHashed) {
 }
 
 TEST(PrivateUnion, FalsePositivesStayWithinTheirBound) {
-  constexpr std::uint64_t kRounds = 60;
+  constexpr std::uint64_t round_count = 60;
   const auto sets = two_kinds(50);  // holds items 0 to 59
   auto settings = settings_for(50);
   settings.noise_multiplier = 0.5;
   settings.expected_false_positives = 5;
   for (const bool hashed : {false, true}) {
     double found = 0, bound = 0;
-    for (std::uint64_t round = 0; round < kRounds; ++round) {
+    for (std::uint64_t round = 0; round < round_count; ++round) {
       const auto layout = hashed ? *CounterLayout::hashed(5000, {.rows = 2, .counters = 300, .seed = round})
                                  : *CounterLayout::one_per_item(5000);
       const auto form = *PrivateUnion::create(layout, settings);
@@ -82,8 +82,8 @@ TEST(PrivateUnion, FalsePositivesStayWithinTheirBound) {
 }
 
 TEST(PrivateUnion, CountersCarryThePromisedNoiseWhenDevicesDrop) {
-  constexpr std::uint64_t kCounters = 60000;
-  const auto layout = *CounterLayout::one_per_item(kCounters);
+  constexpr std::uint64_t counter_count = 60000;
+  const auto layout = *CounterLayout::one_per_item(counter_count);
   const auto form = *PrivateUnion::create(layout, settings_for(10));
   const double promised = 5;                      // (1·√cap)²
   for (const std::size_t present : {8UL, 7UL}) {  // 2 may drop; a third is one too many
@@ -91,9 +91,9 @@ TEST(PrivateUnion, CountersCarryThePromisedNoiseWhenDevicesDrop) {
     for (const std::uint32_t entry : noisy_counts(form, std::vector<Items>(present), 3)) {
       squares += std::pow(static_cast<double>(form.modulus().centre(entry)), 2);
     }
-    const double ratio = squares / kCounters / promised;
+    const double ratio = squares / counter_count / promised;
     // Kurtosis of a Skellam law of variance 5: 3.2. 4.9 standard errors: below 1e-6.
-    const double tolerance = 4.9 * std::sqrt(2.2 / kCounters);
+    const double tolerance = 4.9 * std::sqrt(2.2 / counter_count);
     EXPECT_EQ(ratio > 1 - tolerance, present == 8) << ratio;
   }
 }

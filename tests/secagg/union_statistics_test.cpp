@@ -80,12 +80,12 @@ const ItemSets& globo() {
   return sets;
 }
 
-constexpr const char* kNoGlobo =
+constexpr const char* no_globo =
     "the Globo clicks are not here: set SOTTO_DATA to the folder that has globo/";
 
 // Prints the table of docs/secagg/union.md.
 TEST(UnionsOfRealClicks, GrowWithTheGroupAndAreMostlySingletons) {
-  if (globo().empty()) GTEST_SKIP() << kNoGlobo;
+  if (globo().empty()) GTEST_SKIP() << no_globo;
   double last_union = 0, last_share = 1;
   for (const std::uint64_t group : {50, 200, 1000}) {
     const auto statistics = *union_statistics(globo(), group, 1);
@@ -101,9 +101,9 @@ TEST(UnionsOfRealClicks, GrowWithTheGroupAndAreMostlySingletons) {
 }
 
 TEST(UnionsOfRealClicks, ThePrivateOneNamesWhatManyRead) {
-  if (globo().empty()) GTEST_SKIP() << kNoGlobo;
-  constexpr std::uint64_t kCatalogue = 364047;  // article numbers of the data set
-  const auto layout = *CounterLayout::hashed(kCatalogue, {.rows = 3, .counters = 40000, .seed = 1});
+  if (globo().empty()) GTEST_SKIP() << no_globo;
+  constexpr std::uint64_t catalogue = 364047;  // article numbers of the data set
+  const auto layout = *CounterLayout::hashed(catalogue, {.rows = 3, .counters = 40000, .seed = 1});
   const auto form =
       *PrivateUnion::create(layout, {.cap = 10, .devices = 1000, .dropped = 100, .noise_multiplier = 1});
   SeededRandom random(1, Purpose::test);

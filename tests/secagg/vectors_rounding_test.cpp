@@ -79,21 +79,21 @@ TEST(StochasticRounding, BoundIsTheFormula) {
 
 TEST(StochasticRounding, MeanIsTheVectorWhereNothingIsThrownAway) {
   // (Δ + √d)² always holds, and with such a β it is the smaller one: no draw is rejected.
-  constexpr std::size_t kDimension = 50;
-  constexpr int kDraws = 40000;
+  constexpr std::size_t dimensions = 50;
+  constexpr int draw_count = 40000;
   SeededRandom random(5, Purpose::test);
   const auto rounding =
-      *StochasticRounding::create({.dimension = kDimension, .norm = 20, .entry_bound = 100, .beta = 1e-200});
-  const auto values = vector_of_norm(kDimension, 19.9, random);
-  std::vector<std::int32_t> rounded(kDimension);
-  std::vector<double> sums(kDimension);
-  for (int i = 0; i < kDraws; ++i) {
+      *StochasticRounding::create({.dimension = dimensions, .norm = 20, .entry_bound = 100, .beta = 1e-200});
+  const auto values = vector_of_norm(dimensions, 19.9, random);
+  std::vector<std::int32_t> rounded(dimensions);
+  std::vector<double> sums(dimensions);
+  for (int i = 0; i < draw_count; ++i) {
     ASSERT_EQ(*rounding.round(values, rounded, random), How::at_random);
-    for (std::size_t j = 0; j < kDimension; ++j) sums[j] += rounded[j];
+    for (std::size_t j = 0; j < dimensions; ++j) sums[j] += rounded[j];
   }
   // The standard error is at most 1/2/√draws; 50 coordinates within 5.7 of it: false alarm below 1e-6.
-  for (std::size_t j = 0; j < kDimension; ++j)
-    EXPECT_NEAR(sums[j] / kDraws, values[j], 5.7 / 2 / std::sqrt(kDraws));
+  for (std::size_t j = 0; j < dimensions; ++j)
+    EXPECT_NEAR(sums[j] / draw_count, values[j], 5.7 / 2 / std::sqrt(draw_count));
 }
 
 class CountedWords final : public RandomSource {
@@ -111,24 +111,24 @@ class CountedWords final : public RandomSource {
 
 TEST(StochasticRounding, ConditioningMovesTheMeanByNoMoreThanStated) {
   // All fractions ½ and the vector at its full norm: draws are rejected, and only long ones.
-  constexpr std::size_t kDimension = 64;  // one call of fill() per draw
-  constexpr int kRounded = 40000;
+  constexpr std::size_t dimensions = 64;  // one call of fill() per draw
+  constexpr int rounding_count = 40000;
   SeededRandom seeded(6, Purpose::test);
   CountedWords random(seeded);
-  const std::vector<double> values(kDimension, 1.5);
+  const std::vector<double> values(dimensions, 1.5);
   const auto rounding =
-      *StochasticRounding::create({.dimension = kDimension, .norm = 12, .entry_bound = 9, .beta = 0.9});
-  std::vector<std::int32_t> rounded(kDimension);
+      *StochasticRounding::create({.dimension = dimensions, .norm = 12, .entry_bound = 9, .beta = 0.9});
+  std::vector<std::int32_t> rounded(dimensions);
   double offset = 0;
-  for (int i = 0; i < kRounded; ++i) {
+  for (int i = 0; i < rounding_count; ++i) {
     ASSERT_EQ(*rounding.round(values, rounded, random), How::at_random);
-    for (std::size_t j = 0; j < kDimension; ++j) offset += rounded[j] - values[j];
+    for (std::size_t j = 0; j < dimensions; ++j) offset += rounded[j] - values[j];
   }
-  const double rejected = 1 - static_cast<double>(kRounded) / random.calls;
+  const double rejected = 1 - static_cast<double>(rounding_count) / random.calls;
   EXPECT_GT(rejected, 0.05);
   EXPECT_LT(rejected, 0.9);
   // By symmetry all coordinates move alike, so the norm of the shift is √d times that of one.
-  const double shift = offset / kRounded / kDimension;
+  const double shift = offset / rounding_count / dimensions;
   EXPECT_LT(shift, -0.005);                      // there is a price,
   EXPECT_GT(shift, -rejected / (1 - rejected));  // within what is stated
 }

@@ -121,15 +121,15 @@ TEST(PrivateSum, DoesNotWrapWhenEveryDeviceSendsTheExtreme) {
 }
 
 TEST(PrivateSum, RotationWithLimitedEntriesSavesBitsAndKeepsTheSum) {
-  constexpr std::size_t kDimension = 3000;
-  Settings settings = plain(kDimension, 20);
+  constexpr std::size_t dimensions = 3000;
+  Settings settings = plain(dimensions, 20);
   const unsigned without = EncodingPlan::create(settings)->modulus().bits();
   settings.rotation_seed = 11;
-  settings.entry_clip = RandomRotation::create(kDimension, 11)->entry_quantile(1e-9);
+  settings.entry_clip = RandomRotation::create(dimensions, 11)->entry_quantile(1e-9);
   const auto plan = *EncodingPlan::create(settings);
   EXPECT_LE(plan.modulus().bits() + 2, without);
   SeededRandom random(5, Purpose::test);
-  std::vector<double> spike(kDimension);  // the hardest vector for few bits
+  std::vector<double> spike(dimensions);  // the hardest vector for few bits
   spike[17] = 0.999;
   std::vector<Entries> sent;
   sent.reserve(20);
@@ -142,33 +142,32 @@ TEST(PrivateSum, RotationWithLimitedEntriesSavesBitsAndKeepsTheSum) {
 
 // The sum of squares of d coordinates of integer noise, over its expectation. With kurtosis below 3.2 its
 // standard error is at most √(2.2/d); 4.9 of them have a one-sided probability below 1e-6.
-constexpr std::size_t kMany = 60000;
-const double kTolerance = 4.9 * std::sqrt(2.2 / kMany);
+constexpr std::size_t many = 60000;
+const double tolerance = 4.9 * std::sqrt(2.2 / many);
 
 double variance_over_promise(const EncodingPlan& plan, std::uint64_t present, double share_scale = 1) {
   SeededRandom random(6, Purpose::test);
   const UpdateEncoder encoder(plan);
-  std::vector<std::int64_t> total(kMany);
+  std::vector<std::int64_t> total(many);
   for (std::uint64_t device = 0; device < present; ++device) {
-    const auto entries =
-        *encoder.encode(std::vector<double>(kMany), privacy::DeviceRandom::simulated(random));
-    for (std::size_t i = 0; i < kMany; ++i) {
+    const auto entries = *encoder.encode(std::vector<double>(many), privacy::DeviceRandom::simulated(random));
+    for (std::size_t i = 0; i < many; ++i) {
       total[i] += static_cast<std::int64_t>(
           std::llround(share_scale * static_cast<double>(plan.modulus().centre(entries[i]))));
     }
   }
-  Entries sum(kMany);
-  for (std::size_t i = 0; i < kMany; ++i) sum[i] = static_cast<std::uint32_t>(plan.modulus().wrap(total[i]));
+  Entries sum(many);
+  for (std::size_t i = 0; i < many; ++i) sum[i] = static_cast<std::uint32_t>(plan.modulus().wrap(total[i]));
   SumDecoder decoder(plan);
   EXPECT_TRUE(decoder.add_group(sum).has_value());
   double squares = 0;
   const DecodedMean mean = *decoder.decode();
   for (const double value : mean.update) squares += value * value;
-  return squares / kMany / std::pow(plan.sigma_of_mean(), 2);
+  return squares / many / std::pow(plan.sigma_of_mean(), 2);
 }
 
 EncodingPlan noisy_plan(privacy::ShareKind kind, bool rotated) {
-  Settings settings = plain(kMany, 12);
+  Settings settings = plain(many, 12);
   settings.step = 1.0 / 64;
   settings.denominator = 12;
   settings.dropped = 4;
@@ -182,41 +181,41 @@ TEST(PrivateSum, CarriesThePromisedNoiseWhenTheToleratedNumberDrops) {
   for (const auto kind : {privacy::ShareKind::skellam, privacy::ShareKind::discrete_gaussian}) {
     for (const bool rotated : {false, true}) {
       const auto plan = noisy_plan(kind, rotated);
-      EXPECT_GT(variance_over_promise(plan, 8), 1 - kTolerance);
+      EXPECT_GT(variance_over_promise(plan, 8), 1 - tolerance);
       EXPECT_LT(variance_over_promise(plan, 8),
-                1 + kTolerance + 0.01);  // and not much more: nobody pays twice
+                1 + tolerance + 0.01);  // and not much more: nobody pays twice
     }
   }
 }
 
 TEST(PrivateSum, TheNoiseTestSeesAMissingShareAndAHalvedOne) {
   const auto plan = noisy_plan(privacy::ShareKind::skellam, false);
-  EXPECT_LT(variance_over_promise(plan, 7), 1 - kTolerance);
-  EXPECT_LT(variance_over_promise(plan, 8, std::sqrt(0.5)), 1 - kTolerance);
+  EXPECT_LT(variance_over_promise(plan, 7), 1 - tolerance);
+  EXPECT_LT(variance_over_promise(plan, 8, std::sqrt(0.5)), 1 - tolerance);
 }
 
 TEST(PrivateSum, EveryEntryHasNoiseOfItsOwn) {
   const auto share = *privacy::NoiseShare::create({.central_sigma = 4, .l2_sensitivity = 1, .devices = 1});
   const Modulus modulus = *Modulus::of_bits(16);
   SeededRandom random(7, Purpose::test);
-  const auto entries = noisy_entries(std::vector<std::int32_t>(kMany, 100), &share, modulus,
+  const auto entries = noisy_entries(std::vector<std::int32_t>(many, 100), &share, modulus,
                                      privacy::DeviceRandom::simulated(random));
   std::vector<double> noise;
-  noise.reserve(kMany);
+  noise.reserve(many);
   for (const std::uint32_t entry : entries) noise.push_back(static_cast<double>(modulus.centre(entry) - 100));
   // 60 blocks: 5.8 standard errors have a probability below 1e-8 in each.
-  constexpr std::size_t kBlock = 1000;
-  for (std::size_t begin = 0; begin < kMany; begin += kBlock) {
+  constexpr std::size_t block_size = 1000;
+  for (std::size_t begin = 0; begin < many; begin += block_size) {
     double squares = 0;
-    for (std::size_t i = begin; i < begin + kBlock; ++i) squares += noise[i] * noise[i];
-    EXPECT_NEAR(squares / kBlock / 16, 1, 5.8 * std::sqrt(2.2 / kBlock)) << "entries from " << begin;
+    for (std::size_t i = begin; i < begin + block_size; ++i) squares += noise[i] * noise[i];
+    EXPECT_NEAR(squares / block_size / 16, 1, 5.8 * std::sqrt(2.2 / block_size)) << "entries from " << begin;
   }
   for (const std::size_t lag : {1UL, 2UL, 512UL, 1024UL, 2048UL}) {
     double products = 0;
-    for (std::size_t i = lag; i < kMany; ++i) products += noise[i] * noise[i - lag];
-    EXPECT_NEAR(products / kMany / 16, 0, 5.5 / std::sqrt(kMany)) << "lag " << lag;
+    for (std::size_t i = lag; i < many; ++i) products += noise[i] * noise[i - lag];
+    EXPECT_NEAR(products / many / 16, 0, 5.5 / std::sqrt(many)) << "lag " << lag;
   }
-  const auto again = noisy_entries(std::vector<std::int32_t>(kMany, 100), &share, modulus,
+  const auto again = noisy_entries(std::vector<std::int32_t>(many, 100), &share, modulus,
                                    privacy::DeviceRandom::simulated(random));
   EXPECT_NE(entries, again);
 }

@@ -160,7 +160,7 @@ TEST(CatalogueDisk, ALogThatWasLeftBehindMayEndInTheMiddleOfARecord) {
     ASSERT_TRUE(catalogue) << catalogue.error().message;
     EXPECT_EQ(ids_of(**catalogue), (Ids{"a", "b"}));
   }
-  fs::resize_file(log, kCatalogueFormat.header_bytes() + 10);
+  fs::resize_file(log, catalogue_format.header_bytes() + 10);
   EXPECT_THAT(open_at(folder / "c").error().message, HasSubstr("ends before its last record"));
 }
 

@@ -137,7 +137,7 @@ TEST(Catalogue, DamageIsAnErrorAndNothingIsChanged) {
   }
   const std::string whole = bytes_of(log);
   const std::size_t second =
-      kCatalogueFormat.header_bytes() + (whole.size() - kCatalogueFormat.header_bytes()) / 2;
+      catalogue_format.header_bytes() + (whole.size() - catalogue_format.header_bytes()) / 2;
   for (std::size_t at = 0; at < second; ++at) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);

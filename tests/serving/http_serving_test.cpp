@@ -38,10 +38,10 @@ class HttpServing : public ::testing::Test {
   }
   net::HttpClient client() const { return net::HttpClient::create({.url = server_->url()}).value(); }
   net::HttpResponse post(const json& body) {
-    return client().post("/v1/recommend", body.dump(), net::kJsonType).value();
+    return client().post("/v1/recommend", body.dump(), net::json_type).value();
   }
   // The status and the reason.
-  std::pair<int, std::string> refused(std::string_view body, std::string_view type = net::kJsonType) {
+  std::pair<int, std::string> refused(std::string_view body, std::string_view type = net::json_type) {
     const auto response = client().post("/v1/recommend", body, type).value();
     return {response.status, response.body};
   }
@@ -51,7 +51,7 @@ class HttpServing : public ::testing::Test {
     call.method = method;
     call.path = std::move(path);
     call.body = body;
-    call.content_type = net::kJsonType;
+    call.content_type = net::json_type;
     if (!token.empty()) call.headers = {{"Authorization", "Bearer " + token}};
     return client().send(call).value();
   }
@@ -80,9 +80,9 @@ TEST_F(HttpServing, AnswersMixturesInBothForms) {
   request.model = "v1";
   request.query = std::vector<float>{0.25F, 0.25F, 0.5F};
   request.count = 5;
-  const auto binary = client().post("/v1/recommend", encode(request), net::kFlatBuffersType).value();
+  const auto binary = client().post("/v1/recommend", encode(request), net::flat_buffers_type).value();
   ASSERT_EQ(binary.status, 200);
-  EXPECT_EQ(binary.content_type, net::kFlatBuffersType);
+  EXPECT_EQ(binary.content_type, net::flat_buffers_type);
   EXPECT_EQ(device::decode_recommend_answer(binary.body).value().items, ids);
 }
 
@@ -138,7 +138,7 @@ TEST_F(HttpServing, RefusesMalformedQueriesWithAReason) {
   expect("", 400, "not valid JSON");
   expect(std::string(2000, '['), 400, "levels deep");
   EXPECT_EQ(refused("x=1", "application/x-www-form-urlencoded").first, 415);
-  EXPECT_EQ(refused("garbage", net::kFlatBuffersType).first, 400);
+  EXPECT_EQ(refused("garbage", net::flat_buffers_type).first, 400);
 }
 
 TEST_F(HttpServing, IngestsForTheOperatorOnly) {
@@ -261,7 +261,7 @@ TEST_F(HttpServing, AReloadUnderLoadFailsNoRequest) {
       std::string version = "v1";
       while (!done) {
         const json body{{"model", version}, {"coefficients", {0.5, 0.25, 0.25}}, {"count", 3 + device % 2}};
-        const auto response = own.post("/v1/recommend", body.dump(), net::kJsonType);
+        const auto response = own.post("/v1/recommend", body.dump(), net::json_type);
         if (!response || response->status != 200) ++not_answered;
         ++answered[device];
         version = pool_->current()->model().version();  // as a device that fetches the pack would
@@ -306,7 +306,7 @@ TEST(ServingServer, TakesOverANewPackFileAndPublishesPacks) {
   auto client = net::HttpClient::create({.url = server->url()}).value();
   EXPECT_EQ(device::decode_pack(client.get("/v1/pack").value().body).value().items.size(), 500U);
   const auto answer =
-      client.post("/v1/recommend", json{{"model", pack.model}, {"prototypes", {3}}}.dump(), net::kJsonType)
+      client.post("/v1/recommend", json{{"model", pack.model}, {"prototypes", {3}}}.dump(), net::json_type)
           .value();
   EXPECT_EQ(answer.status, 200) << answer.body;
 
@@ -424,7 +424,7 @@ TEST(PackModel, AServedPackHoldsTheLiveItems) {
   class ZeroEncoder final : public ItemEncoder {
     Result<std::vector<std::vector<float>>> encode(std::span<const CatalogueItem> items) const override {
       return std::vector<std::vector<float>>(items.size(),
-                                             std::vector<float>(sotto::device::testing::kSize, 0.5F));
+                                             std::vector<float>(sotto::device::testing::vector_size, 0.5F));
     }
   };
   const auto pool = open(folder / "c", model_of(pack, 0, std::make_shared<ZeroEncoder>()).value());

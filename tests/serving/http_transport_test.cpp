@@ -28,12 +28,12 @@ class HttpTransportTest : public ::testing::Test {
       const auto from = net::query_value(request.query, "from");
       if (from && *from == *device::pack_version(before_)) {
         net::HttpResponse response;
-        response.content_type = net::kFlatBuffersType;
+        response.content_type = net::flat_buffers_type;
         response.headers = {{"Sotto-Delta-From", *from}};
         response.body = *device::encode_delta(before_, *now_);
         return response;
       }
-      return net::PublishedBody(*now_, *device::pack_version(*now_), net::kFlatBuffersType, 3)
+      return net::PublishedBody(*now_, *device::pack_version(*now_), net::flat_buffers_type, 3)
           .respond(request);
     });
     router.add(net::HttpMethod::post, "/v1/recommend", [this](const net::HttpRequest& request) {
@@ -43,7 +43,7 @@ class HttpTransportTest : public ::testing::Test {
       if (!asked) return net::error_response(request, 400, asked.error().message);
       if (refuse_) return net::error_response(request, 410, "this model is gone");
       net::HttpResponse response;
-      response.content_type = net::kFlatBuffersType;
+      response.content_type = net::flat_buffers_type;
       response.body = device::encode(device::RecommendAnswer{asked->model, {"N1", "N2", "N3"}, {3, 2, 1}});
       return response;
     });

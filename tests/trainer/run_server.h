@@ -52,14 +52,14 @@ class RunServer {
                .path = "/v1/items",
                .headers = {{"Authorization", std::string("Bearer ") + token}},
                .body = nlohmann::json{{"items", {article}}}.dump(),
-               .content_type = net::kJsonType})
+               .content_type = net::json_type})
         .value();
   }
   // What is answered to {"prototypes": …} or {"coefficients": …}, by id.
   std::map<std::string, double> scores(nlohmann::json query, std::size_t count) const {
     query["model"] = model();
     query["count"] = count;
-    const auto answer = client().post("/v1/recommend", query.dump(), net::kJsonType).value();
+    const auto answer = client().post("/v1/recommend", query.dump(), net::json_type).value();
     EXPECT_EQ(answer.status, 200) << answer.body;
     std::map<std::string, double> found;
     const auto body = nlohmann::json::parse(answer.body);

@@ -248,7 +248,7 @@ TEST_F(ServedRunServer, ANewTrainingTakesOverWithoutAFailedRequest) {
         nlohmann::json query = {{"model", before}};
         if (i == 0) query["prototypes"] = {1};
         if (i == 1) query["coefficients"] = {0, 0.5, 0.5, 0, 0};
-        const auto answer = client.post("/v1/recommend", query.dump(), net::kJsonType);
+        const auto answer = client.post("/v1/recommend", query.dump(), net::json_type);
         (answer && answer->status == 200 ? answered : failed) += 1;
       }
     });

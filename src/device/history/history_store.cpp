@@ -15,12 +15,12 @@ namespace sotto::device {
 
 namespace {
 
-constexpr std::string_view kKind = "clicks";
-constexpr std::uint32_t kVersion = 2;
+constexpr std::string_view kind = "clicks";
+constexpr std::uint32_t version = 2;
 
 std::string label_of(const DevicePack& pack, std::size_t row) {
   const std::uint16_t category = pack.items.categories[row];
-  return category == kNoCategory ? std::string() : pack.categories[category];
+  return category == no_category ? std::string() : pack.categories[category];
 }
 
 using RowOfItem = std::unordered_map<std::string_view, std::size_t>;
@@ -151,7 +151,7 @@ Result<HistoryStore> HistoryStore::open(const fs::path& path, std::size_t cap_pe
   std::error_code unreadable;
   if (!fs::exists(path, unreadable) && !unreadable) return store;
   SOTTO_CHECK(close_to_others(path));
-  SOTTO_TRY(const auto file, BinaryFileReader::open(path, kKind, kVersion));
+  SOTTO_TRY(const auto file, BinaryFileReader::open(path, kind, version));
   SOTTO_TRY(const std::string_view bytes, file.text("clicks"));
   auto stored = decode_history(bytes);
   if (!stored) return tl::unexpected(std::move(stored).error().in(path.string()));
@@ -160,7 +160,7 @@ Result<HistoryStore> HistoryStore::open(const fs::path& path, std::size_t cap_pe
 }
 
 Status HistoryStore::write(StoredHistory stored) {
-  SOTTO_TRY(auto file, BinaryFileWriter::create(path_, kKind, kVersion, FileReaders::owner));
+  SOTTO_TRY(auto file, BinaryFileWriter::create(path_, kind, version, FileReaders::owner));
   SOTTO_CHECK(file.add_text("clicks", encode(stored)));
   SOTTO_CHECK(file.commit());
   stored_ = std::move(stored);

@@ -93,7 +93,7 @@ Status check(const PackItems& items, std::uint32_t dimension, std::size_t catego
         std::tie(items.published[i - 1], items.ids[i - 1]) > std::tie(items.published[i], items.ids[i])) {
       return bad_input("the pack's items are not in the order of their publication");
     }
-    if (items.categories[i] >= categories && items.categories[i] != kNoCategory) {
+    if (items.categories[i] >= categories && items.categories[i] != no_category) {
       return bad_input("the item {} has a category that the pack does not name", items.ids[i]);
     }
   }

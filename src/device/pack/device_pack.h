@@ -16,7 +16,7 @@
 
 namespace sotto::device {
 
-inline constexpr std::uint16_t kNoCategory = 0xffff;
+inline constexpr std::uint16_t no_category = 0xffff;
 
 struct PackUserModel {
   std::string kind;  // user_model_kinds()
@@ -32,7 +32,7 @@ struct PackItems {
   std::vector<std::string> ids;
   PackTensor vectors;                     // i8 [items, dimension]
   std::vector<std::uint64_t> published;   // seconds since 1970
-  std::vector<std::uint16_t> categories;  // position in DevicePack::categories, or kNoCategory
+  std::vector<std::uint16_t> categories;  // position in DevicePack::categories, or no_category
   std::size_t size() const { return ids.size(); }
   bool operator==(const PackItems&) const = default;
 };
@@ -75,7 +75,7 @@ struct PackItem {
   std::string id;
   std::vector<float> vector;
   std::uint64_t published = 0;
-  std::uint16_t category = kNoCategory;
+  std::uint16_t category = no_category;
 };
 // Sorts and quantises.
 Result<PackItems> make_items(std::vector<PackItem> items, std::uint32_t dimension);

@@ -9,8 +9,8 @@ namespace sotto::device {
 
 namespace {
 
-constexpr float kLargestHalf = 65504.0F;
-constexpr float kSmallestHalf = 0x1p-24F;
+constexpr float largest_half = 65504.0F;
+constexpr float smallest_half = 0x1p-24F;
 
 std::size_t bytes_of(NumberForm form) {
   switch (form) {
@@ -53,7 +53,7 @@ std::uint16_t half_from_float(float value) {
   if (magnitude > 0x7f800000U) return static_cast<std::uint16_t>(sign | 0x7e00U);   // NaN
   if (magnitude >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // rounds to 2^16 or more
   if (magnitude < 0x38800000U) {  // below 2^-14: a whole number of 2^-24
-    const float steps = std::nearbyint(std::bit_cast<float>(magnitude) / kSmallestHalf);
+    const float steps = std::nearbyint(std::bit_cast<float>(magnitude) / smallest_half);
     return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(steps));
   }
   const std::uint32_t rounded = magnitude + 0xfffU + (magnitude >> 13U & 1U);
@@ -65,7 +65,7 @@ float float_from_half(std::uint16_t half) {
   const std::uint32_t exponent = half >> 10U & 0x1fU;
   const std::uint32_t fraction = half & 0x3ffU;
   if (exponent == 0) {
-    const float value = static_cast<float>(fraction) * kSmallestHalf;
+    const float value = static_cast<float>(fraction) * smallest_half;
     return sign != 0 ? -value : value;
   }
   const std::uint32_t wide = exponent == 0x1fU ? 0xffU : exponent + 112;
@@ -112,7 +112,7 @@ Result<PackTensor> PackTensor::from_floats(std::string name, std::vector<std::ui
   if (count != values.size()) {
     return bad_input("tensor \"{}\" has {} numbers, its shape needs {}", tensor.name, values.size(), count);
   }
-  const float limit = form == NumberForm::f16 ? kLargestHalf : std::numeric_limits<float>::max();
+  const float limit = form == NumberForm::f16 ? largest_half : std::numeric_limits<float>::max();
   for (const float value : values) {
     if (!(std::fabs(value) <= limit)) {
       return bad_input("tensor \"{}\" holds {}, which does not fit its form", tensor.name, value);
@@ -150,7 +150,7 @@ float rounding_bound(NumberForm form, float largest) {
     case NumberForm::f32:
       return 0;
     case NumberForm::f16:
-      return std::max(largest * 0x1p-11F, kSmallestHalf / 2);
+      return std::max(largest * 0x1p-11F, smallest_half / 2);
     case NumberForm::i8:
       return largest / 127 * 0.5F * (1 + 1e-5F);  // half a step, and the rounding of the products
   }

@@ -11,21 +11,21 @@ namespace sotto::device {
 namespace {
 
 // The byte behind the model's name. Files of devices hold these numbers.
-enum : std::uint8_t { kCoefficients = 1, kPrototypes = 2, kPopular = 3, kMechanism = 4 };
+enum : std::uint8_t { coefficients_form = 1, prototypes_form = 2, popular_form = 3, mechanism_form = 4 };
 
 struct Writer {
   ByteWriter& bytes;
   void operator()(const privacy::BasisWeights& weights) const {
-    bytes.number<std::uint8_t>(kCoefficients);
+    bytes.number<std::uint8_t>(coefficients_form);
     for (const float weight : weights) bytes.number(std::bit_cast<std::uint32_t>(weight));
   }
   void operator()(const privacy::PrototypeNumbers& numbers) const {
-    bytes.number<std::uint8_t>(kPrototypes);
+    bytes.number<std::uint8_t>(prototypes_form);
     for (const std::uint32_t number : numbers) bytes.number(number);
   }
-  void operator()(const privacy::PopularQuery&) const { bytes.number<std::uint8_t>(kPopular); }
+  void operator()(const privacy::PopularQuery&) const { bytes.number<std::uint8_t>(popular_form); }
   void operator()(const privacy::MechanismQuery& own) const {
-    bytes.number<std::uint8_t>(kMechanism);
+    bytes.number<std::uint8_t>(mechanism_form);
     bytes.text(own.mechanism);
     bytes.raw(own.bytes);
   }
@@ -33,7 +33,7 @@ struct Writer {
 
 Result<privacy::ServingQuery> read_answer(ByteReader& reader) {
   switch (reader.number<std::uint8_t>()) {
-    case kCoefficients: {
+    case coefficients_form: {
       privacy::BasisWeights weights(reader.left() / sizeof(float));
       for (float& weight : weights) {
         weight = std::bit_cast<float>(reader.number<std::uint32_t>());
@@ -41,15 +41,15 @@ Result<privacy::ServingQuery> read_answer(ByteReader& reader) {
       }
       return weights;
     }
-    case kPrototypes: {
+    case prototypes_form: {
       privacy::PrototypeNumbers numbers(reader.left() / sizeof(std::uint32_t));
       for (std::uint32_t& number : numbers) number = reader.number<std::uint32_t>();
       if (numbers.empty()) return bad_input("the stored answer names no prototype");
       return numbers;
     }
-    case kPopular:
+    case popular_form:
       return privacy::PopularQuery{};
-    case kMechanism: {
+    case mechanism_form: {
       privacy::MechanismQuery own;
       own.mechanism = reader.text();
       own.bytes = reader.raw(reader.left());
@@ -82,7 +82,7 @@ namespace {
 
 // A query on unprotected clicks is exact. Were it ever priced as if it touched protected ones, no budget
 // could pay for it.
-constexpr double kNoProtection = 1e9;
+constexpr double no_protection = 1e9;
 
 std::vector<std::uint64_t> all_rows(const ReadableHistory& history) {
   std::vector<std::uint64_t> all;
@@ -149,7 +149,7 @@ privacy::Release QueryMechanism::release(const privacy::LedgerSettings& ledger) 
     release.event = ledger.unit == privacy::Unit::click ? price->click : price->history;
     return release;
   }
-  release.event = {privacy::PureDp{kNoProtection}, privacy::Adjacency::replace_one, privacy::Unit::user};
+  release.event = {privacy::PureDp{no_protection}, privacy::Adjacency::replace_one, privacy::Unit::user};
   release.reads.emplace();
   const privacy::SensitivitySettings& sensitivity = ledger.sensitivity;
   for (std::size_t id = 0; id < sensitivity.categories().size(); ++id) {
@@ -183,7 +183,7 @@ Result<DrawnQuery> QueryMechanism::draw_unprotected(const ReadableHistory& histo
 
 namespace {
 // The same for every person, as an answer cache wants it.
-constexpr std::string_view kKind = "recommendations";
+constexpr std::string_view kind = "recommendations";
 }  // namespace
 
 Result<PrivateQuery> PrivateQuery::open(const std::filesystem::path& answers, privacy::Ledger& ledger,
@@ -213,7 +213,7 @@ Result<std::optional<PaidQuery>> PrivateQuery::ask(const QueryMechanism& mechani
     }
     return encode(query);
   };
-  auto answer = cache_.get(kKind, release, now, draw);
+  auto answer = cache_.get(kind, release, now, draw);
   if (!answer) {
     SOTTO_TRY(const auto refusals, ledger_->refusals(release, now));
     if (refusals.empty()) return tl::unexpected(std::move(answer).error());

@@ -18,7 +18,7 @@
 namespace sotto::device {
 
 namespace {
-constexpr double kNothing = 1e-9;  // ε for which no release exists
+constexpr double nothing = 1e-9;  // ε for which no release exists
 }  // namespace
 
 Result<privacy::LedgerSettings> ledger_settings(const DeviceSettings& settings,
@@ -27,11 +27,11 @@ Result<privacy::LedgerSettings> ledger_settings(const DeviceSettings& settings,
   const auto add = [&](std::string_view category) {
     if (std::find(known.begin(), known.end(), category) == known.end()) known.emplace_back(category);
   };
-  add(kUncategorised);
+  add(uncategorised);
   for (const std::string& category : pack_categories) add(category);
   // A person may decide about a category before the first pack names it.
   for (const std::string& category : settings.not_sensitive) add(category);
-  if (std::find(settings.not_sensitive.begin(), settings.not_sensitive.end(), kUncategorised) !=
+  if (std::find(settings.not_sensitive.begin(), settings.not_sensitive.end(), uncategorised) !=
       settings.not_sensitive.end()) {
     return bad_input("items without a category are always sensitive");
   }
@@ -45,7 +45,7 @@ Result<privacy::LedgerSettings> ledger_settings(const DeviceSettings& settings,
   budget(privacy::BudgetWindow::lifetime, settings.lifetime_epsilon);
   // Who tells nothing needs no budget; the ledger wants one all the same.
   const bool tells = settings.ranking == "private" && settings.query.reads_everything();
-  if (!tells && budgets.empty()) budget(privacy::BudgetWindow::lifetime, kNothing);
+  if (!tells && budgets.empty()) budget(privacy::BudgetWindow::lifetime, nothing);
   return privacy::LedgerSettings{privacy::Unit::user, privacy::Adjacency::replace_one,
                                  privacy::RequestOrder::adaptive, std::move(sensitivity), std::move(budgets)};
 }
@@ -222,7 +222,7 @@ Result<Device> Device::open(const fs::path& folder, const DeviceSettings& settin
                             DeviceEnvironment environment) {
   SOTTO_CHECK(make_private_folder(folder));
   const privacy::ClockReading now = environment.clock ? environment.clock() : privacy::read_system_clocks();
-  SOTTO_TRY(auto ledger, open_ledger(folder / privacy::kLedgerFileName, settings, now,
+  SOTTO_TRY(auto ledger, open_ledger(folder / privacy::ledger_file_name, settings, now,
                                      {environment.anchor, environment.first_use}));
   SOTTO_CHECK(follow(ledger, settings, {}, now));
   SOTTO_TRY(auto history, HistoryStore::open(folder / "history.sotto",
@@ -231,7 +231,7 @@ Result<Device> Device::open(const fs::path& folder, const DeviceSettings& settin
                                        std::move(history));
   std::error_code unreadable;
   if (fs::exists(state->pack_path(), unreadable)) {
-    SOTTO_TRY(const std::string bytes, read_file(state->pack_path(), kMaxPackBytes));
+    SOTTO_TRY(const std::string bytes, read_file(state->pack_path(), max_pack_bytes));
     SOTTO_CHECK(state->adopt(bytes, false));
   }
   return Device(std::move(state));
@@ -251,7 +251,7 @@ Result<bool> Device::refresh(Transport& transport) {
       break;
   }
   if (!state_->installed) return bad_input("the server sent a delta, but no pack is installed");
-  SOTTO_TRY(const std::string old, read_file(state_->pack_path(), kMaxPackBytes));
+  SOTTO_TRY(const std::string old, read_file(state_->pack_path(), max_pack_bytes));
   SOTTO_TRY(const std::string later, apply_delta(old, fetched.bytes));
   SOTTO_CHECK(install(later));
   return true;

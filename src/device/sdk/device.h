@@ -7,7 +7,7 @@
 namespace sotto::device {
 
 // Items without a category count as this one, which is always sensitive.
-inline constexpr std::string_view kUncategorised = "uncategorised";
+inline constexpr std::string_view uncategorised = "uncategorised";
 
 // `known`: categories that the ledger has already; those of the pack come behind them.
 Result<privacy::LedgerSettings> ledger_settings(const DeviceSettings& settings,

@@ -20,27 +20,27 @@ Result<std::string> encode_pack(const DevicePack& pack) {
   const auto anonymous = builder.CreateVector(pack.anonymous);
   const auto categories = builder.CreateVectorOfStrings(pack.categories);
   const auto items = pack_tables::write(builder, pack.items);
-  builder.Finish(wire::CreateServingPack(builder, pack_tables::kFormat, model, pack.dimension, user_model,
+  builder.Finish(wire::CreateServingPack(builder, pack_tables::pack_format, model, pack.dimension, user_model,
                                          basis, prototypes, average, anonymous, categories, items),
-                 pack_tables::kIdentifier);
-  if (builder.GetSize() > kMaxPackBytes) {
+                 pack_tables::pack_identifier);
+  if (builder.GetSize() > max_pack_bytes) {
     return bad_input("the pack has {} bytes, at most {} are sent: publish fewer items", builder.GetSize(),
-                     kMaxPackBytes);
+                     max_pack_bytes);
   }
   return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
 }
 
 Result<DevicePack> decode_pack(std::string_view bytes) {
-  if (bytes.size() > kMaxPackBytes) return bad_input("the pack has more than {} bytes", kMaxPackBytes);
+  if (bytes.size() > max_pack_bytes) return bad_input("the pack has more than {} bytes", max_pack_bytes);
   const AlignedBytes aligned(bytes);
   flatbuffers::Verifier verifier(aligned.data(), aligned.size());
-  if (!verifier.VerifyBuffer<wire::ServingPack>(pack_tables::kIdentifier)) {
+  if (!verifier.VerifyBuffer<wire::ServingPack>(pack_tables::pack_identifier)) {
     return bad_input("these bytes are not a pack, or are damaged: fetch it again");
   }
   const auto& table = *flatbuffers::GetRoot<wire::ServingPack>(aligned.data());
-  if (table.format() != pack_tables::kFormat) {
+  if (table.format() != pack_tables::pack_format) {
     return bad_input("the pack has format {}, this device reads {}: update the device", table.format(),
-                     pack_tables::kFormat);
+                     pack_tables::pack_format);
   }
   DevicePack pack;
   pack.model = table.model()->str();
@@ -157,22 +157,22 @@ Result<std::string> encode_delta(std::string_view old_bytes, std::string_view ne
   const auto removed_rows = builder.CreateVector(removed);
   const auto added_items = pack_tables::write(builder, added);
   const auto categories = builder.CreateVectorOfStrings(later.categories);
-  builder.Finish(wire::CreatePackDelta(builder, pack_tables::kFormat, from_text, to_text, removed_rows,
+  builder.Finish(wire::CreatePackDelta(builder, pack_tables::pack_format, from_text, to_text, removed_rows,
                                        added_items, categories),
-                 pack_tables::kIdentifier);
+                 pack_tables::pack_identifier);
   return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
 }
 
 Result<std::string> apply_delta(std::string_view old_bytes, std::string_view delta) {
-  if (delta.size() > kMaxPackBytes) return bad_input("the delta has more than {} bytes", kMaxPackBytes);
+  if (delta.size() > max_pack_bytes) return bad_input("the delta has more than {} bytes", max_pack_bytes);
   const AlignedBytes aligned(delta);
   flatbuffers::Verifier verifier(aligned.data(), aligned.size());
-  if (!verifier.VerifyBuffer<wire::PackDelta>(pack_tables::kIdentifier)) {
+  if (!verifier.VerifyBuffer<wire::PackDelta>(pack_tables::pack_identifier)) {
     return bad_input("these bytes are not a pack delta, or are damaged: fetch the whole pack");
   }
   const auto& table = *flatbuffers::GetRoot<wire::PackDelta>(aligned.data());
   SOTTO_TRY(const std::string version, pack_version(old_bytes));
-  if (table.format() != pack_tables::kFormat || table.from()->str() != version) {
+  if (table.format() != pack_tables::pack_format || table.from()->str() != version) {
     return bad_input("the delta is not for the pack that is installed: fetch the whole pack");
   }
   SOTTO_TRY(DevicePack pack, decode_pack(old_bytes));

@@ -11,7 +11,7 @@
 
 namespace sotto::device {
 
-constexpr std::size_t kMaxPackBytes = std::size_t{1} << 30;
+constexpr std::size_t max_pack_bytes = std::size_t{1} << 30;
 
 // Checks the pack first.
 Result<std::string> encode_pack(const DevicePack& pack);

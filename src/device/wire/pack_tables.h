@@ -37,8 +37,8 @@ class AlignedBytes {
 
 namespace sotto::device::pack_tables {
 
-constexpr std::uint32_t kFormat = 1;
-constexpr const char* kIdentifier = "SOSV";  // file_identifier of proto/serving.fbs
+constexpr std::uint32_t pack_format = 1;
+constexpr const char* pack_identifier = "SOSV";  // file_identifier of proto/serving.fbs
 
 flatbuffers::Offset<wire::Tensor> write(flatbuffers::FlatBufferBuilder& builder, const PackTensor& tensor);
 flatbuffers::Offset<wire::ItemTable> write(flatbuffers::FlatBufferBuilder& builder, const PackItems& items);

@@ -12,7 +12,7 @@ namespace {
 
 template <class Offset>
 std::string finish(flatbuffers::FlatBufferBuilder& builder, Offset root) {
-  builder.Finish(root, pack_tables::kIdentifier);
+  builder.Finish(root, pack_tables::pack_identifier);
   return {reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()};
 }
 
@@ -99,7 +99,7 @@ Result<RecommendRequest> decode_recommend_request(std::string_view bytes) {
   if (bytes.size() > WireLimits::request_bytes) return bad_input("the request is too large");
   const AlignedBytes aligned(bytes);
   flatbuffers::Verifier verifier(aligned.data(), aligned.size());
-  if (!verifier.VerifyBuffer<wire::RecommendRequest>(pack_tables::kIdentifier)) {
+  if (!verifier.VerifyBuffer<wire::RecommendRequest>(pack_tables::pack_identifier)) {
     return bad_input("the body is not a RecommendRequest");
   }
   const auto& table = *flatbuffers::GetRoot<wire::RecommendRequest>(aligned.data());
@@ -144,7 +144,7 @@ Result<RecommendAnswer> decode_recommend_answer(std::string_view bytes) {
   if (bytes.size() > WireLimits::answer_bytes) return bad_input("the answer is too large");
   const AlignedBytes aligned(bytes);
   flatbuffers::Verifier verifier(aligned.data(), aligned.size());
-  if (!verifier.VerifyBuffer<wire::RecommendAnswer>(pack_tables::kIdentifier)) {
+  if (!verifier.VerifyBuffer<wire::RecommendAnswer>(pack_tables::pack_identifier)) {
     return bad_input("the body is not a RecommendAnswer");
   }
   const auto& table = *flatbuffers::GetRoot<wire::RecommendAnswer>(aligned.data());

@@ -14,10 +14,10 @@ using Vector = std::vector<double>;
 
 // The first candidate against all others. The more there are, the closer the exponential mechanism comes to
 // its ε, and the rarer the first is chosen.
-constexpr std::size_t kCandidates = 8;
+constexpr std::size_t candidate_count = 8;
 
 std::array<Vector, 2> opposite_scores(double low, double high) {
-  std::array<Vector, 2> scores{Vector(kCandidates, low), Vector(kCandidates, high)};
+  std::array<Vector, 2> scores{Vector(candidate_count, low), Vector(candidate_count, high)};
   scores[0][0] = high;
   scores[1][0] = low;
   return scores;
@@ -31,8 +31,8 @@ double code_of(const LabelledSample& sample, std::uint32_t shown) {
 }
 
 Result<AuditedMechanism> prototype(PrototypeRule rule) {
-  SOTTO_TRY(const auto mechanism, PrototypeSelection::create(rule, 1, kCandidates));
-  SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), kDelta));
+  SOTTO_TRY(const auto mechanism, PrototypeSelection::create(rule, 1, candidate_count));
+  SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), audited_delta));
   AuditedMechanism subject{.claim = claim, .noiseless = {Vector{0}, Vector{1}}};
   subject.release = [mechanism, similarities = opposite_scores(-1, 1)](
                         Neighbour neighbour, DeviceRandom random) -> Result<Vector> {
@@ -46,7 +46,7 @@ Result<AuditedMechanism> prototype(PrototypeRule rule) {
 // `first` and `second`: how many users hold the one item; 0: it is not listed at all.
 Result<AuditedMechanism> unknown_items(double delta, std::uint64_t first, std::uint64_t second) {
   SOTTO_TRY(const auto created, UnknownItems::create(1, delta, 1));
-  SOTTO_TRY(const AuditClaim claim, claim_of(created.event(), kDelta));
+  SOTTO_TRY(const AuditClaim claim, claim_of(created.event(), audited_delta));
   const auto seen = [threshold = created.threshold()](std::uint64_t users) {
     const auto count = static_cast<std::int64_t>(users);
     return Vector{count >= threshold ? static_cast<double>(count) : 0.0};
@@ -68,7 +68,7 @@ Result<AuditedMechanism> unknown_items(double delta, std::uint64_t first, std::u
 
 Result<AuditedMechanism> exponential() {
   SOTTO_TRY(const auto mechanism, ExponentialMechanism::create({.epsilon = 1, .sensitivity = 1}));
-  SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), kDelta));
+  SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), audited_delta));
   AuditedMechanism subject{.claim = claim, .noiseless = {Vector{0}, Vector{1}}};
   subject.release = [mechanism, scores = opposite_scores(0, 1)](Neighbour neighbour,
                                                                 DeviceRandom random) -> Result<Vector> {
@@ -83,7 +83,7 @@ Result<AuditedMechanism> response() { return chosen_by_response(1, 4); }
 
 Result<AuditedMechanism> chosen_by_response(double epsilon, std::uint64_t choices) {
   SOTTO_TRY(const auto mechanism, KaryResponse::create(epsilon, choices));
-  SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), kDelta));
+  SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), audited_delta));
   AuditedMechanism subject{.claim = claim, .noiseless = {Vector{0}, Vector{1}}};
   subject.release = [mechanism](Neighbour neighbour, DeviceRandom random) -> Result<Vector> {
     SOTTO_TRY(const std::uint64_t answer, mechanism.respond(static_cast<std::uint64_t>(neighbour), random));
@@ -93,34 +93,34 @@ Result<AuditedMechanism> chosen_by_response(double epsilon, std::uint64_t choice
 }
 
 Result<AuditedMechanism> label_release() {
-  constexpr std::uint32_t kShown = 5, kNegatives = 2;
-  SOTTO_TRY(const auto mechanism, SoundLabelRelease::create(1, kNegatives));
-  SOTTO_TRY(const MechanismStatement statement, mechanism.statement(kShown));
-  SOTTO_TRY(const AuditClaim claim, claim_of(*statement.holds, kDelta));
+  constexpr std::uint32_t shown_count = 5, negative_count = 2;
+  SOTTO_TRY(const auto mechanism, SoundLabelRelease::create(1, negative_count));
+  SOTTO_TRY(const MechanismStatement statement, mechanism.statement(shown_count));
+  SOTTO_TRY(const AuditClaim claim, claim_of(*statement.holds, audited_delta));
   AuditedMechanism subject{
       .claim = claim,
-      .noiseless = {Vector{code_of({0, {2, 3}}, kShown)}, Vector{code_of({1, {2, 3}}, kShown)}}};
+      .noiseless = {Vector{code_of({0, {2, 3}}, shown_count)}, Vector{code_of({1, {2, 3}}, shown_count)}}};
   subject.release = [mechanism](Neighbour neighbour, DeviceRandom random) -> Result<Vector> {
     SOTTO_TRY(const LabelledSample sample,
-              mechanism.release(kShown, static_cast<std::uint32_t>(neighbour), random));
-    return Vector{code_of(sample, kShown)};
+              mechanism.release(shown_count, static_cast<std::uint32_t>(neighbour), random));
+    return Vector{code_of(sample, shown_count)};
   };
   return subject;
 }
 
 Result<AuditedMechanism> label_permutation_paper() {
-  constexpr std::uint32_t kShown = 8, kNegatives = 4;
-  SOTTO_TRY(const auto mechanism, PaperLabelPermutation::create(1, kNegatives));
+  constexpr std::uint32_t shown_count = 8, negative_count = 4;
+  SOTTO_TRY(const auto mechanism, PaperLabelPermutation::create(1, negative_count));
   SOTTO_TRY(const AuditClaim claim, papers_claim(mechanism.statement()));
-  AuditedMechanism subject{
-      .claim = claim,
-      .noiseless = {Vector{code_of({0, {2, 3, 4, 5}}, kShown)}, Vector{code_of({1, {2, 3, 4, 5}}, kShown)}}};
+  AuditedMechanism subject{.claim = claim,
+                           .noiseless = {Vector{code_of({0, {2, 3, 4, 5}}, shown_count)},
+                                         Vector{code_of({1, {2, 3, 4, 5}}, shown_count)}}};
   subject.release = [mechanism](Neighbour neighbour, DeviceRandom random) -> Result<Vector> {
     const auto click = static_cast<std::uint32_t>(neighbour);
-    std::vector<unsigned char> clicked(kShown);
+    std::vector<unsigned char> clicked(shown_count);
     clicked[click] = 1;
     SOTTO_TRY(const LabelledSample sample, mechanism.release(clicked, click, random));
-    return Vector{code_of(sample, kShown)};
+    return Vector{code_of(sample, shown_count)};
   };
   return subject;
 }

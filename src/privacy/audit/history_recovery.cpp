@@ -13,7 +13,7 @@
 namespace sotto::privacy {
 
 std::span<const AttackEntry> attacks() {
-  static constexpr std::array kEntries = {
+  static constexpr std::array entries = {
       AttackEntry{"history-from-embeddings",
                   "averaging repeated noisy user embeddings; the defence is a privacy budget per device",
                   "clicked items found",
@@ -22,7 +22,7 @@ std::span<const AttackEntry> attacks() {
                   "averaging repeated private attention weights; the defence is a privacy budget per device",
                   "histories told apart from 999 others",
                   []() -> std::unique_ptr<Attack> { return std::make_unique<HistoryFromAttention>(); }}};
-  return kEntries;
+  return entries;
 }
 
 Result<AttackFinding> run_attack(const AttackEntry& entry, std::uint64_t seed) {
@@ -38,12 +38,12 @@ namespace {
 
 using Vector = std::vector<double>;
 
-constexpr QueryExposure kExposure;
-constexpr std::uint32_t kTrials = 20, kItems = 300, kClicks = 4, kCandidates = 1000;
-constexpr std::size_t kDimension = 32, kBasis = 8;
-constexpr double kEmbeddingClip = 0.5, kAttentionClip = 0.5;
+constexpr QueryExposure exposure;
+constexpr std::uint32_t trials = 20, item_count = 300, click_count = 4, candidate_count = 1000;
+constexpr std::size_t dimensions = 32, basis_count = 8;
+constexpr double embedding_clip = 0.5, attention_clip = 0.5;
 // User vectors are means of unit vectors; trained models have logits of about this spread.
-constexpr double kAttentionSharpness = 12;
+constexpr double attention_sharpness = 12;
 
 double dot(const Vector& a, const Vector& b) {
   double sum = 0;
@@ -58,7 +58,7 @@ double squared_distance(const Vector& a, const Vector& b) {
 }
 
 std::vector<Vector> random_directions(std::size_t count, RandomSource& random) {
-  std::vector<Vector> rows(count, Vector(kDimension));
+  std::vector<Vector> rows(count, Vector(dimensions));
   for (Vector& row : rows) {
     for (double& value : row) value = normal(random);
     const double norm = std::sqrt(dot(row, row));
@@ -68,9 +68,9 @@ std::vector<Vector> random_directions(std::size_t count, RandomSource& random) {
 }
 
 Vector mean_of(const std::vector<Vector>& items, const std::vector<std::uint32_t>& clicks) {
-  Vector mean(kDimension);
+  Vector mean(dimensions);
   for (const std::uint32_t click : clicks) {
-    for (std::size_t i = 0; i < kDimension; ++i)
+    for (std::size_t i = 0; i < dimensions; ++i)
       mean[i] += items[click][i] / static_cast<double>(clicks.size());
   }
   return mean;
@@ -90,19 +90,19 @@ Result<Vector> average_answer(const Mechanism& mechanism, const Vector& value, s
   return mean;
 }
 
-// The set of kClicks items whose mean is near `observed`: best one at a time, then exchanged while that
+// The set of click_count items whose mean is near `observed`: best one at a time, then exchanged while that
 // helps.
 std::vector<std::uint32_t> decode_clicks(const std::vector<Vector>& items, const Vector& observed) {
   std::vector<std::uint32_t> chosen;
   Vector rest = observed;
   const auto move = [&](std::uint32_t item, double sign) {
-    for (std::size_t i = 0; i < kDimension; ++i) rest[i] -= sign * items[item][i] / kClicks;
+    for (std::size_t i = 0; i < dimensions; ++i) rest[i] -= sign * items[item][i] / click_count;
   };
   const auto best_new = [&] {
-    std::uint32_t best = kItems;
-    for (std::uint32_t item = 0; item < kItems; ++item) {
+    std::uint32_t best = item_count;
+    for (std::uint32_t item = 0; item < item_count; ++item) {
       if (std::find(chosen.begin(), chosen.end(), item) != chosen.end()) continue;
-      if (best == kItems || dot(rest, items[item]) > dot(rest, items[best])) best = item;
+      if (best == item_count || dot(rest, items[item]) > dot(rest, items[best])) best = item;
     }
     return best;
   };
@@ -110,9 +110,9 @@ std::vector<std::uint32_t> decode_clicks(const std::vector<Vector>& items, const
     chosen.push_back(best_new());
     move(chosen.back(), 1);
   };
-  while (chosen.size() < kClicks) take();
+  while (chosen.size() < click_count) take();
   for (int pass = 0; pass < 10; ++pass) {
-    for (std::uint32_t i = 0; i < kClicks; ++i) {  // the oldest choice leaves and may come back
+    for (std::uint32_t i = 0; i < click_count; ++i) {  // the oldest choice leaves and may come back
       move(chosen.front(), -1);
       chosen.erase(chosen.begin());
       take();
@@ -125,7 +125,7 @@ Vector attention_of(const std::vector<Vector>& basis, const Vector& user) {
   Vector weights(basis.size());
   double sum = 0;
   for (std::size_t i = 0; i < basis.size(); ++i) {
-    weights[i] = std::exp(kAttentionSharpness * dot(basis[i], user));
+    weights[i] = std::exp(attention_sharpness * dot(basis[i], user));
     sum += weights[i];
   }
   for (double& weight : weights) weight /= sum;
@@ -134,35 +134,35 @@ Vector attention_of(const std::vector<Vector>& basis, const Vector& user) {
 
 Vector clipped_attention(Vector weights) {
   const double norm = std::sqrt(dot(weights, weights));
-  if (norm > kAttentionClip) {
-    for (double& weight : weights) weight *= kAttentionClip / norm;
+  if (norm > attention_clip) {
+    for (double& weight : weights) weight *= attention_clip / norm;
   }
   return weights;
 }
 
 Result<UserEmbeddingRelease> embedding_release() {
   return UserEmbeddingRelease::create({.noise = NoiseKind::gaussian,
-                                       .dimension = kDimension,
-                                       .clip = kEmbeddingClip,
-                                       .epsilon = kExposure.epsilon,
-                                       .delta = kExposure.budget.delta / 100});
+                                       .dimension = dimensions,
+                                       .clip = embedding_clip,
+                                       .epsilon = exposure.epsilon,
+                                       .delta = exposure.budget.delta / 100});
 }
 
 Result<PrivateAttention> attention_release() {
   return PrivateAttention::create({.noise = NoiseKind::laplace,
-                                   .basis_vectors = kBasis,
-                                   .clip = kAttentionClip,
-                                   .epsilon = kExposure.epsilon});
+                                   .basis_vectors = basis_count,
+                                   .clip = attention_clip,
+                                   .epsilon = exposure.epsilon});
 }
 
 Result<std::uint64_t> answers_under(Defence defence, const MechanismStatement& statement) {
-  if (defence == Defence::off) return kExposure.queries;
-  return answers_within(kExposure.budget, *statement.holds, kExposure.queries);
+  if (defence == Defence::off) return exposure.queries;
+  return answers_within(exposure.budget, *statement.holds, exposure.queries);
 }
 
 std::string in_words(std::uint64_t defended) {
   return fmt::format("{} answers at epsilon {:g} each; with a budget of epsilon {:g} only {}",
-                     kExposure.queries, kExposure.epsilon, kExposure.budget.epsilon, defended);
+                     exposure.queries, exposure.epsilon, exposure.budget.epsilon, defended);
 }
 
 }  // namespace
@@ -184,7 +184,7 @@ Result<std::uint64_t> HistoryFromEmbeddings::answers(Defence defence) const {
   return answers_under(defence, release.statement());
 }
 
-double HistoryFromEmbeddings::chance() const { return static_cast<double>(kClicks) / kItems; }
+double HistoryFromEmbeddings::chance() const { return static_cast<double>(click_count) / item_count; }
 
 Result<std::string> HistoryFromEmbeddings::setting() const {
   SOTTO_TRY(const std::uint64_t defended, answers(Defence::on));
@@ -195,16 +195,16 @@ Result<double> HistoryFromEmbeddings::success(Defence defence, std::uint64_t see
   SOTTO_TRY(const UserEmbeddingRelease release, embedding_release());
   SOTTO_TRY(const std::uint64_t count, answers(defence));
   std::uint64_t found = 0;
-  for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
+  for (std::uint32_t trial = 0; trial < trials; ++trial) {
     SeededRandom world(seed, Purpose::split, trial), noise(seed, Purpose::noise, trial);
-    const auto items = random_directions(kItems, world);
-    const auto clicks = sample_without_replacement(kItems, kClicks, world);
+    const auto items = random_directions(item_count, world);
+    const auto clicks = sample_without_replacement(item_count, click_count, world);
     SOTTO_TRY(const Vector observed, average_answer(release, mean_of(items, clicks), count, noise));
     for (const std::uint32_t item : decode_clicks(items, observed)) {
       found += std::find(clicks.begin(), clicks.end(), item) != clicks.end() ? 1 : 0;
     }
   }
-  return static_cast<double>(found) / (kTrials * kClicks);
+  return static_cast<double>(found) / (trials * click_count);
 }
 
 Result<std::uint64_t> HistoryFromAttention::answers(Defence defence) const {
@@ -212,7 +212,7 @@ Result<std::uint64_t> HistoryFromAttention::answers(Defence defence) const {
   return answers_under(defence, release.statement());
 }
 
-double HistoryFromAttention::chance() const { return 1.0 / kCandidates; }
+double HistoryFromAttention::chance() const { return 1.0 / candidate_count; }
 
 Result<std::string> HistoryFromAttention::setting() const {
   SOTTO_TRY(const std::uint64_t defended, answers(Defence::on));
@@ -223,23 +223,24 @@ Result<double> HistoryFromAttention::success(Defence defence, std::uint64_t seed
   SOTTO_TRY(const PrivateAttention release, attention_release());
   SOTTO_TRY(const std::uint64_t count, answers(defence));
   std::uint64_t identified = 0;
-  for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
+  for (std::uint32_t trial = 0; trial < trials; ++trial) {
     SeededRandom world(seed, Purpose::split, trial), noise(seed, Purpose::noise, trial);
-    const auto items = random_directions(kItems, world), basis = random_directions(kBasis, world);
-    std::vector<Vector> candidates(kCandidates);
+    const auto items = random_directions(item_count, world), basis = random_directions(basis_count, world);
+    std::vector<Vector> candidates(candidate_count);
     for (Vector& candidate : candidates) {
-      candidate = attention_of(basis, mean_of(items, sample_without_replacement(kItems, kClicks, world)));
+      candidate =
+          attention_of(basis, mean_of(items, sample_without_replacement(item_count, click_count, world)));
     }
-    const auto truth = static_cast<std::size_t>(uniform_below(world, kCandidates));
+    const auto truth = static_cast<std::size_t>(uniform_below(world, candidate_count));
     SOTTO_TRY(const Vector observed, average_answer(release, candidates[truth], count, noise));
     std::size_t best = 0;
     for (Vector& candidate : candidates) candidate = clipped_attention(std::move(candidate));
-    for (std::size_t i = 1; i < kCandidates; ++i) {
+    for (std::size_t i = 1; i < candidate_count; ++i) {
       if (squared_distance(candidates[i], observed) < squared_distance(candidates[best], observed)) best = i;
     }
     identified += best == truth ? 1 : 0;
   }
-  return static_cast<double>(identified) / kTrials;
+  return static_cast<double>(identified) / trials;
 }
 
 }  // namespace sotto::privacy

@@ -12,7 +12,7 @@
 namespace sotto::privacy::subject {
 
 // Where a claim of a Gaussian-like mechanism is read.
-inline constexpr double kDelta = 1e-5;
+inline constexpr double audited_delta = 1e-5;
 
 // Noised vectors.
 Result<AuditedMechanism> laplace();

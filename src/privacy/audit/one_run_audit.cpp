@@ -27,7 +27,7 @@ double largest_refuted(double limit, Refuted refuted) {
   return low;
 }
 
-constexpr double kRoundingReserve = 1 - 1e-6;  // of the failure probability
+constexpr double rounding_reserve = 1 - 1e-6;  // of the failure probability
 
 }  // namespace
 
@@ -46,15 +46,15 @@ double one_run_p_value(const Guesses& guesses, double epsilon, double delta) {
 }
 
 double one_run_epsilon(const Guesses& guesses, double delta, double failure) {
-  constexpr double kLargest = 64;
-  return largest_refuted(kLargest, [&](double epsilon) {
-    return one_run_p_value(guesses, epsilon, delta) < failure * kRoundingReserve;
+  constexpr double largest = 64;
+  return largest_refuted(largest, [&](double epsilon) {
+    return one_run_p_value(guesses, epsilon, delta) < failure * rounding_reserve;
   });
 }
 
 bool one_run_refutes(const Guesses& guesses, const std::function<double(double)>& least, double failure) {
   const auto canaries = static_cast<double>(guesses.canaries), made = static_cast<double>(guesses.made);
-  double tail = failure * kRoundingReserve;  // T_c
+  double tail = failure * rounding_reserve;  // T_c
   double beyond = 0;                         // Σ_{j>c} T_j
   for (auto c = static_cast<double>(guesses.right); c >= 1; --c) {
     const double right_share = (c * tail + beyond) / canaries;
@@ -66,8 +66,8 @@ bool one_run_refutes(const Guesses& guesses, const std::function<double(double)>
 }
 
 double one_run_mu(const Guesses& guesses, double failure) {
-  constexpr double kLargest = 32;
-  return largest_refuted(kLargest, [&](double mu) {
+  constexpr double largest = 32;
+  return largest_refuted(largest, [&](double mu) {
     return one_run_refutes(
         guesses, [mu](double share) { return normal_below(normal_quantile(share) - mu); }, failure);
   });
@@ -77,7 +77,7 @@ namespace {
 
 // Few sure guesses or many unsure ones: which proves more depends on the loss. Not quite all, because the
 // coins do not fall half and half.
-constexpr std::array kGuessedShares = {0.9, 0.5, 0.2, 0.1, 0.05, 0.02};
+constexpr std::array guessed_shares = {0.9, 0.5, 0.2, 0.1, 0.05, 0.02};
 
 // Canaries by falling score.
 std::vector<std::size_t> ranked(const std::vector<double>& scores) {
@@ -134,9 +134,9 @@ std::unique_ptr<CanaryTraining> laplace_rounds() {
 
 Result<OneRunFinding> audit_one_run(CanaryTraining& training, std::uint64_t seed, std::uint32_t stream,
                                     double failure) {
-  constexpr std::uint64_t kFewest = 100;
-  if (training.canaries() < kFewest) {
-    return bad_input("{} canaries prove nothing: use at least {}", training.canaries(), kFewest);
+  constexpr std::uint64_t fewest = 100;
+  if (training.canaries() < fewest) {
+    return bad_input("{} canaries prove nothing: use at least {}", training.canaries(), fewest);
   }
   if (!(failure > 0 && failure < 1)) {
     return bad_input("the chance that the audit errs is {}, must lie strictly between 0 and 1", failure);
@@ -156,9 +156,9 @@ Result<OneRunFinding> audit_one_run(CanaryTraining& training, std::uint64_t seed
   OneRunFinding result{.finding = {.claim = claim}, .guesses = {}};
   AuditFinding& finding = result.finding;
   const double each = claim.gaussian ? failure / 3 : failure;  // of three kinds of bounds, or of one
-  const double share_of_each = each / static_cast<double>(kGuessedShares.size());
+  const double share_of_each = each / static_cast<double>(guessed_shares.size());
   if (claim.gaussian) finding.mu = 0;
-  for (const double share : kGuessedShares) {
+  for (const double share : guessed_shares) {
     const Guesses guesses = guess(order, included, share);
     const double epsilon = one_run_epsilon(guesses, claim.delta, share_of_each);
     if (epsilon > finding.epsilon || result.guesses.made == 0) result.guesses = guesses;
@@ -173,7 +173,7 @@ Result<OneRunFinding> audit_one_run(CanaryTraining& training, std::uint64_t seed
 }
 
 std::span<const TrainingEntry> audited_trainings() {
-  static constexpr std::array kEntries = {
+  static constexpr std::array entries = {
       TrainingEntry{"training-gaussian", "four rounds of clipped means, Gaussian noise at the server", false,
                     &gaussian_rounds<SumNoise::gaussian_at_server, Fault::none>},
       TrainingEntry{"training-shares", "four rounds of clipped sums, a Skellam share on every device", false,
@@ -186,7 +186,7 @@ std::span<const TrainingEntry> audited_trainings() {
                     &gaussian_rounds<SumNoise::skellam_on_devices, Fault::noise_halved>},
       TrainingEntry{"training-laplace-halved", "training-laplace with a planted fault: half of the noise",
                     true, &laplace_rounds<Fault::noise_halved>}};
-  return kEntries;
+  return entries;
 }
 
 }  // namespace sotto::privacy

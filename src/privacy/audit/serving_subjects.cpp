@@ -29,7 +29,7 @@ Result<AuditedMechanism> served(const ServingMechanismEntry& entry) {
   const auto price = mechanism->price();
   if (!price) return bad_input("the worst case of {} has no epsilon: there is nothing to audit", entry.name);
   AuditedMechanism subject;
-  SOTTO_TRY(subject.claim, claim_of(price->history, kDelta));
+  SOTTO_TRY(subject.claim, claim_of(price->history, audited_delta));
   bool is_vector = false;
   for (std::size_t neighbour = 0; neighbour < worst.users.size(); ++neighbour) {
     SOTTO_TRY(const ServingQuery plain, mechanism->exact(worst.users[neighbour]));

@@ -105,12 +105,13 @@ Result<std::unique_ptr<PrivateSum>> PrivateSum::create(const Settings& settings)
 
 namespace {
 
-constexpr double kClip = 1;
+constexpr double clip_bound = 1;
 
 }  // namespace
 
 Result<std::unique_ptr<PrivateSum>> SyntheticTraining::sum_with(double noise_multiplier) const {
-  return PrivateSum::create({settings_.noise, kClip, noise_multiplier, settings_.canaries, settings_.users});
+  return PrivateSum::create(
+      {settings_.noise, clip_bound, noise_multiplier, settings_.canaries, settings_.users});
 }
 
 Result<AuditClaim> SyntheticTraining::claim_with(double noise_multiplier) const {
@@ -156,7 +157,7 @@ Status SyntheticTraining::train(std::span<const unsigned char> included, DeviceR
     for (std::uint64_t canary = 0; canary < dimension; ++canary) {
       if (included[canary] == 0) continue;
       update.assign(dimension, 0);
-      update[canary] = kClip;
+      update[canary] = clip_bound;
       SOTTO_CHECK(sum->add(update));
     }
     std::vector<double> released = sum->exact();

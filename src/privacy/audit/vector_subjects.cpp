@@ -36,27 +36,28 @@ std::shared_ptr<const Release> shared(Release mechanism) {
 }
 
 // Every coordinate at the other end of [-δ, δ]: the paper's δ and λ.
-constexpr double kElementClip = 0.005, kElementScale = 0.015;
+constexpr double element_clip = 0.005, element_scale = 0.015;
 
 Result<AuditedMechanism> elementwise(std::uint64_t dimension, bool papers) {
-  SOTTO_TRY(auto mechanism, ElementwiseLaplace::create({kElementClip, kElementScale, dimension}));
+  SOTTO_TRY(auto mechanism, ElementwiseLaplace::create({element_clip, element_scale, dimension}));
   const MechanismStatement statement = mechanism.statement();
-  SOTTO_TRY(const AuditClaim claim, papers ? papers_claim(statement) : claim_of(*statement.holds, kDelta));
-  const double step = grid_step_for(kElementScale);
-  const double reach = std::floor(kElementClip / step) * step;
+  SOTTO_TRY(const AuditClaim claim,
+            papers ? papers_claim(statement) : claim_of(*statement.holds, audited_delta));
+  const double step = grid_step_for(element_scale);
+  const double reach = std::floor(element_clip / step) * step;
   const std::array<Vector, 2> pair{Vector(dimension, reach), Vector(dimension, -reach)};
-  return vector_subject(claim, shared(std::move(mechanism)), pair, pair, kElementScale);
+  return vector_subject(claim, shared(std::move(mechanism)), pair, pair, element_scale);
 }
 
 // B = 4 and θ = 1/2: all attention on the first two basis vectors against all on the last two. Clipped, the
 // two are √(2B)·θ apart in L1 and √2·θ in L2: no pair is further apart in either.
-constexpr std::uint64_t kBasis = 4;
-constexpr double kAttentionClip = 0.5;
+constexpr std::uint64_t basis_count = 4;
+constexpr double attention_clip = 0.5;
 
 std::array<Vector, 2> softmax_attention() { return {Vector{0.5, 0.5, 0, 0}, Vector{0, 0, 0.5, 0.5}}; }
 
 std::array<Vector, 2> clipped_attention() {
-  const double weight = kAttentionClip / std::sqrt(2.0);
+  const double weight = attention_clip / std::sqrt(2.0);
   return {Vector{weight, weight, 0, 0}, Vector{0, 0, weight, weight}};
 }
 
@@ -64,15 +65,15 @@ Result<AuditedMechanism> attention(GuaranteeMode mode, NoiseKind noise, double e
   const bool gaussian_noise = noise == NoiseKind::gaussian;
   SOTTO_TRY(auto mechanism, PrivateAttention::create({.mode = mode,
                                                       .noise = noise,
-                                                      .basis_vectors = kBasis,
-                                                      .clip = kAttentionClip,
+                                                      .basis_vectors = basis_count,
+                                                      .clip = attention_clip,
                                                       .epsilon = epsilon,
-                                                      .delta = gaussian_noise ? kDelta : 0}));
+                                                      .delta = gaussian_noise ? audited_delta : 0}));
   const MechanismStatement statement = mechanism.statement();
-  SOTTO_TRY(const AuditClaim claim,
-            mode == GuaranteeMode::paper ? papers_claim(statement) : claim_of(*statement.holds, kDelta));
-  const double l1 = std::sqrt(2.0 * kBasis) * kAttentionClip;
-  const double scale = gaussian_noise ? 0 : (mode == GuaranteeMode::paper ? kAttentionClip : l1) / epsilon;
+  SOTTO_TRY(const AuditClaim claim, mode == GuaranteeMode::paper ? papers_claim(statement)
+                                                                 : claim_of(*statement.holds, audited_delta));
+  const double l1 = std::sqrt(2.0 * basis_count) * attention_clip;
+  const double scale = gaussian_noise ? 0 : (mode == GuaranteeMode::paper ? attention_clip : l1) / epsilon;
   return vector_subject(claim, shared(std::move(mechanism)), softmax_attention(), clipped_attention(), scale);
 }
 
@@ -81,7 +82,8 @@ Result<AuditedMechanism> embedding(const UserEmbeddingRelease::Settings& setting
   SOTTO_TRY(auto mechanism, UserEmbeddingRelease::create(settings));
   const MechanismStatement statement = mechanism.statement();
   const bool papers = settings.mode == GuaranteeMode::paper;
-  SOTTO_TRY(const AuditClaim claim, papers ? papers_claim(statement) : claim_of(*statement.holds, kDelta));
+  SOTTO_TRY(const AuditClaim claim,
+            papers ? papers_claim(statement) : claim_of(*statement.holds, audited_delta));
   const double root = std::sqrt(static_cast<double>(settings.dimension));
   const std::array<Vector, 2> pair{Vector(settings.dimension, settings.clip / root),
                                    Vector(settings.dimension, -settings.clip / root)};
@@ -95,7 +97,7 @@ Result<AuditedMechanism> embedding(const UserEmbeddingRelease::Settings& setting
 Result<AuditedMechanism> laplace() {
   // One coordinate with the whole L1 shift dominates every other split of it (docs/privacy/accounting.md).
   SOTTO_TRY(auto mechanism, LaplaceMechanism::create({.epsilon = 1, .l1_sensitivity = 1, .dimension = 2}));
-  SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), kDelta));
+  SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), audited_delta));
   const std::array<Vector, 2> pair{Vector{1, 0}, Vector{0, 0}};
   const double scale = mechanism.scale();
   return vector_subject(claim, shared(std::move(mechanism)), pair, pair, scale);
@@ -104,7 +106,7 @@ Result<AuditedMechanism> laplace() {
 Result<AuditedMechanism> gaussian() {
   SOTTO_TRY(auto mechanism,
             GaussianMechanism::create({.noise_multiplier = 1, .l2_sensitivity = 1, .dimension = 4}));
-  SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), kDelta));
+  SOTTO_TRY(const AuditClaim claim, claim_of(mechanism.event(), audited_delta));
   const std::array<Vector, 2> pair{Vector(4, 0.5), Vector(4, 0)};
   return vector_subject(claim, shared(std::move(mechanism)), pair, pair, 0);
 }
@@ -127,17 +129,17 @@ Result<AuditedMechanism> attention_gaussian_paper() {
 
 Result<AuditedMechanism> attention_padded() {
   // The second neighbour's click looks like padding itself: then the amplification is tight.
-  constexpr double kEpsilon = 1, kPadding = 0.5;
+  constexpr double asked_epsilon = 1, padding_share = 0.5;
   SOTTO_TRY(auto created, PrivateAttention::create({.noise = NoiseKind::laplace,
-                                                    .basis_vectors = kBasis,
-                                                    .clip = kAttentionClip,
-                                                    .epsilon = kEpsilon,
-                                                    .padding = kPadding}));
-  SOTTO_TRY(const AuditClaim claim, claim_of(*created.statement().holds, kDelta));
-  const double before = budget_before_padding({kEpsilon, 0}, kPadding).epsilon;
+                                                    .basis_vectors = basis_count,
+                                                    .clip = attention_clip,
+                                                    .epsilon = asked_epsilon,
+                                                    .padding = padding_share}));
+  SOTTO_TRY(const AuditClaim claim, claim_of(*created.statement().holds, audited_delta));
+  const double before = budget_before_padding({asked_epsilon, 0}, padding_share).epsilon;
   const auto mechanism = shared(std::move(created));
   AuditedMechanism subject = vector_subject(claim, mechanism, softmax_attention(), clipped_attention(),
-                                            std::sqrt(2.0 * kBasis) * kAttentionClip / before);
+                                            std::sqrt(2.0 * basis_count) * attention_clip / before);
   subject.release = [mechanism, given = softmax_attention()](Neighbour neighbour,
                                                              DeviceRandom random) -> Result<Vector> {
     SOTTO_TRY(const auto padded, mechanism->pad(1, random));
@@ -152,7 +154,8 @@ Result<AuditedMechanism> embedding_laplace() {
   return embedding({.noise = NoiseKind::laplace, .dimension = 2, .clip = 1, .epsilon = 1});
 }
 Result<AuditedMechanism> embedding_gaussian() {
-  return embedding({.noise = NoiseKind::gaussian, .dimension = 16, .clip = 1, .epsilon = 4, .delta = kDelta});
+  return embedding(
+      {.noise = NoiseKind::gaussian, .dimension = 16, .clip = 1, .epsilon = 4, .delta = audited_delta});
 }
 Result<AuditedMechanism> embedding_laplace_paper() {
   return embedding(
@@ -165,7 +168,7 @@ Result<AuditedMechanism> embedding_gaussian_paper() {
                     .dimension = 16,
                     .clip = 1,
                     .epsilon = 20,
-                    .delta = kDelta,
+                    .delta = audited_delta,
                     .padding_in_formula = 0.5});
 }
 

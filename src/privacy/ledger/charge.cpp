@@ -38,8 +38,8 @@ Result<PrivacyEvent> restate(const PrivacyEvent& event, Unit unit, Adjacency adj
     return bad_input(
         "the ledger counts against the server, which sees who takes part: state the event without sampling");
   }
-  if (event.count > kMaxUses) {
-    return bad_input("{} uses in one charge are too many, at most {}", event.count, kMaxUses);
+  if (event.count > max_uses) {
+    return bad_input("{} uses in one charge are too many, at most {}", event.count, max_uses);
   }
   PrivacyEvent restated = event;
   if (adjacency == Adjacency::replace_one) {
@@ -54,9 +54,9 @@ Result<PrivacyEvent> restate(const PrivacyEvent& event, Unit unit, Adjacency adj
 
 Result<Charge> price(const Release& release, const LedgerSettings& settings) {
   SOTTO_CHECK(restate(release.event, settings.unit, settings.adjacency));
-  if (release.about.size() > kMaxAboutBytes || !is_printable(release.about)) {
+  if (release.about.size() > max_about_bytes || !is_printable(release.about)) {
     return bad_input("the words about a release are at most {} bytes of printable UTF-8, not \"{}\"",
-                     kMaxAboutBytes, printable(release.about));
+                     max_about_bytes, printable(release.about));
   }
   Charge charge{release.purpose, std::nullopt, {}, release.about};
   SOTTO_TRY(charge.categories, sensitive_categories(release, settings.sensitivity));

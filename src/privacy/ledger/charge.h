@@ -13,7 +13,7 @@
 namespace sotto::privacy {
 
 enum class ReleasePurpose : std::uint8_t { training, labels, serving };
-constexpr std::size_t kReleasePurposes = 3;
+constexpr std::size_t release_purposes = 3;
 
 struct Release {
   ReleasePurpose purpose = ReleasePurpose::serving;
@@ -33,9 +33,9 @@ struct Charge {
   std::string about;
 };
 
-constexpr std::size_t kMaxAboutBytes = 200;
+constexpr std::size_t max_about_bytes = 200;
 // Uses in one charge: far beyond any round, and sums of them cannot overflow.
-constexpr std::uint64_t kMaxUses = 1'000'000'000;
+constexpr std::uint64_t max_uses = 1'000'000'000;
 
 // Refuses releases that no theorem covers in this ledger's unit and adjacency, whether they would be free or
 // not.

@@ -160,7 +160,7 @@ Result<Ledger> Ledger::create(const fs::path& path, const LedgerSettings& settin
   const LedgerId id = new_id();
   {
     SOTTO_TRY(const AppendLog log,
-              AppendLog::create(path, kLedgerFormat, as_text(id), bodies, Durability::power_loss));
+              AppendLog::create(path, ledger_format, as_text(id), bodies, Durability::power_loss));
     if (options.anchor) {
       const LedgerAnchor anchor{id, bodies.size(), chain_hash_of(log.link()), when.time};
       SOTTO_CHECK(options.anchor->store(encode(anchor)));
@@ -173,7 +173,7 @@ Result<Ledger> Ledger::open(const fs::path& path, const ClockReading& now, const
   SOTTO_CHECK(validate(now));
   std::vector<std::string> bodies;
   std::vector<ChainHash> hashes;
-  SOTTO_TRY(AppendLog log, AppendLog::open(path, kLedgerFormat, Durability::power_loss,
+  SOTTO_TRY(AppendLog log, AppendLog::open(path, ledger_format, Durability::power_loss,
                                            [&](std::string_view body, std::string_view link) -> Status {
                                              bodies.emplace_back(body);
                                              hashes.push_back(chain_hash_of(link));

@@ -27,7 +27,7 @@ namespace sotto::privacy {
 struct LedgerStatement;
 
 // What the file is called in a device's folder.
-constexpr std::string_view kLedgerFileName = "ledger.sotto";
+constexpr std::string_view ledger_file_name = "ledger.sotto";
 
 // Proof that a release was charged. Senders take it by value: it cannot be copied, so one payment is one
 // release. A moved-from receipt covers nothing.

@@ -7,7 +7,7 @@
 namespace sotto::privacy {
 namespace {
 
-constexpr std::array kWindows = {BudgetWindow::day, BudgetWindow::month, BudgetWindow::lifetime};
+constexpr std::array windows = {BudgetWindow::day, BudgetWindow::month, BudgetWindow::lifetime};
 
 bool concerns(const Charge& charge, const LedgerBudget& budget) {
   return charge.event && (!budget.category || std::binary_search(charge.categories.begin(),
@@ -18,7 +18,7 @@ bool concerns(const Charge& charge, const LedgerBudget& budget) {
 
 LedgerBooks::LedgerBooks(const SettingsRecord& first)
     : settings_(first.settings), records_(1), began_(first.when.time), latest_(first.when) {
-  for (const BudgetWindow window : kWindows) {
+  for (const BudgetWindow window : windows) {
     windows_[static_cast<std::size_t>(window)].begin = window_around(window, first.when.time).begin;
   }
   adopt(first.settings);
@@ -38,7 +38,7 @@ Result<LedgerBooks> LedgerBooks::replay(std::span<const std::string> bodies) {
         fmt::format("record {} was not written by a version of this program that can be read here", i + 1)));
   };
   if (bodies.empty()) {
-    return bad_input("the ledger is cut off before the end of its first record: {}", kLedgerFormat.advice);
+    return bad_input("the ledger is cut off before the end of its first record: {}", ledger_format.advice);
   }
   SOTTO_TRY(const LedgerRecord first, decode(0));
   SOTTO_TRY(LedgerBooks books, begin(first));
@@ -103,7 +103,7 @@ void LedgerBooks::add(const ChargeRecord& record) {
     ++uses.charges;
   };
   count(of_purpose);
-  for (const BudgetWindow which : kWindows) {
+  for (const BudgetWindow which : windows) {
     WindowUses& window = windows_[static_cast<std::size_t>(which)];
     if (const UtcTime begin = window_around(which, record.when.time).begin; begin > window.begin) {
       window.begin = begin;
@@ -116,7 +116,7 @@ void LedgerBooks::add(const ChargeRecord& record) {
 }
 
 void LedgerBooks::add(const ClosingRecord& record) {
-  for (const BudgetWindow which : kWindows) {
+  for (const BudgetWindow which : windows) {
     WindowUses& window = windows_[static_cast<std::size_t>(which)];
     const WindowSpan around = window_around(which, record.when.time);
     if (!around.end) {

@@ -98,7 +98,7 @@ class LedgerBooks {
   std::vector<PrivacyFilter> filters_;  // one per budget
   EventKinds kinds_;
   std::array<WindowUses, 3> windows_;
-  std::array<Uses, kReleasePurposes> purposes_;
+  std::array<Uses, release_purposes> purposes_;
   std::uint64_t records_ = 0;
   UtcTime began_;
   Moment latest_;

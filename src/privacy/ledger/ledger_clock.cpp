@@ -15,13 +15,13 @@ namespace sotto::privacy {
 namespace chr = std::chrono;
 
 namespace {
-constexpr UtcTime kEarliest{};
-constexpr UtcTime kLatest = chr::sys_days{chr::year{9999} / 12 / 31} + chr::hours{24} - chr::seconds{1};
-constexpr chr::seconds kLongestRun = chr::days{366 * 100};
+constexpr UtcTime earliest{};
+constexpr UtcTime latest = chr::sys_days{chr::year{9999} / 12 / 31} + chr::hours{24} - chr::seconds{1};
+constexpr chr::seconds longest_run = chr::days{366 * 100};
 }  // namespace
 
 Status validate(UtcTime time) {
-  if (time >= kEarliest && time <= kLatest) return {};
+  if (time >= earliest && time <= latest) return {};
   return bad_input("the time {} s after 1970 is outside of the years 1970 to 9999: set the clock",
                    time.time_since_epoch().count());
 }
@@ -30,7 +30,7 @@ Status validate(const ClockReading& reading) {
   SOTTO_CHECK(validate(reading.wall));
   if (!reading.running) return {};
   if (reading.running->boot != 0 && reading.running->since.count() >= 0 &&
-      reading.running->since <= kLongestRun) {
+      reading.running->since <= longest_run) {
     return {};
   }
   return bad_input("a machine that was started as number {} has not been running for {} s",
@@ -61,9 +61,9 @@ Moment moment_after(const Moment& last, const ClockReading& now) {
   } else if (last.running && now.running) {
     proven = now.running->since;  // started after the last moment, so at least this has passed
   }
-  const UtcTime least = std::min(last.time + proven, kLatest);
+  const UtcTime least = std::min(last.time + proven, latest);
   const bool believed =
-      !same_boot && now.vouched && now.wall > least && now.wall - last.time <= kMostUnproven;
+      !same_boot && now.vouched && now.wall > least && now.wall - last.time <= most_unproven;
   return {believed ? now.wall : least, now.running};
 }
 
@@ -89,7 +89,7 @@ WindowSpan window_around(BudgetWindow window, UtcTime time) {
     case BudgetWindow::lifetime:
       break;
   }
-  return {kEarliest, std::nullopt};
+  return {earliest, std::nullopt};
 }
 
 std::string_view name(BudgetWindow window) {

@@ -59,7 +59,7 @@ struct Moment {
 };
 
 // Beyond this a wall clock is not believed without proof.
-constexpr std::chrono::days kMostUnproven{31};
+constexpr std::chrono::days most_unproven{31};
 
 // The ledger's clock at a reading after `last`; never before it.
 Moment moment_after(const Moment& last, const ClockReading& now);

@@ -7,7 +7,7 @@
 
 namespace sotto::privacy {
 
-const LogFormat kLedgerFormat{
+const LogFormat ledger_format{
     .what = "ledger",
     .magic = "SOTTOLED",
     .version = 2,
@@ -129,8 +129,8 @@ Result<PrivacyEvent> read_event(ByteReader& in) {
 }
 
 enum class RecordTag : std::uint8_t { settings = 1, charge = 2, closing = 3 };
-constexpr std::uint16_t kNoCategory = 0xffff;
-static_assert(SensitivitySettings::max_categories <= kNoCategory);
+constexpr std::uint16_t no_category = 0xffff;
+static_assert(SensitivitySettings::max_categories <= no_category);
 
 void write_opening(ByteWriter& out, RecordTag tag, const Moment& when) {
   const RunningTime running = when.running.value_or(RunningTime{});
@@ -186,7 +186,7 @@ Result<LedgerSettings> read_settings(ByteReader& in) {
   for (std::uint16_t i = 0; i < budgets && in.good(); ++i) {
     LedgerBudget budget;
     SOTTO_TRY(budget.window, read_enum(in, BudgetWindow::lifetime, "window"));
-    if (const auto category = in.number<std::uint16_t>(); category != kNoCategory) budget.category = category;
+    if (const auto category = in.number<std::uint16_t>(); category != no_category) budget.category = category;
     budget.epsilon = in.real();
     budget.delta = in.real();
     settings.budgets.push_back(budget);
@@ -199,7 +199,7 @@ Result<Charge> read_charge(ByteReader& in) {
   Charge charge;
   SOTTO_TRY(charge.purpose, read_enum(in, ReleasePurpose::serving, "purpose"));
   charge.about = in.text();
-  if (charge.about.size() > kMaxAboutBytes || !is_printable(charge.about)) {
+  if (charge.about.size() > max_about_bytes || !is_printable(charge.about)) {
     return bad_input("the words about a charge are not printable text");
   }
   const auto categories = in.number<std::uint16_t>();
@@ -241,7 +241,7 @@ std::string encode(const SettingsRecord& record) {
   out.number(static_cast<std::uint16_t>(settings.budgets.size()));
   for (const LedgerBudget& budget : settings.budgets) {
     out.number(static_cast<std::uint8_t>(budget.window));
-    out.number(budget.category.value_or(kNoCategory));
+    out.number(budget.category.value_or(no_category));
     out.real(budget.epsilon);
     out.real(budget.delta);
   }

@@ -42,7 +42,7 @@ Result<LedgerRecord> decode_record(std::string_view bytes);
 
 // The file: one record per frame, opened by the ledger's id.
 using LedgerId = std::array<unsigned char, 16>;
-extern const LogFormat kLedgerFormat;
+extern const LogFormat ledger_format;
 
 // An unsampled event; also serves as the name of a kind of event.
 std::string encode(const PrivacyEvent& event);

@@ -79,9 +79,9 @@ Result<LedgerStatement> read_statement(const std::filesystem::path& path, const 
     if (!stored) return bad_input("there is no anchor for {}", path.string());
     SOTTO_TRY(noted, decode_anchor(*stored));
   }
-  SOTTO_TRY(const std::string content, read_log_file(path, kLedgerFormat));
+  SOTTO_TRY(const std::string content, read_log_file(path, ledger_format));
   auto statement = [&]() -> Result<LedgerStatement> {
-    SOTTO_TRY(LogReader reader, LogReader::open(kLedgerFormat, content));
+    SOTTO_TRY(LogReader reader, LogReader::open(ledger_format, content));
     LedgerId id;
     std::copy_n(reader.opening().begin(), id.size(), id.begin());
     std::vector<std::string> bodies;

@@ -13,9 +13,9 @@ namespace sotto::privacy {
 
 namespace {
 
-constexpr double kSlackShare = 0.1;
+constexpr double slack_share = 0.1;
 // Promised at most where samplers' distances are multiplied by e to the power of it.
-constexpr double kMostWithSamplers = 20;
+constexpr double most_with_samplers = 20;
 
 // Canonne, Kamath, Steinke 2020, Proposition 12: ε = RDP(α) + this.
 double conversion_overhead(double alpha, double delta) {
@@ -30,11 +30,11 @@ double rdp_of_one_use(const Mechanism& mechanism, double alpha) {
 }  // namespace
 
 PrivacyFilter::PrivacyFilter(double epsilon, double delta) : epsilon_(epsilon), delta_(delta) {
-  const double promised = std::min(epsilon, kMostWithSamplers);
+  const double promised = std::min(epsilon, most_with_samplers);
   double most = 0;
   for (double excess = 1e-3; excess < 1e6; excess *= 1.02) {
     const double alpha = 1 + excess;
-    const double overhead = conversion_overhead(alpha, (1 - kSlackShare) * delta);
+    const double overhead = conversion_overhead(alpha, (1 - slack_share) * delta);
     if (const double room = (promised - overhead) / alpha; room > most) {
       most = room;
       order_ = alpha;
@@ -50,10 +50,10 @@ Spent PrivacyFilter::spent(std::span<const PrivacyEvent> events) const {
     if (!is_known_by_epsilon_alone(event.mechanism))
       distance += static_cast<double>(event.count) * event.total_variation;
   }
-  const double promised = distance > 0 ? std::min(epsilon_, kMostWithSamplers) : epsilon_;
+  const double promised = distance > 0 ? std::min(epsilon_, most_with_samplers) : epsilon_;
   const double slack = delta_of_approximate_events(events) + delta_of_their_samplers(events) +
                        delta_of_sampler(promised, distance);
-  if (!(slack <= kSlackShare * delta_)) return {infinity, "none"};
+  if (!(slack <= slack_share * delta_)) return {infinity, "none"};
   double sum = 0;
   double rdp = overhead_;
   for (const PrivacyEvent& event : events) {
@@ -113,9 +113,9 @@ namespace {
 // Loss distributions take the longest: not where the closed form is exact, and not where an ε promises next
 // to nothing anyway.
 bool worth_loss_distributions(std::span<const PrivacyEvent> events, const Spent& best) {
-  constexpr std::size_t kMostKinds = 16;
-  constexpr double kLargestEpsilon = 100;
-  return events.size() <= kMostKinds && best.epsilon <= kLargestEpsilon &&
+  constexpr std::size_t most_kinds = 16;
+  constexpr double largest_epsilon = 100;
+  return events.size() <= most_kinds && best.epsilon <= largest_epsilon &&
          best.method != name(Method::analytic_gaussian);
 }
 

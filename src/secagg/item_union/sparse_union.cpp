@@ -14,9 +14,9 @@ namespace {
 
 // Tables with four cells per item can be peeled up to 0.772 items per cell when they are large; small ones
 // need more air. docs/secagg/union.md has the measured failures for this rule.
-constexpr double kCellsPerItem = 1.35;
-constexpr double kSpareCells = 96;
-constexpr std::uint64_t kLargestCapacity = std::uint64_t{1} << 26;
+constexpr double cells_per_item = 1.35;
+constexpr double spare_cells = 96;
+constexpr std::uint64_t largest_capacity = std::uint64_t{1} << 26;
 
 // Of an odd number modulo 2^64: each step doubles the correct low bits, starting from three.
 std::uint64_t inverse_of_odd(std::uint64_t odd) {
@@ -95,18 +95,18 @@ class SparseUnionPeeling {
 Result<SparseUnion> SparseUnion::create(const Settings& settings) {
   SOTTO_CHECK(require_catalogue(settings.catalogue));
   SOTTO_CHECK(privacy::require_at_least(settings.capacity, 1, "capacity for the union"));
-  if (settings.capacity > kLargestCapacity) {
+  if (settings.capacity > largest_capacity) {
     return bad_input("a capacity of {} items: at most 2^26, beyond that one entry per item costs less",
                      settings.capacity);
   }
-  const double cells = kCellsPerItem * static_cast<double>(settings.capacity) + kSpareCells;
-  return SparseUnion(settings, static_cast<std::uint32_t>(std::ceil(cells / kQuarters)));
+  const double cells = cells_per_item * static_cast<double>(settings.capacity) + spare_cells;
+  return SparseUnion(settings, static_cast<std::uint32_t>(std::ceil(cells / quarters)));
 }
 
-std::array<std::uint64_t, SparseUnion::kQuarters> SparseUnion::cells_of(std::uint32_t item) const {
+std::array<std::uint64_t, SparseUnion::quarters> SparseUnion::cells_of(std::uint32_t item) const {
   const auto words = hash_item(settings_.seed, HashUse::cells, item);
-  std::array<std::uint64_t, kQuarters> cells{};
-  for (std::uint32_t i = 0; i < kQuarters; ++i) {
+  std::array<std::uint64_t, quarters> cells{};
+  for (std::uint32_t i = 0; i < quarters; ++i) {
     cells[i] = static_cast<std::uint64_t>(i) * quarter_ + scale_below(words[i], quarter_);
   }
   return cells;

@@ -52,10 +52,10 @@ class SparseUnion {
 
  private:
   friend class SparseUnionPeeling;
-  static constexpr std::uint32_t kQuarters = 4;
+  static constexpr std::uint32_t quarters = 4;
   SparseUnion(const Settings& settings, std::uint32_t quarter) : settings_(settings), quarter_(quarter) {}
-  std::uint64_t cells() const { return std::uint64_t{kQuarters} * quarter_; }
-  std::array<std::uint64_t, kQuarters> cells_of(std::uint32_t item) const;
+  std::uint64_t cells() const { return std::uint64_t{quarters} * quarter_; }
+  std::array<std::uint64_t, quarters> cells_of(std::uint32_t item) const;
   std::uint64_t check_of(std::uint32_t item) const;
   Settings settings_;
   std::uint32_t quarter_;  // cells in a quarter

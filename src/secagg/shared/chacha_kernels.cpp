@@ -14,8 +14,8 @@ namespace {
 
 // One word of the state of sixteen blocks.
 using Lanes = std::uint32_t __attribute__((vector_size(64)));
-constexpr std::size_t kBlocksAtOnce = 16;
-constexpr std::size_t kBytesAtOnce = kBlocksAtOnce * kStreamBlockBytes;
+constexpr std::size_t blocks_at_once = 16;
+constexpr std::size_t bytes_at_once = blocks_at_once * stream_block_bytes;
 
 SOTTO_INLINE void rotate(Lanes& word, int bits) { word = word << bits | word >> (32 - bits); }
 
@@ -43,13 +43,13 @@ SOTTO_INLINE void transpose(Lanes (&words)[16]) {
 __attribute__((target("arch=x86-64-v4"))) void write_blocks(const std::array<std::uint32_t, 8>& key,
                                                             std::uint32_t first_block, std::uint8_t* out,
                                                             std::size_t bytes) {
-  constexpr std::array<std::uint32_t, 4> kConstants{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
+  constexpr std::array<std::uint32_t, 4> constants{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
   Lanes start[16] = {};
-  for (std::size_t i = 0; i < 4; ++i) start[i] = start[i] + kConstants[i];
+  for (std::size_t i = 0; i < 4; ++i) start[i] = start[i] + constants[i];
   for (std::size_t i = 0; i < 8; ++i) start[4 + i] = start[4 + i] + key[i];
   const Lanes block_of_lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   start[12] = block_of_lane + first_block;
-  for (; bytes >= kBytesAtOnce; bytes -= kBytesAtOnce, out += kBytesAtOnce) {
+  for (; bytes >= bytes_at_once; bytes -= bytes_at_once, out += bytes_at_once) {
     Lanes words[16];
     for (int i = 0; i < 16; ++i) words[i] = start[i];
     for (int double_round = 0; double_round < 10; ++double_round) {
@@ -60,8 +60,8 @@ __attribute__((target("arch=x86-64-v4"))) void write_blocks(const std::array<std
     }
     for (int i = 0; i < 16; ++i) words[i] += start[i];
     transpose(words);
-    std::memcpy(out, words, kBytesAtOnce);
-    start[12] += kBlocksAtOnce;
+    std::memcpy(out, words, bytes_at_once);
+    start[12] += blocks_at_once;
   }
   sodium_memzero(start, sizeof start);
 }
@@ -70,7 +70,7 @@ __attribute__((target("arch=x86-64-v4"))) void write_blocks(const std::array<std
 
 std::size_t read_stream_by_sixteen(const Key& key, std::uint32_t first_block, std::span<std::uint8_t> out) {
   static const bool wide = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-  const std::size_t bytes = out.size() / kBytesAtOnce * kBytesAtOnce;
+  const std::size_t bytes = out.size() / bytes_at_once * bytes_at_once;
   if (!wide || bytes == 0) return 0;
   std::array<std::uint32_t, 8> words;
   std::memcpy(words.data(), key.data(), sizeof words);

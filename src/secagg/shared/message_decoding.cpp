@@ -41,9 +41,9 @@ class Received {
     }
     const wire::Message* message = root_of(bytes);
     if (message == nullptr) return bad_input("the bytes are not a message of secure aggregation");
-    if (message->version() != kProtocolVersion) {
+    if (message->version() != protocol_version) {
       return bad_input("a message of protocol version {}: this is version {}", message->version(),
-                       kProtocolVersion);
+                       protocol_version);
     }
     received.body_ = message->body_as<Table>();
     if (received.body_ == nullptr) {

@@ -53,7 +53,7 @@ flatbuffers::Offset<flatbuffers::Vector<const wire::Bytes64*>> signatures_of(
 template <class Table>
 Bytes finish(FlatBufferBuilder& builder, flatbuffers::Offset<Table> body) {
   const auto kind = wire::BodyTraits<Table>::enum_value;
-  wire::FinishMessageBuffer(builder, wire::CreateMessage(builder, kProtocolVersion, kind, body.Union()));
+  wire::FinishMessageBuffer(builder, wire::CreateMessage(builder, protocol_version, kind, body.Union()));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

@@ -17,7 +17,7 @@
 
 namespace sotto::secagg {
 
-inline constexpr std::uint16_t kProtocolVersion = 2;
+inline constexpr std::uint16_t protocol_version = 2;
 
 struct Invitation {
   Round round;
@@ -87,7 +87,7 @@ struct UnmaskRequest {
 
 struct RevealedShare {
   std::uint32_t client = 0;
-  std::array<std::uint8_t, kShareBytes> share{};
+  std::array<std::uint8_t, share_bytes> share{};
 };
 
 struct RevealedShares {

@@ -77,8 +77,8 @@ std::uint32_t largest_count(std::uint32_t cohort, std::uint32_t marked, std::uin
 Result<std::vector<std::vector<std::uint32_t>>> split_into_groups(std::uint32_t cohort,
                                                                   std::uint32_t largest_group,
                                                                   const Digest& seed) {
-  if (largest_group < 3 || largest_group > kMaxGroupClients) {
-    return bad_input("groups of at most {} clients: 3 to {} are possible", largest_group, kMaxGroupClients);
+  if (largest_group < 3 || largest_group > max_group_clients) {
+    return bad_input("groups of at most {} clients: 3 to {} are possible", largest_group, max_group_clients);
   }
   if (cohort < 3) return bad_input("a cohort of {} clients is too small to hide anybody", cohort);
   std::vector<std::uint32_t> order(cohort);

@@ -35,7 +35,7 @@ double log_add(double a, double b) {
 
 namespace {
 
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+constexpr double impossible = -std::numeric_limits<double>::infinity();
 
 double to_bits(double natural_logarithm) { return natural_logarithm / std::numbers::ln2; }
 
@@ -43,7 +43,7 @@ double to_bits(double natural_logarithm) { return natural_logarithm / std::numbe
 // neighbours are a uniform draw from the others, all the corrupted ones among them; union over the clients.
 std::vector<double> corrupted_tail(const GroupParameters& group) {
   const auto exact = Hypergeometric{group.clients - 1, group.corrupted, group.degree}.log_probabilities();
-  std::vector<double> tail(exact.size() + 1, kImpossible);
+  std::vector<double> tail(exact.size() + 1, impossible);
   for (std::size_t t = exact.size(); t-- > 0;) tail[t] = log_add(tail[t + 1], exact[t]);
   for (double& value : tail) value += std::log(group.clients);
   return tail;
@@ -54,7 +54,7 @@ std::vector<double> corrupted_tail(const GroupParameters& group) {
 std::vector<double> survivors_tail(const GroupParameters& group) {
   const auto exact =
       Hypergeometric{group.clients - 1, group.clients - 1 - group.dropped, group.degree}.log_probabilities();
-  std::vector<double> tail(exact.size() + 1, kImpossible);
+  std::vector<double> tail(exact.size() + 1, impossible);
   for (std::size_t t = 0; t < exact.size(); ++t) tail[t + 1] = log_add(tail[t], exact[t]);
   for (double& value : tail) value += std::log(group.clients);
   return tail;
@@ -64,9 +64,9 @@ std::vector<double> survivors_tail(const GroupParameters& group) {
 // between them are missing, and there are two ways round: a split needs two disjoint such runs. Fewer than
 // n²/2 places for the pair, and `degree` labels that must all be missing.
 double log_disconnected(const GroupParameters& group) {
-  if (group.complete_graph()) return kImpossible;
+  if (group.complete_graph()) return impossible;
   const std::uint32_t missing = std::min(group.clients, group.corrupted + group.dropped);
-  if (missing < group.degree) return kImpossible;
+  if (missing < group.degree) return impossible;
   double result = std::log(group.clients) + std::log(group.clients - 1.0) - std::numbers::ln2;
   for (std::uint32_t j = 0; j < group.degree; ++j) {
     result += std::log(static_cast<double>(missing - j) / static_cast<double>(group.clients - j));
@@ -93,9 +93,9 @@ bool is_connected(const GroupParameters& group) {
 }
 
 Status check_counts(const GroupParameters& group) {
-  if (group.clients < 3 || group.clients > kMaxGroupClients) {
+  if (group.clients < 3 || group.clients > max_group_clients) {
     return bad_input("a group of {} clients: 3 to {} are possible, larger cohorts are split into groups",
-                     group.clients, kMaxGroupClients);
+                     group.clients, max_group_clients);
   }
   if (std::uint64_t{group.corrupted} + group.dropped + 2 > group.clients) {
     return bad_input(

@@ -47,7 +47,7 @@ struct ThreatModel {
   double correctness_bits = 20;  // a round within the tolerated losses fails with probability below 2^-this
 };
 
-inline constexpr std::uint32_t kMaxGroupClients = 65535;
+inline constexpr std::uint32_t max_group_clients = 65535;
 
 // What every client of a round is told, and checks by itself before it takes part.
 struct GroupParameters {

@@ -103,20 +103,20 @@ Status RingVector::add_packed(ByteView packed) {
     return bad_input("{} entries of {} bits take {} bytes, the message has {}", size(), bits_,
                      packed_bytes(size(), bits_), packed.size());
   }
-  constexpr std::size_t kBlock = 2048;
+  constexpr std::size_t block_size = 2048;
   return std::visit(
       [&](auto& words) -> Status {
         using Word = typename std::decay_t<decltype(words)>::value_type;
-        std::array<Word, kBlock> block;
+        std::array<Word, block_size> block;
         // Only the last block can be refused (for bits after the last entry), so it is checked first.
-        const std::size_t last = words.empty() ? 0 : (words.size() - 1) / kBlock * kBlock;
+        const std::size_t last = words.empty() ? 0 : (words.size() - 1) / block_size * block_size;
         SOTTO_CHECK(unpack(packed.subspan(packed_bytes(last, bits_)), bits_,
                            std::span(block).first(words.size() - last)));
         add_words(words.data() + last, block.data(), words.size() - last);
-        for (std::size_t at = 0; at < last; at += kBlock) {
-          SOTTO_CHECK(unpack(packed.subspan(packed_bytes(at, bits_), packed_bytes(kBlock, bits_)), bits_,
+        for (std::size_t at = 0; at < last; at += block_size) {
+          SOTTO_CHECK(unpack(packed.subspan(packed_bytes(at, bits_), packed_bytes(block_size, bits_)), bits_,
                              std::span(block)));
-          add_words(words.data() + at, block.data(), kBlock);
+          add_words(words.data() + at, block.data(), block_size);
         }
         return {};
       },
@@ -128,14 +128,14 @@ Status RingVector::apply(std::span<const Mask> masks) {
 }
 
 Status RingVector::apply_in_parallel(std::span<const Mask> masks) {
-  const std::size_t slices = (size() + kMaskSliceEntries - 1) / kMaskSliceEntries;
+  const std::size_t slices = (size() + mask_slice_entries - 1) / mask_slice_entries;
   std::mutex mutex;
   std::optional<Error> error;
   std::visit(
       [&](auto& words) {
         parallel_for(slices, 1, [&](std::size_t begin, std::size_t end) {
-          const std::size_t first = begin * kMaskSliceEntries;
-          const std::size_t last = std::min(words.size(), end * kMaskSliceEntries);
+          const std::size_t first = begin * mask_slice_entries;
+          const std::size_t last = std::min(words.size(), end * mask_slice_entries);
           auto done = apply_masks(masks, first, std::span(words).subspan(first, last - first));
           if (!done) {
             const std::lock_guard lock(mutex);

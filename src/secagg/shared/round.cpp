@@ -13,8 +13,8 @@ Status check_round(const Round& round) {
   if (!is_wire_width(round.vector.bits)) {
     return bad_input("entries of {} bits: 8 to 32 bits or 64 are possible", round.vector.bits);
   }
-  if (round.vector.entries == 0 || round.vector.entries > kMaxEntries) {
-    return bad_input("a vector of {} entries: 1 to {} are possible", round.vector.entries, kMaxEntries);
+  if (round.vector.entries == 0 || round.vector.entries > max_entries) {
+    return bad_input("a vector of {} entries: 1 to {} are possible", round.vector.entries, max_entries);
   }
   return {};
 }

@@ -20,7 +20,7 @@ struct VectorShape {
   bool operator==(const VectorShape&) const = default;
 };
 
-inline constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 28;
+inline constexpr std::uint64_t max_entries = std::uint64_t{1} << 28;
 
 struct Round {
   Digest id{};          // fresh for every round: what is said in one means nothing in another

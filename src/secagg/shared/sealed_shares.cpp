@@ -8,12 +8,12 @@
 
 namespace sotto::secagg {
 
-static_assert(crypto_aead_xchacha20poly1305_ietf_ABYTES == kSealedBytes - 2 * kShareBytes);
+static_assert(crypto_aead_xchacha20poly1305_ietf_ABYTES == sealed_bytes - 2 * share_bytes);
 static_assert(crypto_aead_xchacha20poly1305_ietf_KEYBYTES == 32);
 
 namespace {
 
-constexpr std::array<std::uint8_t, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES> kNonce{};
+constexpr std::array<std::uint8_t, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES> nonce{};
 
 }  // namespace
 
@@ -37,26 +37,26 @@ Digest commitment_to_self_seed(const Seed& seed, std::uint32_t client, const Dig
 }
 
 Result<SealedShares> seal(const SharePair& shares, const Key& key) {
-  SecretBytes<2 * kShareBytes> plain;
-  std::copy_n(shares.mask_key.data(), kShareBytes, plain.data());
-  std::copy_n(shares.self_mask.data(), kShareBytes, plain.data() + kShareBytes);
+  SecretBytes<2 * share_bytes> plain;
+  std::copy_n(shares.mask_key.data(), share_bytes, plain.data());
+  std::copy_n(shares.self_mask.data(), share_bytes, plain.data() + share_bytes);
   SealedShares sealed;
-  if (crypto_aead_xchacha20poly1305_ietf_encrypt(sealed.data(), nullptr, plain.data(), 2 * kShareBytes,
-                                                 nullptr, 0, nullptr, kNonce.data(), key.data()) != 0) {
+  if (crypto_aead_xchacha20poly1305_ietf_encrypt(sealed.data(), nullptr, plain.data(), 2 * share_bytes,
+                                                 nullptr, 0, nullptr, nonce.data(), key.data()) != 0) {
     return failed("libsodium could not seal the shares");
   }
   return sealed;
 }
 
 Result<SharePair> open(const SealedShares& sealed, const Key& key) {
-  SecretBytes<2 * kShareBytes> plain;
-  if (crypto_aead_xchacha20poly1305_ietf_decrypt(plain.data(), nullptr, nullptr, sealed.data(), kSealedBytes,
-                                                 nullptr, 0, kNonce.data(), key.data()) != 0) {
+  SecretBytes<2 * share_bytes> plain;
+  if (crypto_aead_xchacha20poly1305_ietf_decrypt(plain.data(), nullptr, nullptr, sealed.data(), sealed_bytes,
+                                                 nullptr, 0, nonce.data(), key.data()) != 0) {
     return bad_input("sealed shares do not open: made for somebody else, for another round, or damaged");
   }
   SharePair shares;
-  std::copy_n(plain.data(), kShareBytes, shares.mask_key.data());
-  std::copy_n(plain.data() + kShareBytes, kShareBytes, shares.self_mask.data());
+  std::copy_n(plain.data(), share_bytes, shares.mask_key.data());
+  std::copy_n(plain.data() + share_bytes, share_bytes, shares.self_mask.data());
   return shares;
 }
 

@@ -41,8 +41,8 @@ ShareCommitments commit(const SharePair& shares, const Dealing& dealing);
 // to the seed of its mask keys is the public key.)
 Digest commitment_to_self_seed(const Seed& seed, std::uint32_t client, const Digest& transcript);
 
-inline constexpr std::size_t kSealedBytes = 2 * kShareBytes + 16;
-using SealedShares = std::array<std::uint8_t, kSealedBytes>;
+inline constexpr std::size_t sealed_bytes = 2 * share_bytes + 16;
+using SealedShares = std::array<std::uint8_t, sealed_bytes>;
 
 // XChaCha20-Poly1305 under a key that serves for this one message (ShareKeys), hence with a fixed nonce.
 Result<SealedShares> seal(const SharePair& shares, const Key& key);

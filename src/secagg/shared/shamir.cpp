@@ -7,7 +7,7 @@
 
 namespace sotto::secagg {
 
-static_assert(crypto_core_ristretto255_SCALARBYTES == kShareBytes);
+static_assert(crypto_core_ristretto255_SCALARBYTES == share_bytes);
 
 namespace {
 
@@ -46,7 +46,7 @@ class PointProduct {
     small_ = 1;
   }
 
-  static_assert(kMaxSharePoint < (1U << 17));  // 47 + 17 bits: no overflow
+  static_assert(max_share_point < (1U << 17));  // 47 + 17 bits: no overflow
   std::uint64_t small_ = 1;
   bool negative_ = false;
   Share large_ = scalar(1);
@@ -71,12 +71,12 @@ void invert_all(std::vector<Share>& values) {
 }
 
 // True when the bytes are a field element in its only encoding.
-bool is_share(std::span<const std::uint8_t, kShareBytes> bytes) {
+bool is_share(std::span<const std::uint8_t, share_bytes> bytes) {
   std::array<std::uint8_t, crypto_core_ristretto255_NONREDUCEDSCALARBYTES> wide{};
-  std::array<std::uint8_t, kShareBytes> reduced{};
+  std::array<std::uint8_t, share_bytes> reduced{};
   std::copy(bytes.begin(), bytes.end(), wide.begin());
   crypto_core_ristretto255_scalar_reduce(reduced.data(), wide.data());
-  const bool canonical = sodium_memcmp(reduced.data(), bytes.data(), kShareBytes) == 0;
+  const bool canonical = sodium_memcmp(reduced.data(), bytes.data(), share_bytes) == 0;
   sodium_memzero(wide.data(), wide.size());
   sodium_memzero(reduced.data(), reduced.size());
   return canonical;
@@ -87,8 +87,8 @@ Status check_points(std::span<const SharePoint> points) {
   std::vector<std::uint32_t> seen;
   seen.reserve(points.size());
   for (const SharePoint& point : points) {
-    if (point.point == 0 || point.point > kMaxSharePoint) {
-      return bad_input("a share at point {}: points are 1 to {}", point.point, kMaxSharePoint);
+    if (point.point == 0 || point.point > max_share_point) {
+      return bad_input("a share at point {}: points are 1 to {}", point.point, max_share_point);
     }
     if (!is_share(point.share)) return bad_input("the share at point {} is not a field element", point.point);
     seen.push_back(point.point);
@@ -151,7 +151,7 @@ Result<Share> interpolate(std::span<const SharePoint> points, std::uint32_t at) 
 
 Result<Seed> combine(std::span<const SharePoint> points) {
   SOTTO_TRY(const Share value, interpolate(points, 0));
-  if (value.view()[kShareBytes - 1] != 0) return bad_input("the shares do not belong to one seed");
+  if (value.view()[share_bytes - 1] != 0) return bad_input("the shares do not belong to one seed");
   return Seed(value.view().first<31>());
 }
 

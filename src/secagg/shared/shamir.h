@@ -11,9 +11,9 @@
 
 namespace sotto::secagg {
 
-inline constexpr std::size_t kShareBytes = 32;
-inline constexpr std::uint32_t kMaxSharePoint = 65535;
-using Share = SecretBytes<kShareBytes>;
+inline constexpr std::size_t share_bytes = 32;
+inline constexpr std::uint32_t max_share_point = 65535;
+using Share = SecretBytes<share_bytes>;
 
 // A polynomial of degree threshold - 1 whose other coefficients are uniform: fewer than `threshold` of its
 // values say nothing about the secret. Holds the secret; wiped with the object.
@@ -21,7 +21,7 @@ class SecretPolynomial {
  public:
   // threshold >= 1.
   SecretPolynomial(const Seed& secret, std::uint32_t threshold, privacy::DeviceRandom random);
-  // 0 < point <= kMaxSharePoint.
+  // 0 < point <= max_share_point.
   Share share_at(std::uint32_t point) const;
 
  private:
@@ -30,7 +30,7 @@ class SecretPolynomial {
 
 struct SharePoint {
   std::uint32_t point = 0;
-  std::array<std::uint8_t, kShareBytes> share{};  // revealed to the holder of this object, hence plain
+  std::array<std::uint8_t, share_bytes> share{};  // revealed to the holder of this object, hence plain
 };
 
 // The value at `at` of the polynomial through all points. Fails when a point is zero, too large or there

@@ -56,7 +56,7 @@ Result<AuditedMechanism> audited(const EncodingPlan::Settings& settings,
                                  const std::array<Update, 2>& updates) {
   SOTTO_TRY(const EncodingPlan plan, EncodingPlan::create(settings));
   if (!plan.event()) return bad_input("a sum without noise claims no epsilon: there is nothing to audit");
-  SOTTO_TRY(const auto claim, privacy::claim_of(*plan.event(), privacy::subject::kDelta));
+  SOTTO_TRY(const auto claim, privacy::claim_of(*plan.event(), privacy::subject::audited_delta));
   AuditedMechanism subject{.claim = claim};
 
   auto silent_settings = settings;

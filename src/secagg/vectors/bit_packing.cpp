@@ -28,7 +28,7 @@ Status check(std::size_t entries, unsigned bits, std::size_t bytes) {
 }
 
 // Entries of other types go through a block of 32-bit ones that stays in the first cache.
-constexpr std::size_t kGroupedEntries = 512;
+constexpr std::size_t grouped_entries = 512;
 
 template <class Entry>
 Status pack_entries(std::span<const Entry> entries, unsigned bits, std::span<std::uint8_t> out) {
@@ -37,10 +37,10 @@ Status pack_entries(std::span<const Entry> entries, unsigned bits, std::span<std
     if (!entries.empty()) std::memcpy(out.data(), entries.data(), out.size());
     return {};
   }
-  std::array<std::uint32_t, kGroupedEntries> block{};
+  std::array<std::uint32_t, grouped_entries> block{};
   std::array<std::uint8_t, 32> last{};
   while (!entries.empty()) {
-    const std::size_t count = std::min(kGroupedEntries, entries.size()), groups = count / 8;
+    const std::size_t count = std::min(grouped_entries, entries.size()), groups = count / 8;
     std::transform(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count), block.begin(),
                    [](Entry entry) { return static_cast<std::uint32_t>(entry); });
     pack_groups(block.data(), groups, bits, out.data());
@@ -67,10 +67,10 @@ Status unpack_entries(std::span<const std::uint8_t> bytes, unsigned bits, std::s
   if (used != 0 && bytes.back() >> used != 0) {
     return bad_input("the bits after the last entry are not zero: the message is damaged or forged");
   }
-  std::array<std::uint32_t, kGroupedEntries> block{};
+  std::array<std::uint32_t, grouped_entries> block{};
   std::array<std::uint8_t, 32> last{};
   while (!entries.empty()) {
-    const std::size_t count = std::min(kGroupedEntries, entries.size()), groups = count / 8;
+    const std::size_t count = std::min(grouped_entries, entries.size()), groups = count / 8;
     unpack_groups(bytes.data(), groups, bits, block.data());
     if (count % 8 != 0) {
       std::memcpy(last.data(), &bytes[groups * bits], bytes.size() - groups * bits);

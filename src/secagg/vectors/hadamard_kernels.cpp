@@ -7,7 +7,7 @@ namespace sotto::secagg {
 
 namespace {
 
-constexpr std::size_t kInCache = std::size_t{1} << 12;  // 32 KiB of doubles
+constexpr std::size_t in_cache = std::size_t{1} << 12;  // 32 KiB of doubles
 
 // Two levels of the transform at once, between the four quarters of each block of 4·stride values: half the
 // passes over memory.
@@ -50,7 +50,7 @@ SOTTO_MULTIVERSION void mix_quarters(double* values, std::size_t length) {
 // Outer levels first, so that each quarter is finished while it is in the cache.
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the length has pairs of bits
 void transform(double* values, std::size_t length) {
-  if (length <= kInCache) return transform_in_cache(values, length);
+  if (length <= in_cache) return transform_in_cache(values, length);
   mix_quarters(values, length);
   for (std::size_t quarter = 0; quarter < 4; ++quarter)
     transform(values + quarter * (length / 4), length / 4);

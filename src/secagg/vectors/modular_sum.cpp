@@ -35,8 +35,8 @@ Result<std::vector<Word>> sum_of(std::span<const std::vector<Word>> devices, Mod
     }
   }
   std::vector<Word> sum(length);
-  constexpr std::size_t kChunk = std::size_t{1} << 13;  // stays in the first cache while the devices pass by
-  parallel_for(length, kChunk, [&](std::size_t begin, std::size_t end) {
+  constexpr std::size_t chunk = std::size_t{1} << 13;  // stays in the first cache while the devices pass by
+  parallel_for(length, chunk, [&](std::size_t begin, std::size_t end) {
     const auto part = std::span(sum).subspan(begin, end - begin);
     for (const auto& device : devices) add_words(part.data(), &device[begin], part.size());
     reduce(part, modulus);

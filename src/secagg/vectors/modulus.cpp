@@ -44,7 +44,7 @@ std::int64_t height_with_tail(const NoiseSum& noise, double log_probability) {
 
 namespace {
 
-constexpr unsigned kNarrowest = 8, kWidest = 32;
+constexpr unsigned narrowest = 8, widest = 32;
 
 // What the noise adds: each of the sums's entries strays to either side.
 Result<std::int64_t> headroom(const ModulusSettings& settings) {
@@ -74,7 +74,7 @@ Result<Modulus> choose_modulus(const ModulusSettings& settings) {
   SOTTO_TRY(const std::int64_t noise, headroom(settings));
   const __uint128_t needed =
       static_cast<__uint128_t>(settings.devices) * settings.entry_bound + static_cast<std::uint64_t>(noise);
-  for (unsigned bits = kNarrowest; bits <= kWidest; ++bits) {
+  for (unsigned bits = narrowest; bits <= widest; ++bits) {
     SOTTO_TRY(const Modulus modulus, Modulus::of_bits(bits));
     if (needed <= static_cast<std::uint64_t>(modulus.largest())) return modulus;
   }
@@ -82,7 +82,7 @@ Result<Modulus> choose_modulus(const ModulusSettings& settings) {
       "{} devices with entries up to {} and noise up to {} need more than {} bits per entry: use smaller "
       "groups, a "
       "coarser grid or a tighter clip",
-      settings.devices, settings.entry_bound, noise, kWidest);
+      settings.devices, settings.entry_bound, noise, widest);
 }
 
 }  // namespace sotto::secagg

@@ -17,10 +17,10 @@ namespace {
 void apply_signs(std::span<double> values, std::uint64_t seed, std::uint32_t step, double factor) {
   SeededRandom random(seed, Purpose::rotation, step);
   std::array<std::uint64_t, 64> words{};
-  constexpr std::size_t kBlock = 64 * words.size();
-  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+  constexpr std::size_t block_size = 64 * words.size();
+  for (std::size_t begin = 0; begin < values.size(); begin += block_size) {
     random.fill(words);
-    const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
+    const auto block = values.subspan(begin, std::min(block_size, values.size() - begin));
     for (std::size_t i = 0; i < block.size(); ++i)
       block[i] *= (words[i / 64] >> (i % 64) & 1) != 0 ? -factor : factor;
   }

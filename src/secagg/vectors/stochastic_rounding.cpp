@@ -13,7 +13,7 @@ namespace sotto::secagg {
 namespace {
 
 // Every draw is within Δ + √d up to rounding errors: squares sum to less than 2^63.
-constexpr double kLargestNorm = 0x1.0p31;
+constexpr double largest_norm = 0x1.0p31;
 
 double inflated_square(double norm, double dimension, double beta) {
   const double spread = std::sqrt(2 * std::log(1 / beta));
@@ -52,13 +52,13 @@ Result<StochasticRounding> StochasticRounding::create(const Settings& settings) 
     return bad_input("beta of the rounding is {}, must lie strictly between 0 and 1", settings.beta);
   }
   const auto dimension = static_cast<double>(settings.dimension);
-  if (!(settings.norm + std::sqrt(dimension) < kLargestNorm)) {
+  if (!(settings.norm + std::sqrt(dimension) < largest_norm)) {
     return bad_input("a norm of {} grid steps in {} coordinates is beyond 2^31: use a coarser grid",
                      settings.norm, settings.dimension);
   }
   const double square = std::floor(inflated_square(settings.norm, dimension, settings.beta));
   Settings limited = settings;
-  limited.entry_bound = std::min(settings.entry_bound, static_cast<std::uint64_t>(kLargestNorm) - 1);
+  limited.entry_bound = std::min(settings.entry_bound, static_cast<std::uint64_t>(largest_norm) - 1);
   return StochasticRounding(limited, static_cast<std::uint64_t>(square));
 }
 
@@ -88,7 +88,7 @@ Result<StochasticRounding::How> StochasticRounding::round(std::span<const double
   SOTTO_CHECK(privacy::require_length(values.size(), settings_.dimension, "the vector to round"));
   SOTTO_CHECK(privacy::require_length(rounded.size(), settings_.dimension, "the rounded vector"));
   SOTTO_CHECK(require_norm(values, settings_.norm));
-  for (int tries = 0; tries < kTries; ++tries) {
+  for (int tries = 0; tries < most_tries; ++tries) {
     if (draw(values, rounded, random) <= squared_bound_) return How::at_random;
   }
   if (round_towards_zero(values, static_cast<double>(settings_.entry_bound), rounded) <= squared_bound_) {

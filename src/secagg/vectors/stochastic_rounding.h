@@ -5,7 +5,7 @@
 // For a vector of norm at most Δ (grid steps) in d coordinates, random rounding stays within
 //   Δ̃² = min{ Δ² + d/4 + √(2·log(1/β))·(Δ + √d/2),  (Δ + √d)² }
 // with probability at least 1 − β (Kairouz, Liu, Steinke 2021, conditional rounding); the second term always
-// holds. A rounding beyond it is thrown away and drawn again. After kTries, which a vector within Δ meets
+// holds. A rounding beyond it is thrown away and drawn again. After most_tries, which a vector within Δ meets
 // with probability at most β^64, the vector is rounded towards zero, which never lengthens it; should
 // rounding errors make it too long even so, it becomes zero. The bound is compared in whole numbers: no
 // floating-point error reaches the sensitivity.
@@ -27,14 +27,14 @@ namespace sotto::secagg {
 
 class StochasticRounding {
  public:
-  static constexpr int kTries = 64;
-  static constexpr double kDefaultBeta = 0.60653065971263342;  // e^(−1/2), as in the paper: √(2·log(1/β)) = 1
+  static constexpr int most_tries = 64;
+  static constexpr double default_beta = 0.60653065971263342;  // e^(−1/2), as in the paper: √(2·log(1/β)) = 1
 
   struct Settings {
     std::uint64_t dimension = 0;    // d
     double norm = 0;                // Δ
     std::uint64_t entry_bound = 0;  // entries are limited to ± this
-    double beta = kDefaultBeta;
+    double beta = default_beta;
   };
   static Result<StochasticRounding> create(const Settings& settings);
 

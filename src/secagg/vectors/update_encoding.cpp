@@ -117,11 +117,11 @@ Result<double> finest_step(Settings settings, unsigned bits) {
   };
   // From so coarse that one step is the whole norm, finer by halves past the last that fits, then between
   // those two. (The coarsest may be refused for too little noise per share.)
-  constexpr int kHalvings = 40;
+  constexpr int most_halvings = 40;
   const double whole = joint_norm(settings);
   int halvings = 0;
-  while (halvings < kHalvings && !fits(std::ldexp(whole, -halvings))) ++halvings;
-  if (halvings == kHalvings) {
+  while (halvings < most_halvings && !fits(std::ldexp(whole, -halvings))) ++halvings;
+  if (halvings == most_halvings) {
     settings.step = whole;
     SOTTO_CHECK(EncodingPlan::create(settings));
     return bad_input("no grid lets {} devices share {} bits per entry: use more bits or smaller groups",

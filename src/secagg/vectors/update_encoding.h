@@ -42,7 +42,7 @@ class EncodingPlan {
     std::optional<double> clip_bit_weight;       // c of JointClipBit
     // Devices cut entries below 0. Neither with a rotation nor with a clip bit, which have negative entries.
     bool nonnegative = false;
-    double rounding_beta = StochasticRounding::kDefaultBeta;
+    double rounding_beta = StochasticRounding::default_beta;
     double denominator = 0;  // fixed and public: the expected, not the actual, number of devices
 
     std::uint64_t devices = 0;    // in the group

@@ -12,7 +12,7 @@
 
 namespace sotto::serving {
 
-const LogFormat kCatalogueFormat{.what = "catalogue",
+const LogFormat catalogue_format{.what = "catalogue",
                                  .magic = "SOTTOCAT",
                                  .version = 3,
                                  .opening_bytes = 16,
@@ -106,7 +106,7 @@ Result<MappedLog> open_mapped(const fs::path& path, std::uint64_t generation) {
   SOTTO_TRY(MappedFile file, MappedFile::open(path));
   const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
   const auto read = [&]() -> Result<MappedLog> {
-    SOTTO_TRY(LogReader reader, LogReader::open(kCatalogueFormat, bytes));
+    SOTTO_TRY(LogReader reader, LogReader::open(catalogue_format, bytes));
     SOTTO_TRY(const Opening opening, read_opening(reader.opening(), generation));
     return MappedLog{std::move(file), std::move(reader), opening};
   };
@@ -122,7 +122,7 @@ Status replay_sealed(const fs::path& path, MappedLog& log, const CatalogueStore:
     std::string_view body;
     for (std::uint64_t records = 0; !is_end(records); ++records) {
       SOTTO_TRY(const bool more, log.reader.next(body));
-      if (!more) return bad_input("it ends before its last record: {}", kCatalogueFormat.advice);
+      if (!more) return bad_input("it ends before its last record: {}", catalogue_format.advice);
       SOTTO_CHECK(replay_record(body, replay));
     }
     return {};
@@ -157,7 +157,7 @@ void CatalogueStore::remove_leftovers() const {
     const std::string name = entry.path().filename().string();
     const bool unfinished = name.starts_with(".catalogue-") && name.find(".sotto-") != std::string::npos;
     if (unfinished ||
-        (generation_in(name, ".log") && entry.file_size(ignored) < kCatalogueFormat.header_bytes())) {
+        (generation_in(name, ".log") && entry.file_size(ignored) < catalogue_format.header_bytes())) {
       leftovers.push_back(entry.path());
     }
   }
@@ -189,7 +189,7 @@ Status CatalogueStore::replay_all(const Replay& replay) {
   }
   const fs::path newest = log_path(folder_, generation_);
   SOTTO_TRY(log_, AppendLog::open(
-                      newest, kCatalogueFormat, durability_,
+                      newest, catalogue_format, durability_,
                       [&](std::string_view body, std::string_view) { return replay_record(body, replay); }));
   if (auto opening = read_opening(log_->opening(), generation_); !opening) {
     return tl::unexpected(std::move(opening).error().in(newest.string()));
@@ -215,10 +215,10 @@ std::uint64_t CatalogueStore::log_bytes() const {
 }
 
 Result<std::uint64_t> CatalogueStore::begin_generation() {
-  if (can_append() && log_->bytes() == kCatalogueFormat.header_bytes()) return generation_;
+  if (can_append() && log_->bytes() == catalogue_format.header_bytes()) return generation_;
   const std::uint64_t good = log_ ? log_->bytes() : 0;
   const std::uint64_t next = generation_ + 1;
-  SOTTO_TRY(auto log, AppendLog::create(log_path(folder_, next), kCatalogueFormat,
+  SOTTO_TRY(auto log, AppendLog::create(log_path(folder_, next), catalogue_format,
                                         catalogue_opening(next, good), {}, durability_));
   if (log_) sealed_.emplace(generation_, good);
   log_ = std::move(log);
@@ -230,7 +230,7 @@ Status CatalogueStore::write_snapshot(std::uint64_t generation, std::size_t coun
                                       const std::function<const CatalogueItem&()>& next) const {
   SOTTO_TRY(auto file, AtomicFile::create(snapshot_path(folder_, generation), FileReaders::owner));
   std::string buffer;
-  SOTTO_TRY(auto encoder, LogEncoder::begin(kCatalogueFormat, catalogue_opening(generation, count), buffer));
+  SOTTO_TRY(auto encoder, LogEncoder::begin(catalogue_format, catalogue_opening(generation, count), buffer));
   for (std::size_t i = 0; i < count; ++i) {
     SOTTO_CHECK(encoder.add(encode_put(next()), buffer));
     if (buffer.size() < write_buffer) continue;

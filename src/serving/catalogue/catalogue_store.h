@@ -65,7 +65,7 @@ class CatalogueStore {
 
 // Both kinds of files, for their tests: opened by the generation (8 bytes) and, of a log, how many bytes of
 // the log before it count, or, of a snapshot, how many items it has (8).
-extern const LogFormat kCatalogueFormat;
+extern const LogFormat catalogue_format;
 std::string catalogue_opening(std::uint64_t generation, std::uint64_t number);
 
 }  // namespace sotto::serving

@@ -14,7 +14,7 @@ tl::unexpected<Error> refused(const net::HttpResponse& response) {
   return failed("the server answers {}: {}", response.status, net::error_text(response));
 }
 
-net::HttpFields wants_flatbuffers() { return {{"Accept", std::string(net::kFlatBuffersType)}}; }
+net::HttpFields wants_flatbuffers() { return {{"Accept", std::string(net::flat_buffers_type)}}; }
 
 }  // namespace
 
@@ -35,7 +35,7 @@ Result<device::Transport::Pack> HttpTransport::fetch_pack(std::string_view insta
   if (response.status == 304) return Pack{Pack::Form::unchanged, {}};
   if (response.status != 200) return refused(response);
   if (response.header("Content-Encoding") == "zstd") {
-    SOTTO_TRY(response.body, net::decompress_zstd(response.body, device::kMaxPackBytes));
+    SOTTO_TRY(response.body, net::decompress_zstd(response.body, device::max_pack_bytes));
   }
   const bool is_delta = !response.header("Sotto-Delta-From").empty();
   return Pack{is_delta ? Pack::Form::delta : Pack::Form::whole, std::move(response.body)};
@@ -46,7 +46,7 @@ Result<std::string> HttpTransport::recommend(std::string_view body) {
                                                       .path = "/v1/recommend",
                                                       .headers = wants_flatbuffers(),
                                                       .body = body,
-                                                      .content_type = net::kFlatBuffersType}));
+                                                      .content_type = net::flat_buffers_type}));
   if (response.status != 200) return refused(response);
   return std::move(response.body);
 }

@@ -48,7 +48,7 @@ Status PackPublisher::publish(const device::DevicePack& pack) {
   const auto before = latest_.take();
   if (before->version == next->version) return {};
   next->pack = std::make_shared<const net::PublishedBody>(std::move(bytes), next->version,
-                                                          net::kFlatBuffersType, pack_effort);
+                                                          net::flat_buffers_type, pack_effort);
   if (before->pack) {
     earlier_.push_back(std::make_shared<const Edition>(Edition{before->version, before->pack, {}}));
   }
@@ -58,7 +58,7 @@ Status PackPublisher::publish(const device::DevicePack& pack) {
     auto delta = device::encode_delta(old->pack->bytes(), next->pack->bytes());
     if (delta && delta->size() < next->pack->bytes().size()) {
       next->deltas[old->version] = std::make_shared<const net::PublishedBody>(
-          std::move(*delta), next->version + "-from-" + old->version, net::kFlatBuffersType, pack_effort);
+          std::move(*delta), next->version + "-from-" + old->version, net::flat_buffers_type, pack_effort);
     }
   }
   latest_.replace(std::move(next));

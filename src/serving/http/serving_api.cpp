@@ -35,7 +35,7 @@ net::HttpResponse unknown_model(net::BodyForm form, std::string_view current) {
 net::HttpResponse answer_in(net::BodyForm form, const device::RecommendAnswer& answer) {
   if (form == net::BodyForm::json) return net::json_response(encode_recommend_json(answer));
   net::HttpResponse response;
-  response.content_type = net::kFlatBuffersType;
+  response.content_type = net::flat_buffers_type;
   response.body = encode(answer);
   return response;
 }
@@ -141,7 +141,7 @@ void ServingApi::add_routes(net::Router& router) {
       },
       net::Router::default_body_limit, operator_only);
   const auto document = std::make_shared<const net::PublishedBody>(
-      std::string(open_api_document()), "openapi-1", net::kJsonType, long_list_effort);
+      std::string(open_api_document()), "openapi-1", net::json_type, long_list_effort);
   router.add(net::HttpMethod::get, "/openapi.json",
              [document](const net::HttpRequest& request) { return document->respond(request); });
   net::add_operator_routes(router, metrics_, settings_.health);

@@ -36,7 +36,7 @@ Result<std::shared_ptr<const ServingModel>> ServingServer::load_model() {
   std::error_code problem;
   // Before reading: a file that is replaced meanwhile is read again at the next tick.
   pack_time_ = fs::last_write_time(settings_.model, problem);
-  SOTTO_TRY(const std::string bytes, read_file(settings_.model, device::kMaxPackBytes));
+  SOTTO_TRY(const std::string bytes, read_file(settings_.model, device::max_pack_bytes));
   auto pack = device::decode_pack(bytes);
   if (!pack) return tl::unexpected(std::move(pack).error().in(settings_.model.string()));
   SOTTO_TRY(auto encoder, encoder_for_(*pack));

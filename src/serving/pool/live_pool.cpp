@@ -161,7 +161,7 @@ Result<device::DevicePack> with_live_items(device::DevicePack pack, const LivePo
   categories.erase("");
   pack.categories.clear();
   for (auto& [name, position] : categories) {
-    if (pack.categories.size() >= device::kNoCategory)
+    if (pack.categories.size() >= device::no_category)
       return bad_input("a pack cannot name that many categories");
     position = static_cast<std::uint16_t>(pack.categories.size());
     pack.categories.push_back(name);
@@ -173,7 +173,7 @@ Result<device::DevicePack> with_live_items(device::DevicePack pack, const LivePo
     if (!vector) continue;  // changed meanwhile
     const auto category = categories.find(item->item.category);
     live.push_back({item->item.id, *vector, static_cast<std::uint64_t>(item->item.published),
-                    category == categories.end() ? device::kNoCategory : category->second});
+                    category == categories.end() ? device::no_category : category->second});
   }
   SOTTO_TRY(pack.items, device::make_items(std::move(live), pack.dimension));
   return pack;

@@ -99,7 +99,7 @@ struct Chaos {
       const std::string body =
           fmt::format(R"({{"model":"{}","prototypes":[{}],"count":20}})", model, random() % 64);
       const auto begun = Clock::now();
-      const auto answer = client.post("/v1/recommend", body, net::kJsonType);
+      const auto answer = client.post("/v1/recommend", body, net::json_type);
       own.push_back(std::chrono::duration<double>(Clock::now() - begun).count());
       if (answer && answer->status == 200) {
         ++normal_answers;
