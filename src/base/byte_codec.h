@@ -1,5 +1,5 @@
 #pragma once
-// Numbers and short texts as little-endian bytes, whatever the machine.
+// Numbers and texts as little-endian bytes, whatever the machine.
 //
 // The reader never reads past its end: after the first field that is not there it is bad, and every further
 // field is zero. Look at complete() once, when all is read.
@@ -28,6 +28,11 @@ class ByteWriter {
     number(static_cast<std::uint16_t>(value.size()));
     bytes_ += value;
   }
+  // As text, with a length of 32 bits.
+  void long_text(std::string_view value) {
+    number(static_cast<std::uint32_t>(value.size()));
+    bytes_ += value;
+  }
   const std::string& bytes() const { return bytes_; }
   std::string take() && { return std::move(bytes_); }
 
@@ -51,6 +56,7 @@ class ByteReader {
   }
   double real() { return std::bit_cast<double>(number<std::uint64_t>()); }
   std::string_view text() { return raw(number<std::uint16_t>()); }
+  std::string_view long_text() { return raw(number<std::uint32_t>()); }
   // Empty when fewer than `count` bytes are left.
   std::string_view raw(std::size_t count) {
     if (count > left_.size()) {

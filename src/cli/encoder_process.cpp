@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
-#include <cstring>
 #include <iterator>
 #include <system_error>
 
+#include "base/byte_codec.h"
 #include "base/interrupt.h"
 #include "base/thread_pool.h"
 #include "cli/hand_over.h"
@@ -72,41 +73,23 @@ Error said_by_trainer(Frame frame) {
           std::move(frame.body)};
 }
 
-void put_number(std::string& out, std::size_t number) {
-  const auto value = static_cast<std::uint32_t>(number);
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-Result<std::string_view> take_bytes(std::string_view& from, std::size_t count) {
-  if (count > from.size()) return failed("the trainer sent a frame that is cut off");
-  const std::string_view taken = from.substr(0, count);
-  from.remove_prefix(count);
-  return taken;
-}
-
-Result<std::uint32_t> take_number(std::string_view& from) {
-  SOTTO_TRY(const std::string_view bytes, take_bytes(from, sizeof(std::uint32_t)));
-  std::uint32_t number = 0;
-  std::memcpy(&number, bytes.data(), sizeof number);
-  return number;
-}
-
 constexpr std::string CatalogueItem::*article_texts[] = {
     &CatalogueItem::title, &CatalogueItem::abstract, &CatalogueItem::category, &CatalogueItem::subcategory};
 
 }  // namespace
 
 Status send_frame(int socket, const Frame& frame) {
-  std::string head;
-  put_number(head, frame.body.size() + 1);
-  head.push_back(static_cast<char>(frame.kind));
-  SOTTO_CHECK(send_all(socket, head));
+  ByteWriter head;
+  head.number(static_cast<std::uint32_t>(frame.body.size() + 1));
+  head.number(static_cast<std::uint8_t>(frame.kind));
+  SOTTO_CHECK(send_all(socket, head.bytes()));
   return send_all(socket, frame.body);
 }
 
 Result<Frame> receive_frame(int socket) {
-  std::uint32_t length = 0;
-  SOTTO_CHECK(receive_all(socket, {reinterpret_cast<char*>(&length), sizeof length}));
+  char head[sizeof(std::uint32_t)];
+  SOTTO_CHECK(receive_all(socket, head));
+  const auto length = ByteReader({head, sizeof head}).number<std::uint32_t>();
   if (length == 0 || length > most_frame_bytes) return failed("the trainer sent a frame of {} bytes", length);
   char kind = 0;
   SOTTO_CHECK(receive_all(socket, {&kind, 1}));
@@ -120,51 +103,43 @@ Frame error_frame(const Error& error) {
 }
 
 std::string articles_body(std::span<const CatalogueItem> articles) {
-  std::string body;
-  put_number(body, articles.size());
-  for (const CatalogueItem& article : articles) {
-    for (const auto text : article_texts) {
-      put_number(body, (article.*text).size());
-      body += article.*text;
-    }
-  }
-  return body;
+  ByteWriter body;
+  body.number(static_cast<std::uint32_t>(articles.size()));
+  for (const CatalogueItem& article : articles)
+    for (const auto text : article_texts) body.long_text(article.*text);
+  return std::move(body).take();
 }
 
-Result<std::vector<CatalogueItem>> parse_articles(std::string_view body) {
-  SOTTO_TRY(const std::uint32_t count, take_number(body));
+Result<std::vector<CatalogueItem>> parse_articles(std::string_view bytes) {
+  ByteReader body(bytes);
+  const auto count = body.number<std::uint32_t>();
   if (count > most_articles) return failed("{} articles in one frame", count);
   std::vector<CatalogueItem> articles(count);
-  for (CatalogueItem& article : articles) {
-    for (const auto text : article_texts) {
-      SOTTO_TRY(const std::uint32_t length, take_number(body));
-      SOTTO_TRY(article.*text, take_bytes(body, length));
-    }
-  }
-  if (!body.empty()) return failed("{} bytes too many behind the articles", body.size());
+  for (CatalogueItem& article : articles)
+    for (const auto text : article_texts) article.*text = body.long_text();
+  if (!body.good()) return failed("the articles of a frame are cut off");
+  if (body.left() > 0) return failed("{} bytes too many behind the articles", body.left());
   return articles;
 }
 
 std::string vectors_body(std::span<const std::vector<float>> vectors) {
-  std::string body;
-  put_number(body, vectors.size());
-  put_number(body, vectors.empty() ? 0 : vectors.front().size());
+  ByteWriter body;
+  body.number(static_cast<std::uint32_t>(vectors.size()));
+  body.number(static_cast<std::uint32_t>(vectors.empty() ? 0 : vectors.front().size()));
   for (const auto& vector : vectors)
-    body.append(reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(float));
-  return body;
+    for (const float value : vector) body.number(std::bit_cast<std::uint32_t>(value));
+  return std::move(body).take();
 }
 
-Result<std::vector<std::vector<float>>> parse_vectors(std::string_view body) {
-  SOTTO_TRY(const std::uint32_t count, take_number(body));
-  SOTTO_TRY(const std::uint32_t width, take_number(body));
-  if (count > most_articles || width > serving::most_vector_numbers ||
-      body.size() != std::size_t{count} * width * sizeof(float))
-    return failed("the trainer sent {} bytes for {} vectors of {} numbers", body.size(), count, width);
+Result<std::vector<std::vector<float>>> parse_vectors(std::string_view bytes) {
+  ByteReader body(bytes);
+  const auto count = body.number<std::uint32_t>(), width = body.number<std::uint32_t>();
+  if (!body.good() || count > most_articles || width > serving::most_vector_numbers ||
+      body.left() != std::size_t{count} * width * sizeof(float))
+    return failed("the trainer sent {} bytes for {} vectors of {} numbers", body.left(), count, width);
   std::vector<std::vector<float>> vectors(count, std::vector<float>(width));
-  for (auto& vector : vectors) {
-    std::memcpy(vector.data(), body.data(), width * sizeof(float));
-    body.remove_prefix(width * sizeof(float));
-  }
+  for (auto& vector : vectors)
+    for (float& value : vector) value = std::bit_cast<float>(body.number<std::uint32_t>());
   return vectors;
 }
 

@@ -10,7 +10,7 @@
 //            articles: their number, and of each title, abstract, category and subcategory, each with its
 //            length vectors: their number and width, then the numbers bad_input, failed: what went wrong
 //
-// Lengths, numbers and widths are 32 bits wide; all as this machine stores them. The trainer says ready (or
+// Lengths, numbers and widths are 32 bits wide; all little-endian (base/byte_codec.h). The trainer says ready (or
 // what went wrong) once, then answers articles with vectors until the socket is closed. It keeps nothing
 // else of the server open, is in a process group of its own, so that Ctrl-C ends the server first, and has
 // nothing that could be lost: it is ended by a kill.
@@ -39,9 +39,9 @@ Result<Frame> receive_frame(int socket);
 Frame error_frame(const Error& error);
 
 std::string articles_body(std::span<const serving::CatalogueItem> articles);
-Result<std::vector<serving::CatalogueItem>> parse_articles(std::string_view body);
+Result<std::vector<serving::CatalogueItem>> parse_articles(std::string_view bytes);
 std::string vectors_body(std::span<const std::vector<float>> vectors);
-Result<std::vector<std::vector<float>>> parse_vectors(std::string_view body);
+Result<std::vector<std::vector<float>>> parse_vectors(std::string_view bytes);
 
 // Safe to call from several threads; one batch is encoded at a time.
 class EncoderProcess final : public serving::ItemEncoder {
