@@ -53,27 +53,42 @@ TEST(PrivateRecModel, WithoutNoiseAUserIsTheMixtureOfBasisVectors) {
   EXPECT_TRUE(weights.mm(basis).allclose(users[0].unsqueeze(0), 1e-4, 1e-5));
 }
 
-TEST(PrivateRecModel, MixesByTheWeightsThatADeviceTells) {
+// The device's mechanism without noise, told of the same reader, against what the model mixes in evaluation.
+void expect_as_a_device(const Wrapped& wrapped, privacy::GuaranteeMode mode) {
   const torch::NoGradGuard no_grad;
-  const Wrapped plain({});
   model::Histories history;
   history.add(std::vector<std::int64_t>{1, 3, 5}, 0);
   model::Pass pass = model::Pass::evaluation();
   const std::vector<data::ItemId> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-  const Tensor vectors = plain.model->encode_items(items, pass);
+  const Tensor vectors = wrapped.model->encode_items(items, pass);
   const auto floats = [](const Tensor& tensor) {
     const Tensor values = tensor.contiguous();
     return std::vector<float>(values.data_ptr<float>(), values.data_ptr<float>() + values.numel());
   };
-  const std::vector<float> user = floats(plain.model->backbone().encode_users(vectors, history, pass));
+  const std::vector<float> user = floats(wrapped.model->backbone().encode_users(vectors, history, pass));
   const auto known = std::make_shared<const privacy::PublicVectors>(
-      privacy::PublicVectors{.dimension = user.size(), .basis = floats(plain.model->basis())});
-  const auto device =
-      privacy::find_mechanism(privacy::serving_mechanisms(), "coefficients").value()->make({}, known).value();
+      privacy::PublicVectors{.dimension = user.size(), .basis = floats(wrapped.model->basis())});
+  privacy::MechanismSettings settings;
+  settings.mode = mode;
+  const auto device = privacy::find_mechanism(privacy::serving_mechanisms(), "coefficients")
+                          .value()
+                          ->make(settings, known)
+                          .value();
   const privacy::ServerEstimate told = std::get<privacy::BasisWeights>(device->exact(user).value());
   const std::vector<float> ranked_by = privacy::ranking_vector(told, *known, 0).value();
-  const std::vector<float> mixed = floats(plain.model->encode_users(vectors, history, pass));
+  const std::vector<float> mixed = floats(wrapped.model->encode_users(vectors, history, pass));
   for (std::size_t j = 0; j < mixed.size(); ++j) EXPECT_NEAR(ranked_by[j], mixed[j], 1e-5);
+}
+
+TEST(PrivateRecModel, MixesByTheWeightsThatADeviceTells) {
+  expect_as_a_device(Wrapped({}), privacy::GuaranteeMode::sound);
+}
+
+// The model's SoftPlus and normalisation are torch's; a device has privacy::normalise_attention.
+TEST(PrivateRecModel, MakesWeightsPositiveAsADeviceDoes) {
+  model::PrivateRecModel::Settings printed;
+  printed.printed = true;
+  expect_as_a_device(Wrapped(printed), privacy::GuaranteeMode::paper);
 }
 
 TEST(PrivateRecModel, VanishingNoiseWithoutPaddingIsTheNonPrivateForm) {

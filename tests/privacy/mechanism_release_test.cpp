@@ -247,7 +247,7 @@ TEST(PrivateAttention, AnyTwoAttentionVectorsAreWithinTheStatedSensitivities) {
 }
 
 TEST(PrivateAttention, NormalisationIsPositiveAndUniformWhenNothingIsLeft) {
-  const GridVector mixed{0.5, {4, -2, 0}}, none{0.5, {-4, -2, -1}};
+  const std::vector<double> mixed{2, -1, 0}, none{-2, -1, -0.5};
   EXPECT_EQ(normalise_attention(mixed, AttentionActivation::relu), (std::vector<double>{1, 0, 0}));
   for (const double w : normalise_attention(none, AttentionActivation::relu)) EXPECT_DOUBLE_EQ(w, 1.0 / 3);
   double sum = 0;

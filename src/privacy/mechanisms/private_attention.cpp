@@ -130,8 +130,7 @@ MechanismStatement PrivateAttention::statement() const {
   return statement;
 }
 
-std::vector<double> normalise_attention(const GridVector& noisy, AttentionActivation activation) {
-  std::vector<double> weights = noisy.reals();
+std::vector<double> normalise_attention(std::vector<double> weights, AttentionActivation activation) {
   double sum = 0;
   for (double& weight : weights) {
     if (activation == AttentionActivation::relu) {

@@ -77,6 +77,6 @@ class PrivateAttention {
 };
 
 // Positive weights that sum to 1; uniform when every coefficient is switched off.
-std::vector<double> normalise_attention(const GridVector& noisy, AttentionActivation activation);
+std::vector<double> normalise_attention(std::vector<double> weights, AttentionActivation activation);
 
 }  // namespace sotto::privacy

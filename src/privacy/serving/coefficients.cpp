@@ -2,7 +2,7 @@
 // of the reader over public basis vectors, softmax(u·bᵀ/√d), is clipped, noised, made positive and normalised
 // (privacy/mechanisms/private_attention.h).
 
-#include <cmath>
+#include <utility>
 
 #include "privacy/mechanisms/private_attention.h"
 #include "privacy/mechanisms/softmax.h"
@@ -50,17 +50,14 @@ class Coefficients final : public ServingMechanism {
   Result<ServingQuery> draw(std::span<const float> user, DeviceRandom random) const override {
     if (!attention_) return bad_input("coefficients cannot be drawn without epsilon");
     SOTTO_TRY(const auto noisy, attention_->release(attention_over(vectors_->basis, user), random));
-    return as_weights(normalise_attention(noisy, AttentionActivation::softplus));
+    return as_weights(normalise_attention(noisy.reals(), AttentionActivation::softplus));
   }
 
   Result<ServingQuery> exact(std::span<const float> user) const override {
     std::vector<double> weights = attention_over(vectors_->basis, user);
     if (!printed_) return as_weights(weights);
     // GetPrivAttn prints SoftPlus for every ε, infinity included.
-    double sum = 0;
-    for (double& weight : weights) sum += weight = std::log1p(std::exp(weight));
-    for (double& weight : weights) weight /= sum;
-    return as_weights(weights);
+    return as_weights(normalise_attention(std::move(weights), AttentionActivation::softplus));
   }
 
  private:
