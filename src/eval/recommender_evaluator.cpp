@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "eval/impression_evaluator.h"
-#include "eval/serving/compared_mechanism.h"
+#include "eval/served_vectors.h"
 #include "model/news/news_recommender.h"
 #include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
@@ -211,8 +211,7 @@ Result<metrics::MeanImpressionMetrics> evaluate_served(
     readers.push_back(dataset.impression(index).user);
   }
   const publish::Rows users = publish::encode_histories(*towers, items, max_history, histories, readers);
-  SOTTO_TRY(const publish::Rows served,
-            private_serving::served_vectors(table, *mechanism, *vectors, users, seed));
+  SOTTO_TRY(const publish::Rows served, served_vectors(table, *mechanism, *vectors, users, seed));
   return evaluate_impressions(dataset, impressions, items.values, served.values, served.width);
 }
 

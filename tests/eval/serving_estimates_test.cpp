@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/distributions.h"
-#include "eval/serving/serving_quality.h"
+#include "eval/experiments/serving/serving_quality.h"
 
 namespace sotto::eval::private_serving {
 namespace {

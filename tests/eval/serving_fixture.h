@@ -1,7 +1,7 @@
 #pragma once
 // Items and readers drawn from normal distributions, for tests of serving.
 
-#include "eval/serving/serving_scene.h"
+#include "eval/experiments/serving/serving_scene.h"
 #include "publish/normal_rows.h"
 
 namespace sotto::eval::private_serving::testing {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/thread_pool.h"
-#include "eval/serving/compared_mechanism.h"
+#include "eval/experiments/serving/compared_mechanism.h"
 #include "eval/serving_fixture.h"
 
 namespace sotto::eval::private_serving {

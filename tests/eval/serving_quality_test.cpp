@@ -1,4 +1,4 @@
-#include "eval/serving/serving_quality.h"
+#include "eval/experiments/serving/serving_quality.h"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 #include "base/files.h"
 #include "base/settings.h"
 #include "eval/reporting.h"
-#include "eval/serving/compared_mechanism.h"
-#include "eval/serving/serving_quality.h"
+#include "eval/experiments/serving/compared_mechanism.h"
+#include "eval/experiments/serving/serving_quality.h"
 
 namespace sotto::eval::private_serving {
 

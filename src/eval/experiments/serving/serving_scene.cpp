@@ -1,4 +1,4 @@
-#include "eval/serving/serving_scene.h"
+#include "eval/experiments/serving/serving_scene.h"
 
 #include <algorithm>
 #include <array>

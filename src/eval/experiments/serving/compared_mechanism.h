@@ -14,7 +14,8 @@
 #include <optional>
 #include <string>
 
-#include "eval/serving/serving_scene.h"
+#include "eval/experiments/serving/serving_scene.h"
+#include "eval/served_vectors.h"
 #include "privacy/serving/serving_mechanism.h"
 
 namespace sotto::eval::private_serving {
@@ -68,24 +69,32 @@ Result<std::unique_ptr<ComparedMechanism>> make_mechanism(const MechanismChoice&
 
 // ---- for the files that make them
 
-// Row i is filled with randomness of its own, addressed by (seed, i), on all threads.
-using DrawRow = std::function<Status(std::size_t row, std::span<float> out, privacy::DeviceRandom random)>;
-Result<Rows> draw_rows(std::size_t rows, std::size_t width, std::uint64_t seed, const DrawRow& draw);
-
 // What an event says in the numbers of a table; asked for `claimed`. Gaussian noise is given at
 // gaussian_delta.
 Result<AnswerPrivacy> privacy_of(const std::optional<privacy::PrivacyEvent>& event, double claimed);
 
-// What a server ranks by that hears one answer of every reader: draw, wire form and estimate as the table has
-// them. users: vectors of the space that the public vectors are of.
-Result<Rows> served_vectors(privacy::ServingMechanisms table, const privacy::ServingMechanism& mechanism,
-                            const privacy::PublicVectors& vectors, const Rows& users, std::uint64_t seed);
-
 // Settings with this ε; infinity: none, and answers are exact.
 privacy::MechanismSettings settings_for(double epsilon);
-// The device's answer to one reader: drawn, or exact where it has no ε.
-Result<privacy::ServingQuery> answer_of(const privacy::ServingMechanism& mechanism,
-                                        std::span<const float> user, privacy::DeviceRandom random);
+
+// Answers that a server mixes with the public average user, by the weight that ranks best for held-out
+// simulated readers.
+class BelievedAnswers : public ComparedMechanism {
+ public:
+  AnswerPrivacy privacy() const override { return privacy_; }
+  Result<Rows> serve(const Rows& user_vectors, const Rows& readers, std::uint64_t seed) const override;
+
+ protected:
+  explicit BelievedAnswers(const PublicKnowledge& known) : known_(known) {}
+  virtual Result<Rows> answers(const Rows& readers, std::uint64_t seed) const = 0;
+  // Once answers can be drawn.
+  Status choose_weight(std::uint64_t seed);
+
+  const PublicKnowledge& known_;
+  AnswerPrivacy privacy_;
+
+ private:
+  double weight_ = 1;
+};
 
 // One of K prototypes of the ranking space, the server by Bayes' rule (prototype_posterior.cpp).
 Result<std::unique_ptr<ComparedMechanism>> make_prototype_posterior(privacy::PrototypeRule rule,

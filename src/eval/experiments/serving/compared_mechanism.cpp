@@ -1,11 +1,9 @@
-#include "eval/serving/compared_mechanism.h"
+#include "eval/experiments/serving/compared_mechanism.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 
-#include "base/thread_pool.h"
 #include "privacy/accounting/gaussian_exact.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 #include "publish/codebook.h"
@@ -252,24 +250,6 @@ Result<std::unique_ptr<ComparedMechanism>> make_mechanism(const MechanismChoice&
   return entry->make(choice, known, seed);
 }
 
-Result<Rows> draw_rows(std::size_t rows, std::size_t width, std::uint64_t seed, const DrawRow& draw) {
-  Rows result(rows, width);
-  std::mutex mutex;
-  Status first_failure;
-  parallel_for(rows, 64, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      SeededRandom random(seed, Purpose::noise, 1, static_cast<std::uint32_t>(i));
-      if (auto status = draw(i, result[i], privacy::DeviceRandom::simulated(random)); !status) {
-        const std::lock_guard lock(mutex);
-        first_failure = std::move(status);
-        return;
-      }
-    }
-  });
-  SOTTO_CHECK(first_failure);
-  return result;
-}
-
 Result<AnswerPrivacy> privacy_of(const std::optional<privacy::PrivacyEvent>& event, double claimed) {
   AnswerPrivacy privacy{std::nullopt, 0, claimed};
   if (!event) return privacy;
@@ -286,28 +266,23 @@ Result<AnswerPrivacy> privacy_of(const std::optional<privacy::PrivacyEvent>& eve
   return privacy;
 }
 
-Result<Rows> served_vectors(privacy::ServingMechanisms table, const privacy::ServingMechanism& mechanism,
-                            const privacy::PublicVectors& vectors, const Rows& users, std::uint64_t seed) {
-  return draw_rows(users.size(), vectors.dimension, seed,
-                   [&](std::size_t i, std::span<float> out, privacy::DeviceRandom random) -> Status {
-                     SOTTO_TRY(const auto query, answer_of(mechanism, users[i], random));
-                     SOTTO_TRY(const auto heard, privacy::estimate(table, query, vectors));
-                     SOTTO_TRY(const auto ranked_by,
-                               privacy::ranking_vector(heard, vectors, mechanism.average_share()));
-                     std::copy(ranked_by.begin(), ranked_by.end(), out.begin());
-                     return {};
-                   });
+Result<Rows> BelievedAnswers::serve(const Rows&, const Rows& readers, std::uint64_t seed) const {
+  SOTTO_TRY(auto rows, answers(readers, seed));
+  return mixed_with_average(std::move(rows), known_.average, weight_);
+}
+
+Status BelievedAnswers::choose_weight(std::uint64_t seed) {
+  const auto answer = [&](const Rows&, const Rows& readers, std::uint64_t draw) {
+    return answers(readers, draw);
+  };
+  SOTTO_TRY(weight_, best_weight(known_, answer, seed));
+  return {};
 }
 
 privacy::MechanismSettings settings_for(double epsilon) {
   privacy::MechanismSettings settings;
   if (std::isfinite(epsilon)) settings.epsilon = epsilon;
   return settings;
-}
-
-Result<privacy::ServingQuery> answer_of(const privacy::ServingMechanism& mechanism,
-                                        std::span<const float> user, privacy::DeviceRandom random) {
-  return mechanism.price() ? mechanism.draw(user, random) : mechanism.exact(user);
 }
 
 }  // namespace sotto::eval::private_serving

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eval/serving/compared_mechanism.h"
+#include "eval/experiments/serving/compared_mechanism.h"
 #include "publish/codebook.h"
 
 namespace sotto::eval::private_serving {
@@ -54,7 +54,7 @@ Rows posterior_means(const Rows& likelihoods, const Rows& readers) {
   return means;
 }
 
-class PrototypePosterior final : public ComparedMechanism {
+class PrototypePosterior final : public BelievedAnswers {
  public:
   static Result<std::unique_ptr<ComparedMechanism>> create(privacy::PrototypeRule rule,
                                                            const MechanismChoice& choice,
@@ -73,24 +73,14 @@ class PrototypePosterior final : public ComparedMechanism {
     SOTTO_TRY(made->privacy_, privacy_of(event, choice.epsilon));
     made->means_ = posterior_means(
         answer_likelihoods(products(known.readers, prototypes), rule, choice.epsilon), known.readers);
-    const auto answer = [&](const Rows&, const Rows& readers, std::uint64_t draw) {
-      return made->answers(readers, draw);
-    };
-    SOTTO_TRY(made->weight_, best_weight(known, answer, seed));
+    SOTTO_CHECK(made->choose_weight(seed));
     return made;
   }
 
-  explicit PrototypePosterior(const PublicKnowledge& known) : known_(known) {}
-
-  AnswerPrivacy privacy() const override { return privacy_; }
-
-  Result<Rows> serve(const Rows&, const Rows& readers, std::uint64_t seed) const override {
-    SOTTO_TRY(auto rows, answers(readers, seed));
-    return mixed_with_average(std::move(rows), known_.average, weight_);
-  }
+  explicit PrototypePosterior(const PublicKnowledge& known) : BelievedAnswers(known) {}
 
  private:
-  Result<Rows> answers(const Rows& readers, std::uint64_t seed) const {
+  Result<Rows> answers(const Rows& readers, std::uint64_t seed) const override {
     return draw_rows(readers.size(), means_.width, seed,
                      [&](std::size_t i, std::span<float> out, privacy::DeviceRandom random) -> Status {
                        SOTTO_TRY(const auto query, answer_of(*prototypes_, readers[i], random));
@@ -100,11 +90,8 @@ class PrototypePosterior final : public ComparedMechanism {
                      });
   }
 
-  const PublicKnowledge& known_;
   std::unique_ptr<const privacy::ServingMechanism> prototypes_;
-  AnswerPrivacy privacy_;
   Rows means_;  // by the prototype that was heard
-  double weight_ = 1;
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eval/serving/compared_mechanism.h"
+#include "eval/experiments/serving/compared_mechanism.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 #include "publish/rows.h"
 
@@ -37,7 +37,7 @@ Rows principal_directions(const Rows& centred, std::size_t m) {
   return directions;
 }
 
-class NoisyDirection final : public ComparedMechanism {
+class NoisyDirection final : public BelievedAnswers {
  public:
   static Result<std::unique_ptr<ComparedMechanism>> create(privacy::NoiseKind noise,
                                                            const MechanismChoice& choice,
@@ -61,22 +61,14 @@ class NoisyDirection final : public ComparedMechanism {
                      .delta = noise == privacy::NoiseKind::gaussian ? gaussian_delta : 0}));
       SOTTO_TRY(mechanism->privacy_, privacy_of(mechanism->release_->statement().holds, choice.epsilon));
     }
-    const auto answer = [&](const Rows&, const Rows& readers, std::uint64_t draw) {
-      return mechanism->answers(readers, draw);
-    };
-    SOTTO_TRY(mechanism->weight_, best_weight(known, answer, seed));
+    SOTTO_CHECK(mechanism->choose_weight(seed));
     return mechanism;
   }
 
-  explicit NoisyDirection(const PublicKnowledge& known) : known_(known) {}
-  AnswerPrivacy privacy() const override { return privacy_; }
-  Result<Rows> serve(const Rows&, const Rows& readers, std::uint64_t seed) const override {
-    SOTTO_TRY(auto rows, answers(readers, seed));
-    return mixed_with_average(std::move(rows), known_.average, weight_);
-  }
+  explicit NoisyDirection(const PublicKnowledge& known) : BelievedAnswers(known) {}
 
  private:
-  Result<Rows> answers(const Rows& readers, std::uint64_t seed) const {
+  Result<Rows> answers(const Rows& readers, std::uint64_t seed) const override {
     Rows coordinates = products(minus(readers, known_.average), directions_);
     normalise_rows(coordinates);
     return draw_rows(readers.size(), readers.width, seed,
@@ -95,12 +87,9 @@ class NoisyDirection final : public ComparedMechanism {
                      });
   }
 
-  const PublicKnowledge& known_;
   Rows directions_;
   double typical_length_ = 0;
   std::optional<privacy::UserEmbeddingRelease> release_;  // none without noise
-  AnswerPrivacy privacy_;
-  double weight_ = 1;
 };
 
 }  // namespace
