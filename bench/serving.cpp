@@ -8,12 +8,12 @@
 #include "serving/pool/synthetic_pool.h"
 #include "serving/prototypes/prototype_index.h"
 #ifdef SOTTO_HAVE_FAISS
-#include "serving/full_vectors/faiss/faiss_index.h"
+#include "bench/full_vectors/faiss_index.h"
 #else
-#include "serving/full_vectors/exhaustive_index.h"
+#include "bench/full_vectors/exhaustive_index.h"
 #endif
 #ifdef SOTTO_HAVE_HNSWLIB
-#include "serving/full_vectors/hnswlib/hnswlib_index.h"
+#include "bench/full_vectors/hnswlib_index.h"
 #endif
 
 namespace sotto::bench {
@@ -115,10 +115,10 @@ RowBatch project(const RowBatch& vectors, const Projection& projection) {
 
 #ifdef SOTTO_HAVE_FAISS
 constexpr const char* flat_name = "faiss IndexFlatIP, 400 dimensions";
-auto create_flat() { return FaissIndex::create_flat(dimension); }
+auto create() { return FaissIndex::create(dimension); }
 #else
 constexpr const char* flat_name = "exhaustive scan, 400 dimensions";
-auto create_flat() { return ExhaustiveIndex::create(dimension); }
+auto create() { return ExhaustiveIndex::create(dimension); }
 #endif
 
 // One world: its items in our index and, as full vectors, in the baseline's.
@@ -135,7 +135,7 @@ Result<Contest> prepare(SyntheticWorld world, std::size_t items, bool with_proto
   SOTTO_TRY(auto centres, Projection::create(source.directions(prototypes), dimension));
   SOTTO_TRY(auto ours, LiveIndex::create(basis_vectors));
   SOTTO_TRY(auto lists, PrototypeIndex::create(prototypes));
-  SOTTO_TRY(auto flat, create_flat());
+  SOTTO_TRY(auto flat, create());
   IndexUpdate rows, scores;
   rows.rows.dimension = basis_vectors;
   scores.rows.dimension = prototypes;

@@ -76,7 +76,7 @@ else()
   message(STATUS "without servers (they need Boost, OpenSSL and the secure aggregation protocol)")
 endif()
 
-# Searches over full vectors to compare with. faiss's own CMake files do not look for what they link.
+# Searches over full vectors to compare with (bench/). faiss's own CMake files do not look for what they link.
 set(SOTTO_NEIGHBOUR_LIBRARIES "")
 set(SOTTO_NEIGHBOURS_MISSING "")
 set(SOTTO_NEIGHBOUR_DEFINITIONS "")
@@ -87,18 +87,13 @@ if(SOTTO_FAISS_LIBRARY AND BLAS_FOUND AND OpenMP_CXX_FOUND)
   list(APPEND SOTTO_NEIGHBOUR_LIBRARIES ${SOTTO_FAISS_LIBRARY} ${BLAS_LIBRARIES} lapack ${OpenMP_CXX_LIBRARIES})
   list(APPEND SOTTO_NEIGHBOUR_DEFINITIONS SOTTO_HAVE_FAISS)
 else()
-  list(APPEND SOTTO_NEIGHBOURS_MISSING full_vectors/faiss)
-endif()
-# hnswlib prefetches by the number behind a link list, which may be the end of its memory.
-if(SOTTO_SANITIZE MATCHES address)
-  set_source_files_properties(src/serving/full_vectors/hnswlib/hnswlib_index.cpp PROPERTIES
-    COMPILE_OPTIONS -fno-sanitize=address SKIP_PRECOMPILE_HEADERS ON)
+  list(APPEND SOTTO_NEIGHBOURS_MISSING faiss_index.cpp)
 endif()
 find_path(SOTTO_HNSWLIB_INCLUDE hnswlib/hnswlib.h)
 if(SOTTO_HNSWLIB_INCLUDE)
   list(APPEND SOTTO_NEIGHBOUR_DEFINITIONS SOTTO_HAVE_HNSWLIB)
 else()
-  list(APPEND SOTTO_NEIGHBOURS_MISSING full_vectors/hnswlib)
+  list(APPEND SOTTO_NEIGHBOURS_MISSING hnswlib_index.cpp)
 endif()
 
 # Eigen by its include folder alone: the same line serves Debian's package and a bare copy.

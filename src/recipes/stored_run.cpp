@@ -41,11 +41,6 @@ Result<StoredRun> load_run(const fs::path& run) {
   return loaded;
 }
 
-Result<const RecipeEntry*> recipe_of_run(const fs::path& run) {
-  SOTTO_TRY(const auto stored, load_run(run));
-  return stored.entry;
-}
-
 Result<TrainedNews> open_news_run(const fs::path& run, const data::Dataset& dataset) {
   SOTTO_TRY(auto stored, load_run(run));
   if (!fs::exists(run / "best.sotto"))

@@ -17,9 +17,6 @@ struct StoredRun {
 
 Result<StoredRun> load_run(const fs::path& run);
 
-// The recipe that made a run.
-Result<const RecipeEntry*> recipe_of_run(const fs::path& run);
-
 // The news model of a run with its best parameters; `dataset`, as data_of_run() gives it, has the items it
 // knows at first. Runs without a news model are refused.
 Result<TrainedNews> open_news_run(const fs::path& run, const data::Dataset& dataset);

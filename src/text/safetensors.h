@@ -51,10 +51,6 @@ class SafetensorsFile {
   TensorViews tensors_;
 };
 
-// Writes the tensors in the order of their names; the file appears complete or not at all. Refuses views
-// whose bytes do not fit their shape and names that no reader accepts.
-Status write_safetensors(const fs::path& path, const TensorViews& tensors);
-
 // The JSON header of a safetensors container, as written: places are not checked against the data here.
 struct TensorEntry {
   TensorType type = TensorType::f32;

@@ -34,7 +34,7 @@ TEST(UserModel, EveryKindEqualsPlainPython) {
     }
     ++checked;
   }
-  EXPECT_EQ(checked, 4 * user_model_kinds().size());
+  EXPECT_EQ(checked, 4 * std::size(user_model_kinds));
 }
 
 TEST(UserModel, RefusesWeightsThatDoNotFit) {
@@ -74,7 +74,7 @@ TEST(UserModel, RefusesWeightsThatDoNotFit) {
 }
 
 TEST(UserModel, LargeNumbersStayFinite) {
-  for (const std::string_view kind : user_model_kinds()) {
+  for (const std::string_view kind : user_model_kinds) {
     const auto model = UserModel::create(small_shape(std::string(kind)), small_weights(kind));
     std::vector<float> clicks(6 * 4);
     for (std::size_t i = 0; i < clicks.size(); ++i) clicks[i] = i % 2 == 0 ? 1e4F : -1e4F;

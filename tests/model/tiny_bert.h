@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/bert/bert_checkpoint.h"
+#include "text/write_safetensors.h"
 
 namespace sotto::model::testing {
 

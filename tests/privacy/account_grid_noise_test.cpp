@@ -141,10 +141,10 @@ TEST(GridNoise, SampledAndComposedItIsNeverBelowTheTruth) {
                            PoissonSampling{rate}, 2};
   for (const double epsilon : {0.1, 0.5, 1.0, 2.0, 4.0}) {
     const double truth = std::max(true_delta(two_removed, epsilon), true_delta(two_added, epsilon));
-    const double bound = pld_delta({&event, 1}, epsilon).value().upper;
-    EXPECT_GE(bound, truth * (1 - 1e-9)) << epsilon;
+    EXPECT_GE(pld_epsilon({&event, 1}, truth).value().upper, epsilon * (1 - 1e-9)) << epsilon;
     if (epsilon <= 1) {
-      EXPECT_LE(bound, 2 * truth) << epsilon << ": far out a grid this coarse shows less than a Gaussian";
+      EXPECT_LE(pld_epsilon({&event, 1}, 2 * truth).value().upper, epsilon)
+          << epsilon << ": far out a grid this coarse shows less than a Gaussian";
     }
   }
 }

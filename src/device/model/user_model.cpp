@@ -81,8 +81,6 @@ using device::Row;
 using device::Rows;
 using device::SelfAttention;
 
-constexpr std::string_view kinds[] = {"nrms", "naml", "fednewsrec", "catalogue", "mean"};
-
 struct AttentionUser {  // nrms
   SelfAttention attention;
   AdditivePooling pooling;
@@ -222,8 +220,6 @@ class UserModel::Layers
   using variant::variant;
 };
 
-std::span<const std::string_view> user_model_kinds() { return kinds; }
-
 Result<UserModel> UserModel::create(const UserModelShape& shape, std::span<const NamedTensor> tensors) {
   constexpr std::uint32_t most = 1U << 16U;
   if (shape.dimension == 0 || shape.dimension > most) {
@@ -253,7 +249,7 @@ Result<UserModel> UserModel::create(const UserModelShape& shape, std::span<const
   } else if (shape.kind == "mean") {
     layers = std::make_shared<Layers>(MeanUser{});
   } else {
-    const auto known = nearest(shape.kind, {std::begin(kinds), std::end(kinds)});
+    const auto known = nearest(shape.kind, {std::begin(user_model_kinds), std::end(user_model_kinds)});
     return bad_input("there is no user model \"{}\"{}", shape.kind,
                      known ? fmt::format("; did you mean \"{}\"?", *known) : "");
   }

@@ -63,7 +63,7 @@ struct NamedTensor {
 };
 
 struct UserModelShape {
-  std::string kind;                 // one of user_model_kinds()
+  std::string kind;                 // one of user_model_kinds
   std::uint32_t dimension = 0;      // of item and user vectors
   std::uint32_t heads = 0;          // of attention: nrms, fednewsrec
   std::uint32_t recent_clicks = 0;  // that the recurrent unit reads: fednewsrec
@@ -73,7 +73,7 @@ struct UserModelShape {
 // over all clicks, a gated recurrent unit over the last ones, merged by additive pooling. "catalogue": a
 // public vector plus the clicks pooled by one query, scaled per dimension and trusted the more of them there
 // are. "mean": the average.
-std::span<const std::string_view> user_model_kinds();
+inline constexpr std::string_view user_model_kinds[] = {"nrms", "naml", "fednewsrec", "catalogue", "mean"};
 
 class UserModel {
  public:

@@ -19,7 +19,7 @@ namespace sotto::device {
 inline constexpr std::uint16_t no_category = 0xffff;
 
 struct PackUserModel {
-  std::string kind;  // user_model_kinds()
+  std::string kind;  // one of user_model_kinds
   std::uint32_t heads = 0;
   std::uint32_t recent_clicks = 0;
   std::uint32_t max_history = 0;  // clicks it reads, the newest ones

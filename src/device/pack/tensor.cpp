@@ -145,18 +145,6 @@ Result<PackTensor> PackTensor::from_floats(std::string name, std::vector<std::ui
   return tensor;
 }
 
-float rounding_bound(NumberForm form, float largest) {
-  switch (form) {
-    case NumberForm::f32:
-      return 0;
-    case NumberForm::f16:
-      return std::max(largest * 0x1p-11F, smallest_half / 2);
-    case NumberForm::i8:
-      return largest / 127 * 0.5F * (1 + 1e-5F);  // half a step, and the rounding of the products
-  }
-  return 0;
-}
-
 Status check(const PackTensor& tensor) {
   if (tensor.form > NumberForm::i8)
     return bad_input("tensor \"{}\" has an unknown form of numbers", tensor.name);

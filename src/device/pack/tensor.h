@@ -34,9 +34,6 @@ struct PackTensor {
                                         std::span<const float> values, NumberForm form);
 };
 
-// How far floats() can be from what from_floats() was given, for a row whose largest value is `largest`.
-float rounding_bound(NumberForm form, float largest);
-
 // Sizes fit, numbers are finite, scales are sensible. For tensors from outside.
 Status check(const PackTensor& tensor);
 

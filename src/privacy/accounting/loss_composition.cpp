@@ -202,9 +202,6 @@ class DeltaWalk {
 
   // Between this point and the one above it, δ(ε) = A − e^{ε − s}·(A − δ(s)) with A the mass above and s the
   // upper point. The charge of the lower point covers the whole stretch.
-  double delta_between(double epsilon) const {
-    return above_ - std::exp(epsilon - sum_.loss(at_ + 1)) * (above_ - previous_delta_) + charge(at_);
-  }
   double epsilon_between(double delta) const {
     const double lower = sum_.loss(at_);
     const double upper = sum_.loss(at_ + 1);
@@ -245,18 +242,6 @@ Result<double> composed_epsilon(std::span<const LossPower> losses, double delta,
   }
   // The whole window satisfies δ. Its lower end is then a valid upper bound, and nothing is known from below.
   return rounding == Rounding::pessimistic ? std::max(0.0, walk.loss()) : 0.0;
-}
-
-Result<double> composed_delta(std::span<const LossPower> losses, double epsilon, double tilt,
-                              Rounding rounding) {
-  SOTTO_TRY(const TiltedSum sum, compose(losses, tilt));
-  DeltaWalk walk(sum, rounding);
-  if (epsilon >= walk.loss()) return std::clamp(walk.delta(), 0.0, 1.0);
-  while (!walk.at_bottom()) {
-    walk.descend();
-    if (walk.loss() <= epsilon) return std::clamp(walk.delta_between(epsilon), 0.0, 1.0);
-  }
-  return rounding == Rounding::pessimistic ? 1.0 : 0.0;
 }
 
 }  // namespace sotto::privacy

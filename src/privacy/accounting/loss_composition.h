@@ -28,13 +28,10 @@ struct LossPower {
 
 // λ near the one that minimises the Chernoff bound at the target.
 double tilt_for_delta(std::span<const LossPower> losses, double delta);
-double tilt_for_epsilon(std::span<const LossPower> losses, double epsilon);
 
-// ε at δ (or δ at ε) of the composition: an upper bound for pessimistic laws, a lower bound for optimistic
+// ε at δ of the composition: an upper bound for pessimistic laws, a lower bound for optimistic
 // ones. All laws must share one step. Any tilt gives a valid answer; the one above a tight one.
 Result<double> composed_epsilon(std::span<const LossPower> losses, double delta, double tilt,
                                 Rounding rounding);
-Result<double> composed_delta(std::span<const LossPower> losses, double epsilon, double tilt,
-                              Rounding rounding);
 
 }  // namespace sotto::privacy

@@ -91,14 +91,4 @@ double tilt_for_delta(std::span<const LossPower> losses, double delta) {
   });
 }
 
-double tilt_for_epsilon(std::span<const LossPower> losses, double epsilon) {
-  const Cumulants plain = cumulants(losses, 0);
-  if (epsilon <= plain.mean) return 0;
-  const double start = (epsilon - plain.mean) / std::max(plain.variance, 1e-300);
-  return solve_for_tilt(start, tilt_limit(losses), [&](double tilt) {
-    const Cumulants at = cumulants(losses, tilt);
-    return std::pair(at.mean - epsilon, at.variance);
-  });
-}
-
 }  // namespace sotto::privacy

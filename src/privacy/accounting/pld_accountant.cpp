@@ -163,18 +163,4 @@ Result<PldAnswer> pld_epsilon(std::span<const PrivacyEvent> events, double delta
   return answer;
 }
 
-Result<PldAnswer> pld_delta(std::span<const PrivacyEvent> events, double epsilon, const PldTarget& target) {
-  SOTTO_CHECK(validate_composition(events));
-  if (!(epsilon >= 0) || !std::isfinite(epsilon)) {
-    return bad_input("epsilon must be a finite number of at least 0, not {}", epsilon);
-  }
-  constexpr double far_tail = 1e-20;
-  SOTTO_TRY(const auto directions, directions_of(events, far_tail / total_uses(events)));
-  return refine(
-      directions, target, 1e-18, [epsilon](auto losses) { return tilt_for_epsilon(losses, epsilon); },
-      [epsilon](auto losses, double tilt, Rounding rounding) {
-        return composed_delta(losses, epsilon, tilt, rounding);
-      });
-}
-
 }  // namespace sotto::privacy

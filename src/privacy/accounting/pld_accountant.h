@@ -33,8 +33,4 @@ struct PldAnswer {
 Result<PldAnswer> pld_epsilon(std::span<const PrivacyEvent> events, double delta,
                               const PldTarget& target = {});
 
-// δ at ε ≥ 0, without the samplers' total variation. The target's relative part applies to δ.
-Result<PldAnswer> pld_delta(std::span<const PrivacyEvent> events, double epsilon,
-                            const PldTarget& target = {});
-
 }  // namespace sotto::privacy

@@ -44,11 +44,6 @@ double binomial_at_least(std::uint64_t trials, std::uint64_t successes, double p
   return at_least(static_cast<double>(trials), static_cast<double>(successes), p, 1 - p);
 }
 
-double binomial_at_most(std::uint64_t trials, std::uint64_t successes, double p) {
-  return at_least(static_cast<double>(trials), static_cast<double>(trials) - static_cast<double>(successes),
-                  1 - p, p);
-}
-
 double clopper_pearson_lower(std::uint64_t trials, std::uint64_t successes, double failure) {
   if (successes == 0) return 0;
   failure *= 1 - 1e-6;  // covers the rounding errors of the tail

@@ -22,7 +22,6 @@ double binomial_mass(std::uint64_t trials, std::uint64_t successes, double p);
 // P[X >= successes].
 double binomial_at_least(std::uint64_t trials, std::uint64_t successes, double p);
 // P[X <= successes].
-double binomial_at_most(std::uint64_t trials, std::uint64_t successes, double p);
 
 // The probability behind `successes` of `trials` is at least (at most) this, except with probability
 // `failure` over the trials. Rounded to the safe side.

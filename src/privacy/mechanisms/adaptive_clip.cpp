@@ -90,6 +90,4 @@ Result<std::vector<double>> JointClipBit::extend(std::span<const double> update)
   return joint;
 }
 
-double JointClipBit::joint_bound() const { return std::hypot(bound_, bit_weight_ / 2); }
-
 }  // namespace sotto::privacy

@@ -73,7 +73,6 @@ class JointClipBit {
 
   // The clipped update with the bit behind it.
   Result<std::vector<double>> extend(std::span<const double> update) const;
-  double joint_bound() const;
   // The share of users within the bound, from the last coordinate of the (noisy) sum over `users` users.
   double fraction(double bit_sum, double users) const { return bit_sum / (bit_weight_ * users) + 0.5; }
 

@@ -57,12 +57,6 @@ PrivacyEvent ExponentialMechanism::event() const {
   return {.mechanism = PureDp{settings_.epsilon}, .adjacency = settings_.adjacency, .unit = settings_.unit};
 }
 
-PrivacyEvent ExponentialMechanism::concentrated_event() const {
-  PrivacyEvent result = event();
-  result.mechanism = ConcentratedDp{settings_.epsilon * settings_.epsilon / 8};
-  return result;
-}
-
 Result<KaryResponse> KaryResponse::create(double epsilon, std::uint64_t categories, Unit unit) {
   SOTTO_CHECK(require_epsilon(epsilon));
   SOTTO_CHECK(require_at_least(categories, 2, "number of categories"));
@@ -80,8 +74,6 @@ Result<std::uint64_t> KaryResponse::respond(std::uint64_t value, DeviceRandom ra
   const std::uint64_t other = uniform_below(random.source(), categories_ - 1);
   return keep ? value : other + (other >= value ? 1 : 0);
 }
-
-double KaryResponse::keep_probability() const { return std::ldexp(static_cast<double>(keep_below_), -64); }
 
 PrivacyEvent KaryResponse::event() const {
   return {.mechanism = RandomisedResponse{epsilon_, categories_},

@@ -32,8 +32,6 @@ class ExponentialMechanism {
 
   Result<std::size_t> choose(std::span<const double> scores, DeviceRandom random) const;
   PrivacyEvent event() const;
-  // The same release as ε²/8-zCDP (Cesar, Rogers 2021): tighter when many small ones are composed.
-  PrivacyEvent concentrated_event() const;
 
  private:
   explicit ExponentialMechanism(const Settings& settings) : settings_(settings) {}
@@ -51,7 +49,6 @@ class KaryResponse {
   static Result<KaryResponse> create(double epsilon, std::uint64_t categories, Unit unit = Unit::user);
 
   Result<std::uint64_t> respond(std::uint64_t value, DeviceRandom random) const;
-  double keep_probability() const;
   PrivacyEvent event() const;
 
  private:

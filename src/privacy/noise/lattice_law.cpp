@@ -148,10 +148,6 @@ std::vector<DoubleDouble> skellam_weights_by_recurrence(double variance) {
   return weights;
 }
 
-DoubleDouble skellam_weight_by_expansion(double variance, std::int64_t x) {
-  return expansion<DoubleDouble>(variance, x);
-}
-
 SkellamLaw::SkellamLaw(double variance) : variance_(variance) {
   if (variance < expansion_from) {
     table_ = skellam_weights_by_recurrence(variance);

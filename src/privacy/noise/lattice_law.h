@@ -181,8 +181,7 @@ class SkellamLaw final : public LatticeLaw {
   std::int64_t reach_;
 };
 
-// The two ways to the Skellam weight, exposed so that a test can hold them against each other.
+// SkellamLaw's table. Valid for any variance, so that a test can hold it against the expansion.
 std::vector<DoubleDouble> skellam_weights_by_recurrence(double variance);
-DoubleDouble skellam_weight_by_expansion(double variance, std::int64_t x);
 
 }  // namespace sotto::privacy

@@ -1,7 +1,5 @@
 #include "secagg/item_union/dense_union.h"
 
-#include <cmath>
-
 #include "secagg/item_union/item_set.h"
 #include "secagg/vectors/bit_packing.h"
 
@@ -33,13 +31,5 @@ Result<std::vector<std::uint32_t>> DenseUnion::decode(std::span<const std::uint6
 }
 
 std::size_t DenseUnion::bytes_per_device() const { return packed_bytes(catalogue_, modulus_.bits()); }
-
-double false_zero_probability(std::uint64_t holders, unsigned bits) {
-  if (holders < 2) return 0;
-  const double m = std::exp2(bits);
-  // One minus an alternating power, without cancellation where it matters: holders = 2 gives m/(m−1).
-  const double power = std::pow(m - 1, -static_cast<double>(holders - 1));
-  return (holders % 2 == 0 ? 1 + power : 1 - power) / m;
-}
 
 }  // namespace sotto::secagg

@@ -39,8 +39,4 @@ class DenseUnion {
   Modulus modulus_;
 };
 
-// That `holders` random non-zero numbers modulo m = 2^bits sum to zero: (1 − (−1/(m−1))^(holders−1))/m. Zero
-// for one holder, largest for two: 1/(m−1).
-double false_zero_probability(std::uint64_t holders, unsigned bits);
-
 }  // namespace sotto::secagg

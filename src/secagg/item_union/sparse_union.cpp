@@ -132,17 +132,15 @@ Result<std::vector<std::uint64_t>> SparseUnion::encode(std::span<const std::uint
   return table;
 }
 
-Result<std::vector<std::uint32_t>> SparseUnion::decode(std::span<const std::uint64_t> sum) const {
-  if (sum.size() != entries()) return bad_input("the sum has {} words, the table {}", sum.size(), entries());
-  return SparseUnionPeeling(*this, sum).run();
-}
-
 // An answer that is wrong has a first wrong step: a cell of several items looked like the single item x, and
 // x was taken out with a weight that is off by δ, a sum of weights R of other items, hence uniform: 2^w
 // divides it with chance 2^-w. An empty table at the end means that all errors together leave the check word
 // alone: Σ δ·h = 0. Nothing in the peeling depends on the hash h, so given the errors this has chance
 // 2^(w−64) at most, w the zeros at the end of δ. Over all w: less than 64·2^-64 for each look at a cell. Each
 // cell is looked at once, and four again after each of at most `cells` items.
-double SparseUnion::silent_error_bound() const { return 5 * static_cast<double>(cells()) * 0x1.0p-58; }
+Result<std::vector<std::uint32_t>> SparseUnion::decode(std::span<const std::uint64_t> sum) const {
+  if (sum.size() != entries()) return bad_input("the sum has {} words, the table {}", sum.size(), entries());
+  return SparseUnionPeeling(*this, sum).run();
+}
 
 }  // namespace sotto::secagg

@@ -61,7 +61,6 @@ struct CatalogueHealth {
   Status writing;     // why changes are refused
   Status compaction;  // why the files grow: the last attempt failed, and is repeated
   std::uint64_t failed_changes = 0, failed_compactions = 0;  // since the start
-  bool is_good() const { return writing && compaction; }
 };
 
 class Catalogue {

@@ -1,10 +1,12 @@
-#include "serving/full_vectors/exhaustive_index.h"
+#include "bench/full_vectors/exhaustive_index.h"
 
+#include "bench/full_vectors/check_request.h"
 #include "serving/dot_kernels.h"
-#include "serving/full_vectors/check_request.h"
 #include "serving/index/item_index.h"
 
-namespace sotto::serving {
+namespace sotto::bench {
+
+using namespace serving;
 
 Result<std::unique_ptr<ExhaustiveIndex>> ExhaustiveIndex::create(std::size_t dimension) {
   SOTTO_CHECK(check_dimension(dimension));
@@ -46,4 +48,4 @@ Result<std::vector<std::vector<ScoredItem>>> ExhaustiveIndex::search_batch(std::
   return answers;
 }
 
-}  // namespace sotto::serving
+}  // namespace sotto::bench

@@ -1,6 +1,5 @@
 #pragma once
-// Approximate search over full item vectors by hnswlib's graph. For comparison, and for uses where the query
-// needs no protection.
+// Approximate search over full item vectors by hnswlib's graph.
 //
 // Built once and then immutable but for set_effort(); safe to share between threads. Filters are refused.
 
@@ -8,12 +7,13 @@
 
 #include "serving/index/item_index.h"
 
-namespace sotto::serving {
+namespace sotto::bench {
 
-class HnswlibIndex final : public ItemIndex {
+class HnswlibIndex final : public serving::ItemIndex {
  public:
   // links: edges per item; building_effort: candidates looked at per insertion. Uses all threads.
-  static Result<std::unique_ptr<HnswlibIndex>> create(const RowBatch& rows, int links, int building_effort);
+  static Result<std::unique_ptr<HnswlibIndex>> create(const serving::RowBatch& rows, int links,
+                                                      int building_effort);
   ~HnswlibIndex() override;
   HnswlibIndex(const HnswlibIndex&) = delete;
   HnswlibIndex& operator=(const HnswlibIndex&) = delete;
@@ -23,10 +23,10 @@ class HnswlibIndex final : public ItemIndex {
   std::size_t dimension() const override;
   std::size_t size() const override;
   std::size_t bytes() const override;
-  Result<std::vector<ScoredItem>> search(std::span<const float> query, std::uint32_t k,
-                                         const ItemFilter& filter = {}) const override;
-  Result<std::vector<std::vector<ScoredItem>>> search_batch(std::span<const float> queries, std::uint32_t k,
-                                                            const ItemFilter& filter = {}) const override;
+  Result<std::vector<serving::ScoredItem>> search(std::span<const float> query, std::uint32_t k,
+                                                  const serving::ItemFilter& filter = {}) const override;
+  Result<std::vector<std::vector<serving::ScoredItem>>> search_batch(
+      std::span<const float> queries, std::uint32_t k, const serving::ItemFilter& filter = {}) const override;
 
  private:
   struct Graph;
@@ -34,4 +34,4 @@ class HnswlibIndex final : public ItemIndex {
   std::unique_ptr<Graph> graph_;
 };
 
-}  // namespace sotto::serving
+}  // namespace sotto::bench

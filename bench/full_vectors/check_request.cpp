@@ -1,8 +1,10 @@
-#include "serving/full_vectors/check_request.h"
+#include "bench/full_vectors/check_request.h"
 
 #include "serving/index/scaled_query.h"
 
-namespace sotto::serving {
+namespace sotto::bench {
+
+using namespace serving;
 
 Status check_dimension(std::size_t dimension) {
   if (dimension >= 1 && dimension <= most_dimensions) return {};
@@ -36,4 +38,4 @@ Status check_request(std::span<const float> queries, std::size_t dimension, std:
   return check_values(queries);
 }
 
-}  // namespace sotto::serving
+}  // namespace sotto::bench

@@ -1,4 +1,4 @@
-#include "serving/full_vectors/hnswlib/hnswlib_index.h"
+#include "bench/full_vectors/hnswlib_index.h"
 
 #include <hnswlib/hnswlib.h>
 
@@ -6,9 +6,11 @@
 #include <exception>
 
 #include "base/thread_pool.h"
-#include "serving/full_vectors/check_request.h"
+#include "bench/full_vectors/check_request.h"
 
-namespace sotto::serving {
+namespace sotto::bench {
+
+using namespace serving;
 
 struct HnswlibIndex::Graph {
   Graph(std::size_t width, std::size_t items, int links, int building_effort)
@@ -80,4 +82,4 @@ Result<std::vector<std::vector<ScoredItem>>> HnswlibIndex::search_batch(std::spa
   return answers;
 }
 
-}  // namespace sotto::serving
+}  // namespace sotto::bench

@@ -1,47 +1,29 @@
-#include "serving/full_vectors/faiss/faiss_index.h"
+#include "bench/full_vectors/faiss_index.h"
 
-#include <faiss/AutoTune.h>
 #include <faiss/IndexFlat.h>
-#include <faiss/index_factory.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <exception>
 
-#include "serving/full_vectors/check_request.h"
+#include "bench/full_vectors/check_request.h"
 
-namespace sotto::serving {
+namespace sotto::bench {
 
-Result<std::unique_ptr<FaissIndex>> FaissIndex::create_flat(std::size_t dimension) {
+using namespace serving;
+
+Result<std::unique_ptr<FaissIndex>> FaissIndex::create(std::size_t dimension) {
   SOTTO_CHECK(check_dimension(dimension));
   return std::unique_ptr<FaissIndex>(
-      new FaissIndex(std::make_unique<faiss::IndexFlatIP>(static_cast<std::int64_t>(dimension)), 0));
+      new FaissIndex(std::make_unique<faiss::IndexFlatIP>(static_cast<std::int64_t>(dimension))));
 }
 
-Result<std::unique_ptr<FaissIndex>> FaissIndex::create_graph(std::size_t dimension, int links, int effort) {
-  SOTTO_CHECK(check_dimension(dimension));
-  SOTTO_CHECK(check_graph(links, effort));
-  std::unique_ptr<faiss::Index> graph;
-  try {
-    graph.reset(faiss::index_factory(static_cast<int>(dimension), fmt::format("HNSW{},Flat", links).c_str(),
-                                     faiss::METRIC_INNER_PRODUCT));
-    faiss::ParameterSpace().set_index_parameter(graph.get(), "efSearch", effort);
-  } catch (const std::exception& problem) {  // faiss reports everything by exceptions
-    return failed("faiss cannot make a graph: {}", problem.what());
-  }
-  const std::size_t link_bytes = 2 * static_cast<std::size_t>(links) * sizeof(std::int32_t);
-  return std::unique_ptr<FaissIndex>(new FaissIndex(std::move(graph), link_bytes));
-}
-
-FaissIndex::FaissIndex(std::unique_ptr<faiss::Index> index, std::size_t link_bytes)
-    : index_(std::move(index)), link_bytes_(link_bytes) {}
+FaissIndex::FaissIndex(std::unique_ptr<faiss::Index> index) : index_(std::move(index)) {}
 FaissIndex::~FaissIndex() = default;
 
 std::size_t FaissIndex::dimension() const { return static_cast<std::size_t>(index_->d); }
 
-std::size_t FaissIndex::bytes() const {
-  return size() * (dimension() * sizeof(float) + link_bytes_ + sizeof(ItemNumber));
-}
+std::size_t FaissIndex::bytes() const { return size() * (dimension() * sizeof(float) + sizeof(ItemNumber)); }
 
 Status FaissIndex::add(const RowBatch& rows) {
   SOTTO_CHECK(check_rows(rows, dimension()));
@@ -85,4 +67,4 @@ Result<std::vector<std::vector<ScoredItem>>> FaissIndex::search_batch(std::span<
   return answers;
 }
 
-}  // namespace sotto::serving
+}  // namespace sotto::bench
