@@ -1,78 +1,15 @@
 #include "text/unicode.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
+#include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "text/unicode_tables.h"
 
 namespace sotto::text {
-
-namespace {
-
-// Blocks in which capitals stand on even (or odd) places, each followed by its small letter.
-bool is_pair_capital(char32_t c, char32_t first, char32_t last) {
-  return c >= first && c <= last && (c - first) % 2 == 0;
-}
-
-}  // namespace
-
-char32_t lower_case(char32_t c) {
-  if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
-  if (c < 0x100) return c >= 0xC0 && c <= 0xDE && c != 0xD7 ? c + 32 : c;
-  if (c == 0x130) return 'i';
-  if (c == 0x178) return 0xFF;
-  if (is_pair_capital(c, 0x100, 0x137) || is_pair_capital(c, 0x139, 0x148) ||
-      is_pair_capital(c, 0x14A, 0x177) || is_pair_capital(c, 0x179, 0x17E) ||
-      is_pair_capital(c, 0x1CD, 0x1DC) || is_pair_capital(c, 0x1DE, 0x1EF) ||
-      is_pair_capital(c, 0x1F8, 0x21F) || is_pair_capital(c, 0x222, 0x233)) {
-    return c + 1;
-  }
-  if (c == 0x386) return 0x3AC;  // Greek
-  if (c >= 0x388 && c <= 0x38A) return c + 37;
-  if (c == 0x38C) return 0x3CC;
-  if (c == 0x38E || c == 0x38F) return c + 63;
-  if (c >= 0x391 && c <= 0x3AB && c != 0x3A2) return c + 32;
-  if (c == 0x3C2) return 0x3C3;                 // final sigma, so that a word has one form
-  if (c >= 0x400 && c <= 0x40F) return c + 80;  // Cyrillic
-  if (c >= 0x410 && c <= 0x42F) return c + 32;
-  if (is_pair_capital(c, 0x460, 0x481) || is_pair_capital(c, 0x48A, 0x4BF) ||
-      is_pair_capital(c, 0x4C1, 0x4CE) || is_pair_capital(c, 0x4D0, 0x52F)) {
-    return c + 1;
-  }
-  if (c >= 0x531 && c <= 0x556) return c + 48;  // Armenian
-  if (c == 0x1E9E) return 0xDF;                 // ẞ
-  if (is_pair_capital(c, 0x1E00, 0x1E95) || is_pair_capital(c, 0x1EA0, 0x1EFF)) return c + 1;
-  if (c >= 0xFF21 && c <= 0xFF3A) return c + 32;  // full-width Latin
-  return c;
-}
-
-char32_t compose(char32_t letter, char32_t mark) {
-  struct Accent {
-    char32_t mark;
-    std::u32string_view letters, composed;
-  };
-  static constexpr std::array<Accent, 10> accents = {{
-      {0x300, U"AEIOUaeiou", U"ÀÈÌÒÙàèìòù"},
-      {0x301, U"AEIOUYCLNRSZaeiouyclnrsz", U"ÁÉÍÓÚÝĆĹŃŔŚŹáéíóúýćĺńŕśź"},
-      {0x302, U"AEIOUCGHJSWYaeioucghjswy", U"ÂÊÎÔÛĈĜĤĴŜŴŶâêîôûĉĝĥĵŝŵŷ"},
-      {0x303, U"ANOIUaonui", U"ÃÑÕĨŨãõñũĩ"},
-      {0x306, U"AEGIOUaegiou", U"ĂĔĞĬŎŬăĕğĭŏŭ"},
-      {0x308, U"AEIOUYaeiouy", U"ÄËÏÖÜŸäëïöüÿ"},
-      {0x30A, U"AUau", U"ÅŮåů"},
-      {0x30B, U"OUou", U"ŐŰőű"},
-      {0x30C, U"CDENRSTZcdenrstz", U"ČĎĚŇŘŠŤŽčďěňřšťž"},
-      {0x327, U"CGKLNRSTcgklnrst", U"ÇĢĶĻŅŖŞŢçģķļņŗşţ"},
-  }};
-  for (const Accent& accent : accents) {
-    if (accent.mark != mark) continue;
-    const std::size_t index = accent.letters.find(letter);
-    return index == std::u32string_view::npos ? 0 : accent.composed[index];
-  }
-  return 0;
-}
 
 namespace {
 
@@ -81,7 +18,9 @@ struct ClassRange {
   CharacterClass kind;
 };
 
-// Above ASCII; what is in no range is a letter. In order, not overlapping.
+// Above ASCII; what is in no range is a letter. In order, not overlapping. Written by hand because no
+// property of Unicode says it: what is a word of its own (ideographs), ends one (symbols and emoji as well)
+// or is left out is a choice, and the generated categories do not tell letters from symbols.
 constexpr ClassRange ranges[] = {
     {0x80, 0xA0, CharacterClass::space},
     {0xA1, 0xA9, CharacterClass::punctuation},
@@ -237,7 +176,45 @@ void append_parts(char32_t character, std::u32string& out) {
   out.append(parts.begin(), parts.end());
 }
 
+// What a letter and one mark behind it are together: the canonical decompositions, read backwards.
+using Composed = std::map<std::pair<char32_t, char32_t>, char32_t>;
+
+Composed read_backwards() {
+  std::map<std::u32string, char32_t> whole;  // by all parts
+  Composed composed;
+  constexpr std::uint8_t most_parts = 4;
+  constexpr char32_t dotted_i = 0x130;  // whose small letter has no dot of its own
+  for (std::uint8_t count = 2; count <= most_parts; ++count) {
+    for (const auto& row : unicode_tables::decompositions()) {
+      if (row.count != count || row.character == dotted_i) continue;
+      const auto parts = unicode_tables::parts().subspan(row.begin, row.count);
+      whole.emplace(std::u32string(parts.begin(), parts.end()), row.character);
+      const auto before = whole.find(std::u32string(parts.begin(), parts.end() - 1));
+      if (count == 2) {
+        composed.emplace(std::pair(parts.front(), parts.back()), row.character);
+      } else if (before != whole.end()) {
+        composed.emplace(std::pair(before->second, parts.back()), row.character);
+      }
+    }
+  }
+  return composed;
+}
+
 }  // namespace
+
+char32_t lower_case(char32_t c) {
+  if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
+  if (c == 0x130) return 'i';                // İ: one character
+  if (c == final_sigma) return small_sigma;  // so that a word has one form
+  if (c >= 0x24B6 && c <= 0x24CF) return c;  // circled letters are symbols here
+  return simple_lower(c);
+}
+
+char32_t compose(char32_t letter, char32_t mark) {
+  static const Composed composed = read_backwards();
+  const auto found = composed.find({letter, mark});
+  return found == composed.end() ? 0 : found->second;
+}
 
 UnicodeCategory unicode_category(char32_t character) {
   return value_in(unicode_tables::categories(), character, UnicodeCategory::other);

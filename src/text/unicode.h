@@ -1,7 +1,6 @@
 #pragma once
-// The little of Unicode that news titles need: lower case and a coarse class per character.
-// Covers the Latin, Greek, Cyrillic and Armenian scripts for case; every other script is read as letters
-// without case.
+// Unicode as the tokenizers need it, from the generated tables (unicode_tables.h): first what words of news
+// titles are made by, a character at a time and with a coarse class of our own, then the exact properties.
 
 #include <cstdint>
 #include <string>
@@ -12,8 +11,7 @@ namespace sotto::text {
 // One character to one character ("ẞ" to "ß", "İ" to "i"); anything without case is returned unchanged.
 char32_t lower_case(char32_t character);
 
-// "e" and a combining acute accent to "é", for the accents of European languages; 0 when there is no such
-// letter.
+// "e" and a combining acute accent to "é"; 0 when there is no such letter.
 char32_t compose(char32_t letter, char32_t mark);
 
 enum class CharacterClass : std::uint8_t {
@@ -27,7 +25,7 @@ enum class CharacterClass : std::uint8_t {
 };
 CharacterClass classify(char32_t character);
 
-// Exact Unicode where unicode.h is a sketch: general categories, full lower case and the canonical
+// Exact Unicode: general categories, full lower case and the canonical
 // decomposition (NFD), for algorithms that must agree with others character by character. Equal to Python
 // 3.11's unicodedata (Unicode 14.0). Pure functions, safe from many threads.
 

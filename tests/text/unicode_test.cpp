@@ -14,6 +14,11 @@ TEST(LowerCase, CoversEuropeanLetters) {
   }
 }
 
+TEST(LowerCase, CoversScriptsBeyondEurope) {
+  const std::u32string upper = U"\u10A0\u13A0\u2C00\U00010400", lower = U"\u2D00\uAB70\u2C30\U00010428";
+  for (std::size_t i = 0; i < upper.size(); ++i) EXPECT_EQ(lower_case(upper[i]), lower[i]) << i;
+}
+
 TEST(LowerCase, IsIdempotentAndLeavesPunctuationAlone) {
   for (char32_t c = 0; c < 0x20000; ++c) {
     const char32_t once = lower_case(c);
@@ -29,6 +34,8 @@ TEST(Compose, JoinsLettersAndAccents) {
   EXPECT_EQ(compose(U'a', 0x30A), U'å');
   EXPECT_EQ(compose(U'n', 0x303), U'ñ');
   EXPECT_EQ(compose(U'O', 0x308), U'Ö');
+  EXPECT_EQ(compose(U'и', 0x306), U'й');
+  EXPECT_EQ(compose(compose(U'a', 0x302), 0x301), U'ấ');
   EXPECT_EQ(compose(U'q', 0x301), char32_t{0});
   EXPECT_EQ(compose(U'e', U'x'), char32_t{0});
 }
