@@ -6,8 +6,6 @@
 
 namespace sotto::recipes {
 
-namespace {
-
 const std::vector<SettingCondition>& conditions_of_shared_parts() {
   static const std::vector<SettingCondition> conditions = {
       // fl/server_optimiser.h
@@ -38,6 +36,8 @@ const std::vector<SettingCondition>& conditions_of_shared_parts() {
   };
   return conditions;
 }
+
+namespace {
 
 bool fulfilled(const SettingCondition& condition, const std::string& value) {
   if (!condition.values.empty())
@@ -72,30 +72,33 @@ const std::vector<std::string>& sound_path_settings() {
   return settings;
 }
 
-std::vector<UnreadSetting> unread_settings(const SettingsTable& table,
-                                           const std::vector<SettingCondition>& conditions) {
+Result<std::vector<UnreadSetting>> unread_settings(const SettingsTable& table,
+                                                   const std::vector<SettingCondition>& conditions) {
   std::map<std::string, SettingsTable::Row> known;
   for (auto& row : table.rows()) known.emplace(row.name, row);
+  std::vector<SettingCondition> all = conditions;
+  for (const SettingCondition& condition : conditions)
+    for (const std::string& name : {condition.setting, condition.other})
+      if (!known.contains(name))
+        return failed("{} is read only where {} says so, but there is no setting {}", condition.setting,
+                      condition.other, name);
+  for (const SettingCondition& condition : conditions_of_shared_parts())
+    if (known.contains(condition.setting) && known.contains(condition.other)) all.push_back(condition);
+
   std::vector<UnreadSetting> unread;
-  const auto look = [&](const std::vector<SettingCondition>& list) {
-    for (const SettingCondition& condition : list) {
-      const auto setting = known.find(condition.setting), other = known.find(condition.other);
-      if (setting == known.end() || other == known.end()) continue;
-      if (setting->second.value == setting->second.default_value) continue;
-      if (fulfilled(condition, other->second.value)) continue;
-      unread.push_back(
-          {condition.setting,
-           fmt::format("{} has no effect with {}={}: it works {}; leave it out", condition.setting,
-                       condition.other, other->second.value, where(condition))});
-    }
-  };
-  look(conditions);
-  look(conditions_of_shared_parts());
+  for (const SettingCondition& condition : all) {
+    const auto& setting = known.at(condition.setting);
+    const std::string& other = known.at(condition.other).value;
+    if (setting.value == setting.default_value || fulfilled(condition, other)) continue;
+    unread.push_back(
+        {condition.setting, fmt::format("{} has no effect with {}={}: it works {}; leave it out",
+                                        condition.setting, condition.other, other, where(condition))});
+  }
   return unread;
 }
 
 Status refuse_unread(const SettingsTable& table, const std::vector<SettingCondition>& conditions) {
-  const auto unread = unread_settings(table, conditions);
+  SOTTO_TRY(const auto unread, unread_settings(table, conditions));
   if (unread.empty()) return {};
   return bad_input("{}", unread.front().why);
 }

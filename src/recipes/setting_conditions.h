@@ -22,15 +22,18 @@ std::vector<SettingCondition> read_only_with(const std::string& other, const std
 // Every setting of the sound path of training (fl/private_training.h).
 const std::vector<std::string>& sound_path_settings();
 
+// Those of parts that several recipes share.
+const std::vector<SettingCondition>& conditions_of_shared_parts();
+
 struct UnreadSetting {
   std::string name, why;
 };
 
 // Settings away from their defaults that the others leave without effect: by the conditions of parts that
-// recipes share (optimisers, validation, fine-tuning, ...) and by those given. A condition whose settings the
-// table does not know says nothing.
-std::vector<UnreadSetting> unread_settings(const SettingsTable& table,
-                                           const std::vector<SettingCondition>& conditions);
+// recipes share (optimisers, validation, fine-tuning, ...), as far as the table has these, and by those
+// given, which fails when one names a setting that the table does not have.
+Result<std::vector<UnreadSetting>> unread_settings(const SettingsTable& table,
+                                                   const std::vector<SettingCondition>& conditions);
 // Refuses the first of them.
 Status refuse_unread(const SettingsTable& table, const std::vector<SettingCondition>& conditions);
 

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "recipes/recipe.h"
 
 namespace sotto::recipes {
@@ -50,6 +52,30 @@ TEST(SettingConditions, SettingsAtTheirDefaultsAreNeverRefused) {
       ASSERT_TRUE(bind_settings(*made, table, {mode}));
       EXPECT_TRUE(refuse_unread(table, made->conditions())) << entry.name << " " << mode;
     }
+}
+
+TEST(SettingConditions, ASettingThatIsNotThereIsAnError) {
+  SettingsTable table;
+  double there = 0;
+  table.add("there", there, "A setting");
+  EXPECT_TRUE(refuse_unread(table, {{"there", "there", {}}}));
+  EXPECT_THAT(refuse_unread(table, {{"there", "ther", {}}}).error().message, HasSubstr("no setting ther"));
+  EXPECT_THAT(refuse_unread(table, {{"tere", "there", {}}}).error().message, HasSubstr("no setting tere"));
+}
+
+// A key that was renamed in its part would otherwise be skipped everywhere.
+TEST(SettingConditions, EveryConditionOfASharedPartIsReadBySomeRecipe) {
+  std::set<std::pair<std::string, std::string>> together;
+  for (const auto& entry : recipes())
+    for (const char* mode : {"mode=sound", "mode=paper"}) {
+      const auto made = entry.make();
+      SettingsTable table;
+      ASSERT_TRUE(bind_settings(*made, table, {mode}));
+      for (const auto& a : table.rows())
+        for (const auto& b : table.rows()) together.emplace(a.name, b.name);
+    }
+  for (const auto& condition : conditions_of_shared_parts())
+    EXPECT_TRUE(together.contains({condition.setting, condition.other})) << condition.setting;
 }
 
 TEST(SettingConditions, TheModeChoosesThePapersDefaults) {

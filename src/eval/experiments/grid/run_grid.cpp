@@ -39,8 +39,9 @@ std::vector<std::string> unread_by(const recipes::RecipeEntry& entry, const Grid
     const bool own = std::find(row.settings.begin(), row.settings.end(), assignment) != row.settings.end();
     if ((own || known.contains(key_of(assignment))) && !table.set_assignment(assignment)) return unread;
   }
-  for (const auto& setting : recipes::unread_settings(table, recipe->conditions()))
-    unread.push_back(setting.name);
+  const auto settings = recipes::unread_settings(table, recipe->conditions());
+  if (!settings) return unread;  // row_settings says why
+  for (const auto& setting : *settings) unread.push_back(setting.name);
   return unread;
 }
 
