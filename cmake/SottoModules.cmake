@@ -14,7 +14,8 @@ function(sotto_module name)
     return()
   endif()
   add_library(sotto_${name} STATIC ${sources})
-  # Files named *_kernels.cpp hold nothing but vector loops over finite numbers.
+  # Files named *_kernels.cpp hold nothing but vector loops over finite numbers. They include headers of plain
+  # declarations only: the linker may keep their copy of an inline function for everybody.
   set(kernels ${sources})
   list(FILTER kernels INCLUDE REGEX "_kernels\\.cpp$")
   set_source_files_properties(${kernels} PROPERTIES COMPILE_OPTIONS "-O3;-ffast-math" SKIP_PRECOMPILE_HEADERS ON)

@@ -1,8 +1,13 @@
 #include "fl/pair_fold.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <unordered_map>
+
+#include "fl/pair_spectrum.h"
+#include "privacy/accounting/account.h"
+#include "secagg/vectors/audited_sums.h"
 
 namespace sotto::fl {
 
@@ -104,6 +109,125 @@ void score_test_users(const data::Dataset& dataset, const InteractionData& data,
       history.push_back(dataset.interactions().items[row]);
     take(user, data.test[user].query, ranking.scores(history).data());
   }
+}
+
+namespace {
+
+// The values of one grid step in the two sums; 0: the finest that fits into the bits.
+struct Steps {
+  double counts = 0, pairs = 0;
+};
+
+Result<secagg::EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, std::uint64_t dimension,
+                                      std::uint64_t users, double noise_multiplier, double step) {
+  secagg::EncodingPlan::Settings encoding;
+  encoding.dimension = dimension;
+  encoding.clip = 1;
+  encoding.nonnegative = true;
+  encoding.denominator = static_cast<double>(users);
+  encoding.devices = users;
+  encoding.dropped = devices_in(settings.dropping, users);
+  encoding.corrupted = devices_in(settings.corrupted, users);
+  encoding.noise_multiplier = noise_multiplier;
+  encoding.adjacency = privacy::Adjacency::replace_one;
+  encoding.step = step;
+  if (step == 0) {
+    SOTTO_TRY(encoding.step, secagg::finest_step(encoding, static_cast<unsigned>(settings.bits)));
+  }
+  return secagg::EncodingPlan::create(encoding);
+}
+
+Result<PairPlans> pair_plans(const PrivateTrainingSettings& settings, const SumsShape& shape,
+                             double noise_multiplier, const Steps& steps) {
+  SOTTO_TRY(auto counts, sum_plan(settings, shape.items, shape.users, shape.counts_noise * noise_multiplier,
+                                  steps.counts));
+  SOTTO_TRY(auto pairs,
+            sum_plan(settings, pair_count(shape.chosen), shape.users, noise_multiplier, steps.pairs));
+  return PairPlans{std::move(counts), std::move(pairs), shape.chosen};
+}
+
+struct Candidate {
+  PairPlans plans;
+  privacy::Guarantee guarantee;
+};
+
+Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const SumsShape& shape,
+                             double noise_multiplier, const Steps& steps) {
+  SOTTO_TRY(auto plans, pair_plans(settings, shape, noise_multiplier, steps));
+  const std::array both = {*plans.counts.event(), *plans.pairs.event()};
+  SOTTO_TRY(auto guarantee, privacy::account_best(both, settings.delta, privacy::Adversary::server));
+  return Candidate{std::move(plans), std::move(guarantee)};
+}
+
+privacy::PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const SumsShape& shape,
+                                  const PairPlans& plans) {
+  privacy::PrivacyPlan plan = privacy::stated(*plans.counts.event(), settings.delta);
+  const privacy::PrivacyPlan pairs = privacy::stated(*plans.pairs.event(), settings.delta);
+  plan.second_noise = pairs.noise;
+  plan.second_l1_sensitivity = pairs.l1_sensitivity;
+  plan.second_l2_sensitivity = pairs.l2_sensitivity;
+  plan.second_total_variation = pairs.total_variation;
+  plan.population = plan.cohort = static_cast<std::int64_t>(shape.users);
+  plan.participations = 1;
+  return plan;
+}
+
+}  // namespace
+
+Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& settings,
+                                                 const SumsShape& shape) {
+  if (settings.epsilon <= 0)
+    return bad_input("two private sums need a budget: give --epsilon (and delta, {:g} by default)",
+                     settings.delta);
+  // Epsilon hardly depends on the grid, and less noise needs no coarser one: the grid of the first noise that
+  // is enough serves the search, and the finest is taken at its end.
+  Steps steps;
+  SOTTO_TRY(const double noise,
+            privacy::smallest_noise(settings.epsilon, [&](double candidate) -> Result<double> {
+              SOTTO_TRY(const Candidate tried, with_noise(settings, shape, candidate, steps));
+              if (steps.counts == 0 && tried.guarantee.epsilon <= settings.epsilon)
+                steps = {tried.plans.counts.settings().step, tried.plans.pairs.settings().step};
+              return tried.guarantee.epsilon;
+            }));
+  SOTTO_TRY(Candidate good, with_noise(settings, shape, noise, {}));
+  if (good.guarantee.epsilon > settings.epsilon) {
+    SOTTO_TRY(good, with_noise(settings, shape, noise, steps));
+  }
+  privacy::PrivacyPlan accounted = accounted_as(settings, shape, good.plans);
+  return TwoPrivateSums{std::move(good.plans), std::move(good.guarantee), std::move(accounted)};
+}
+
+Result<PairPlans> sums_without_noise(const PrivateTrainingSettings& settings, const SumsShape& shape) {
+  return pair_plans(settings, shape, 0, {});
+}
+
+privacy::PrivacyDatasheet TwoPrivateSums::datasheet(std::string recipe) const {
+  const secagg::EncodingPlan &counts = plans.counts, &pairs = plans.pairs;
+  privacy::PrivacyDatasheet sheet;
+  sheet.recipe = std::move(recipe);
+  sheet.mode = "sound";
+  sheet.mechanism = fmt::format(
+      "two sums of vectors of norm 1, of {} item counts and of {} pairs of {} chosen items; Skellam shares "
+      "of {} surely honest devices, noise multipliers {:.4g} and {:.4g} of the sensitivity, {} and {} bits",
+      counts.settings().dimension, pairs.settings().dimension, plans.chosen,
+      pairs.noise_share()->surely_present(), counts.settings().noise_multiplier,
+      pairs.settings().noise_multiplier, counts.modulus().bits(), pairs.modulus().bits());
+  sheet.sampling = fmt::format("none: all {} training users are in both sums", pairs.settings().devices);
+  sheet.composition = fmt::format("two releases, each user in both; {}", privacy::name(guarantee.method));
+  sheet.unit = guarantee.unit;
+  sheet.adjacency = guarantee.adjacency;
+  sheet.delta = guarantee.delta;
+  sheet.epsilon_server = sheet.epsilon_published = guarantee.epsilon;
+  sheet.sums = {secagg::record_of(counts, "item counts"), secagg::record_of(pairs, "pairs of items")};
+  sheet.server_sees = {"who takes part", "the two noisy sums, and nothing of a single device",
+                       "no history: the device ranks by itself"};
+  sheet.not_protected = {
+      "what users have in common", "that somebody uses the service",
+      "side channels: timing, addresses, a device that is broken into",
+      "a device among more accomplices of the server, or more that vanish, than the plan reckons with: the "
+      "server says who the training users are",
+      "log.jsonl, last.sotto and metrics in this folder: the simulation's own view, not for publication"};
+  return sheet;
 }
 
 }  // namespace sotto::fl

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "base/distributions.h"
-#include "data/newsroom/headline_themes.h"
 #include "data/newsroom/headlines.h"
 #include "newsroom_fixture.h"
 #include "test_paths.h"

@@ -1,13 +1,12 @@
 // One budget for two sums: what is calibrated is what the accountant says of both releases together.
 
-#include "fl/pair_plans.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
 #include "base/random.h"
+#include "fl/pair_fold.h"
 #include "fl/pair_spectrum.h"
 #include "privacy/accounting/account.h"
 #include "privacy/accounting/gaussian_exact.h"

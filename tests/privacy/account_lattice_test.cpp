@@ -9,7 +9,6 @@
 #include "account_events.h"
 #include "privacy/accounting/gaussian_exact.h"
 #include "privacy/accounting/loss_composition.h"
-#include "privacy/accounting/loss_cumulants.h"
 
 namespace sotto::privacy {
 namespace {

@@ -1,5 +1,3 @@
-#include "data/newsroom/headline_themes.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -8,6 +6,7 @@
 
 #include "base/distributions.h"
 #include "base/thread_pool.h"
+#include "data/newsroom/headlines.h"
 #include "data/newsroom/vocabulary.h"
 
 namespace sotto::data::newsroom {

@@ -11,7 +11,6 @@
 #include "base/files.h"
 #include "base/utf8.h"
 #include "data/importers/import_job.h"
-#include "data/newsroom/headline_themes.h"
 
 namespace sotto::data::newsroom {
 namespace {

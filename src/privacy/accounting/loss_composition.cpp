@@ -7,7 +7,6 @@
 #include <unsupported/Eigen/FFT>
 
 #include "privacy/accounting/log_math.h"
-#include "privacy/accounting/loss_cumulants.h"
 
 namespace sotto::privacy {
 namespace {

@@ -34,4 +34,16 @@ double tilt_for_delta(std::span<const LossPower> losses, double delta);
 Result<double> composed_epsilon(std::span<const LossPower> losses, double delta, double tilt,
                                 Rounding rounding);
 
+// The cumulant generating function of a sum of privacy losses, for choosing the tilt and bounding tails.
+
+// K(λ) = log Σ mass · e^{λ·loss} with its first two derivatives: mean and variance of the tilted law.
+struct Cumulants {
+  double value = 0;
+  double mean = 0;
+  double variance = 0;
+};
+
+Cumulants cumulants(const LossLattice& loss, double tilt);
+Cumulants cumulants(std::span<const LossPower> losses, double tilt);
+
 }  // namespace sotto::privacy

@@ -1,9 +1,8 @@
-#include "privacy/accounting/loss_cumulants.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "privacy/accounting/log_math.h"
+#include "privacy/accounting/loss_composition.h"
 
 namespace sotto::privacy {
 namespace {

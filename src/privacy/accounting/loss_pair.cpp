@@ -1,10 +1,9 @@
-#include "privacy/accounting/loss_pair.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "privacy/accounting/dominating_gaussian.h"
 #include "privacy/accounting/log_math.h"
+#include "privacy/accounting/loss_lattice.h"
 #include "privacy/accounting/rdp_curves.h"
 
 namespace sotto::privacy {

@@ -1,8 +1,7 @@
-#include "serving/index/exact_scores.h"
-
 #include <limits>
 
 #include "base/isa.h"
+#include "serving/index/segment.h"
 
 namespace sotto::serving {
 

@@ -6,7 +6,6 @@
 
 #include "serving/index/item_index.h"
 #include "serving/index/segment.h"
-#include "serving/index/segment_search.h"
 
 namespace sotto::serving {
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "serving/index/item_index.h"
+#include "serving/index/scaled_query.h"
 #include "serving/index/scan_kernels.h"
 
 namespace sotto::serving {
@@ -148,5 +149,31 @@ class Segment {
   std::optional<RowCodes> codes_;
   std::vector<std::uint32_t> by_number_;  // rows in ascending order of their items
 };
+
+// Exact search in one segment. What is skipped is proved to be skippable: a block or row is passed over only
+// when its upper bound, less the rounding slack, stays below the k-th best exact score found so far.
+
+// One query on its way through the segments. Scores in `top` are scaled as the query is.
+struct RunningQuery {
+  ScaledQuery query;
+  TopItems top;
+};
+
+// Blocks in descending order of their bounds until no further one can matter.
+void search_segment(const Segment& segment, const RowSet& alive, const ItemFilter& filter,
+                    RunningQuery& running);
+
+// Each query best-first up to a fixed number of blocks; those that are not finished then share one pass over
+// the memory. The same answers as search_segment() for each.
+void search_segment(const Segment& segment, const RowSet& alive, const ItemFilter& filter,
+                    std::span<RunningQuery> queries);
+
+// The exact scores of a whole block at once, for blocks of which many rows come into question.
+
+// scores[j] = sum over the terms, in their order, of coefficients[t] * columns[dimension * block_rows + j],
+// in double precision: the same bits as ScaledQuery::score(). Not a *_kernels file, because sums must keep
+// their order. Returns the largest.
+double exact_scores(const Term* terms, const double* coefficients, std::size_t count, const float* columns,
+                    double* scores);
 
 }  // namespace sotto::serving

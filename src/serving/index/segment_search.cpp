@@ -1,11 +1,9 @@
-#include "serving/index/segment_search.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "serving/index/exact_scores.h"
+#include "serving/index/segment.h"
 
 namespace sotto::serving {
 
