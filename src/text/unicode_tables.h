@@ -1,5 +1,5 @@
 #pragma once
-// Properties of all Unicode characters as sorted tables; unicode_normal_form.h is how they are asked.
+// Properties of all Unicode characters as sorted tables; unicode.h is how they are asked.
 // unicode_tables.cpp is written by tools/make_unicode_tables.py.
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// BERT's WordPiece tokenizer as published: words by basic_tokenizer.h, each cut greedily into the longest
+// BERT's WordPiece tokenizer as published: words by BasicTokenizer, each cut greedily into the longest
 // pieces of vocab.txt; inside a word pieces are written with "##". A word with no such cut, or longer than
 // `max_word_characters`, is one [UNK].
 // Revisions of the published code differ in two places: dropped are all of C* or only Cc and Cf (here: Cc and

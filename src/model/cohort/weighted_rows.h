@@ -2,7 +2,7 @@
 // The operations through which rows meet weights. Without owners they are plain matrix products. With owners
 // (user_parameters.h) each user's rows meet that user's weights, and the gradients of the weights are kept
 // apart: one matrix product per user over the rows it owns, written into its row of the table. Rows may come
-// in 16 bits (precision.h); such gradients are computed in the weights' own precision.
+// in 16 bits (recompute.h); such gradients are computed in the weights' own precision.
 //
 // Letters: R rows, U users.
 

@@ -1,6 +1,6 @@
 #pragma once
 // Every mechanism as the audit sees it: settings, worst pair of neighbours, statistics. Each function builds
-// one; mechanism_registry.h names them.
+// one; audited_mechanisms() names them.
 
 #include <functional>
 #include <span>
