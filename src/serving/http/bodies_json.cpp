@@ -67,9 +67,38 @@ Result<std::vector<float>> read_numbers(const json& object, const char* name, st
   return numbers;
 }
 
+// Standard alphabet with padding (RFC 4648); one text for one value: no line ends, no stray bits.
+Result<std::string> read_base64(const json& object, const char* name) {
+  SOTTO_TRY(const std::string text, read_text(object, name));
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  std::string bytes;
+  std::uint32_t bits = 0;
+  std::size_t digit = 0;
+  for (std::size_t i = 0; i + padding < text.size() && digit != std::string_view::npos; ++i) {
+    digit = digits.find(text[i]);
+    bits = bits << 6 | static_cast<std::uint32_t>(digit & 63);
+    if (i % 4 != 0) bytes += static_cast<char>(bits >> (6 - i % 4 * 2) & 0xff);
+  }
+  const std::uint32_t stray = bits & ((std::uint32_t{1} << (2 * padding)) - 1);
+  if (text.size() % 4 != 0 || digit == std::string_view::npos || stray != 0)
+    return bad_input("{} must be base64 with its padding", name);
+  return bytes;
+}
+
+Result<privacy::MechanismQuery> read_mechanism(const json& given) {
+  if (!given.is_object()) return bad_input("mechanism must be an object of name and bytes");
+  SOTTO_CHECK(check_names(given, {"name", "bytes"}));
+  privacy::MechanismQuery own;
+  SOTTO_TRY(own.mechanism, read_text(given, "name"));
+  SOTTO_TRY(own.bytes, read_base64(given, "bytes"));
+  return own;
+}
+
 Status read_query(const json& body, device::RecommendRequest& request) {
-  const std::size_t kinds = body.count("coefficients") + body.count("prototypes") + body.count("popular");
-  if (kinds != 1) return bad_input("name exactly one of coefficients, prototypes and popular");
+  const std::size_t kinds =
+      body.count("coefficients") + body.count("prototypes") + body.count("popular") + body.count("mechanism");
+  if (kinds != 1) return bad_input("name exactly one of coefficients, prototypes, popular and mechanism");
   if (body.contains("coefficients")) {
     SOTTO_TRY(request.query, read_numbers(body, "coefficients", device::WireLimits::coefficients));
   } else if (body.contains("prototypes")) {
@@ -85,6 +114,8 @@ Status read_query(const json& body, device::RecommendRequest& request) {
       prototypes.push_back(number.get<std::uint32_t>());
     }
     request.query = std::move(prototypes);
+  } else if (body.contains("mechanism")) {
+    SOTTO_TRY(request.query, read_mechanism(body["mechanism"]));
   } else {
     if (body["popular"] != true) return bad_input("popular can only be true");
     request.query = privacy::PopularQuery{};
@@ -134,8 +165,8 @@ Result<CatalogueItem> read_item(const json& given) {
 
 Result<device::RecommendRequest> decode_recommend_json(std::string_view body) {
   SOTTO_TRY(const json object, read_object(body));
-  SOTTO_CHECK(check_names(object, {"model", "coefficients", "prototypes", "popular", "count", "categories",
-                                   "published_after", "language"}));
+  SOTTO_CHECK(check_names(object, {"model", "coefficients", "prototypes", "popular", "mechanism", "count",
+                                   "categories", "published_after", "language"}));
   device::RecommendRequest request;
   SOTTO_TRY(request.model, read_text(object, "model"));
   SOTTO_CHECK(read_query(object, request));

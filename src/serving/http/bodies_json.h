@@ -6,6 +6,7 @@
 //   {"model": "v1", "prototypes": [17], "categories": ["sports"], "language": "en", "published_after":
 //   1700000000}
 //   {"model": "v1", "popular": true}
+//   {"model": "v1", "mechanism": {"name": "sketch", "bytes": "AAEC"}}  any other of the table; base64
 //   -> {"model": "v1", "items": [{"id": "n1", "score": 0.7}, ...]}
 //
 //   PUT /v1/items
