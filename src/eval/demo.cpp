@@ -8,6 +8,7 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/make_folder.h"
 #include "base/progress.h"
 #include "data/describe.h"
 #include "data/newsroom/newsroom.h"
@@ -192,9 +193,7 @@ Result<DemoTraining> train_system(const System& system, const DemoSettings& sett
 Result<DemoResult> run_demo(const DemoSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   SOTTO_CHECK(clear_earlier_demo(settings.out));
-  std::error_code error;
-  fs::create_directories(settings.out, error);
-  if (error) return failed("cannot create {}: {}", settings.out.string(), error.message());
+  SOTTO_CHECK(make_folder(settings.out));
   SOTTO_CHECK(write_file_atomically(settings.out / marker, "{\"made by\": \"sotto demo\"}\n"));
 
   data::NewsroomSettings newsroom;

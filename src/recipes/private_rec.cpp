@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/make_folder.h"
 #include "data/dataset_copy.h"
 #include "model/news/private_rec_model.h"
 #include "privacy/accounting/account.h"
@@ -277,9 +278,7 @@ class PrivateRec final : public NewsRecipe {
 
   Result<metrics::MeanImpressionMetrics> measure_open_queries(NewsRun& run, const RunRequest& request) const {
     const fs::path folder = request.run / "open-histories";
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) return failed("cannot create {}: {}", folder.string(), error.message());
+    SOTTO_CHECK(make_folder(folder));
     metrics::MeanImpressionMetrics metrics;
     {
       SOTTO_TRY(const data::Dataset open,

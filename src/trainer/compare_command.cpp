@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "base/make_folder.h"
 #include "eval/compare_runs.h"
 #include "model/tensor.h"
 #include "trainer/commands.h"
@@ -39,9 +40,7 @@ Status compare(const CompareArguments& arguments, const Output& output) {
   output.text(eval::to_text(comparison));
   if (arguments.out.empty()) return {};
   const fs::path out = arguments.out;
-  std::error_code problem;
-  fs::create_directories(out, problem);
-  if (problem) return failed("cannot create {}: {}", out.string(), problem.message());
+  SOTTO_CHECK(make_folder(out));
   SOTTO_CHECK(write_file_atomically(out / "compare.csv", eval::to_csv(comparison)));
   SOTTO_CHECK(write_file_atomically(out / "compare.html", eval::to_html(comparison)));
   output.text(fmt::format("report: {}", (out / "compare.html").string()));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/distributions.h"
+#include "base/make_folder.h"
 #include "base/random.h"
 #include "fl/split_training.h"
 #include "model/bert/bert_model.h"
@@ -268,9 +269,7 @@ Result<GridExtra> own_work(const data::Dataset& dataset, std::int64_t group, boo
   for (const TimedSystem& system : systems) {
     const fs::path folder =
         fs::temp_directory_path() / fmt::format("sotto-own-work-{}-{}", ::getpid(), system.model);
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) return failed("cannot create {}: {}", folder.string(), error.message());
+    SOTTO_CHECK(make_folder(folder));
     recipes::NewsSettings settings;
     settings.model = system.model;
     settings.shape.train_words = true;

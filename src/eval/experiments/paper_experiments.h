@@ -1,5 +1,5 @@
 #pragma once
-// The experiments of the papers, one file each paper; registry.cpp is their table.
+// The experiments, one file for each paper and one for serving; registry.cpp is their table.
 
 #include "eval/experiments/experiment.h"
 #include "eval/experiments/grid/grid.h"
@@ -39,5 +39,9 @@ Result<Grid> privrec_activity(const GridContext& context);
 Result<Grid> privrec_no_proximal(const GridContext& context);
 // Tables 3 and 4: arithmetic, no training.
 Result<ExperimentResult> privrec_accountant(const ExperimentRequest& request);
+
+// How much recommendation quality private serving keeps, for every mechanism and ε
+// (serving/serving_epsilon.cpp).
+Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request);
 
 }  // namespace sotto::eval

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
+#include "base/make_folder.h"
 #include "base/settings.h"
 #include "data/dataset.h"
 #include "data/newsroom/newsroom.h"
@@ -9,7 +10,6 @@
 #include "eval/experiments/grid/run_grid.h"
 #include "eval/experiments/news_settings.h"
 #include "eval/experiments/paper_experiments.h"
-#include "eval/experiments/serving/serving_epsilon.h"
 
 namespace sotto::eval {
 
@@ -100,9 +100,7 @@ Result<fs::path> quick_newsroom(const fs::path& out) {
   newsroom.users = quick_readers;
   newsroom.news = quick_news;
   info("no --data: a newsroom of {} readers and {} news items", newsroom.users, newsroom.news);
-  std::error_code error;
-  fs::create_directories(out, error);
-  if (error) return failed("cannot create {}: {}", out.string(), error.message());
+  SOTTO_CHECK(make_folder(out));
   SOTTO_TRY(const auto report, data::generate_newsroom(newsroom, data));
   (void)report;
   return data;

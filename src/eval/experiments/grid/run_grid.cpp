@@ -6,6 +6,7 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/make_folder.h"
 #include "base/progress.h"
 #include "base/thread_pool.h"
 #include "eval/experiments/finished_rows.h"
@@ -115,13 +116,6 @@ std::uint64_t digest(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211ULL;
   return hash;
-}
-
-Status make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return failed("cannot create {}: {}", folder.string(), error.message());
-  return {};
 }
 
 void add_log_measures(json& result, const fs::path& run) {

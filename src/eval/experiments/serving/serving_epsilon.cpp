@@ -1,12 +1,12 @@
-#include "eval/experiments/serving/serving_epsilon.h"
-
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/interrupt.h"
+#include "base/make_folder.h"
 #include "base/progress.h"
 #include "base/settings.h"
 #include "eval/experiments/finished_rows.h"
+#include "eval/experiments/paper_experiments.h"
 #include "eval/experiments/serving/serving_report.h"
 #include "eval/training_run.h"
 #include "model/tensor.h"
@@ -86,9 +86,7 @@ Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
   plan.bind(table);
   for (const auto& assignment : request.assignments) SOTTO_CHECK(table.set_assignment(assignment));
   SOTTO_TRY(const auto stored, data::Dataset::open(request.data));
-  std::error_code error;
-  fs::create_directories(request.out, error);
-  if (error) return failed("cannot create {}: {}", request.out.string(), error.message());
+  SOTTO_CHECK(make_folder(request.out));
   model::prepare_torch();
   const fs::path run = request.run.empty() ? request.out / "run" : request.run;
   if (request.run.empty() && !fs::exists(run / "result.json"))
