@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "model/news/news_recommender.h"
-#include "privacy/accounting/account.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 #include "privacy/noise/noise_origin.h"
 #include "recipes/news_run.h"
@@ -64,14 +63,6 @@ class NoisyUserModel final : public model::NewsRecommender {
   privacy::NoiseOrigin noise_;
   std::string first_user_parameter_;
 };
-
-// What a mechanism that is used `times` times really gives.
-Result<privacy::Guarantee> really_holds(const privacy::MechanismStatement& statement, std::uint64_t times) {
-  privacy::PrivacyEvent all = *statement.holds;
-  all.count = times;
-  all.total_variation = 0;  // of the law as printed
-  return privacy::account({&all, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server);
-}
 
 class DpFedRec final : public NewsRecipe {
  public:
@@ -220,26 +211,15 @@ class DpFedRec final : public NewsRecipe {
                                                                         .epsilon = training_epsilon_}));
     const privacy::MechanismStatement statement = upload.statement();
     SOTTO_TRY(const auto once, really_holds(statement, 1));
-    SOTTO_TRY(const auto all, really_holds(statement, static_cast<std::uint64_t>(engine_.rounds)));
+    SOTTO_TRY(auto sheet, sheet_of_single_uploads(statement, engine_.rounds));
     SOTTO_TRY(const std::string query_line, query_statement(vector_size));
-    privacy::PrivacyDatasheet sheet;
     sheet.recipe = "dp-fedrec";
-    sheet.mode = "paper";
     sheet.mechanism = fmt::format(
         "gradient of {} numbers cut to L2 norm {:g}, Laplace({:g}) on each: one upload has epsilon {:.4g}, "
         "the root of {} times the claim; {}",
         dimension, gradient_clip_, printed_scale(), once.epsilon, dimension, query_line);
-    sheet.sampling = "the server picks and sees the cohort: nothing is gained by sampling";
-    sheet.composition = fmt::format("{} rounds, no cap on participations; pure composition", engine_.rounds);
-    sheet.unit = all.unit;
-    sheet.adjacency = all.adjacency;
-    sheet.epsilon_server = all.epsilon;
-    sheet.epsilon_published = all.epsilon;
     sheet.epsilon_claimed = training_epsilon_;
     SOTTO_TRY(sheet.epsilon_query, query_epsilon(vector_size));
-    sheet.server_sees = {"who takes part in which round", "every device's noisy gradient on its own",
-                         "how many clicks every device has"};
-    sheet.not_protected = {statement.why};
     return sheet;
   }
 

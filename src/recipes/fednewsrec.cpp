@@ -3,7 +3,6 @@
 // and one SGD step. Claimed ε = 2δ/λ is per coordinate; what really holds is printed beside it. sound: the
 // same model and rounds; updates are clipped as one vector and summed with distributed noise.
 
-#include "privacy/accounting/account.h"
 #include "privacy/mechanisms/vector_release.h"
 #include "recipes/news_run.h"
 #include "recipes/table.h"
@@ -60,26 +59,11 @@ class FedNewsRec final : public NewsRecipe {
   Result<privacy::PrivacyDatasheet> as_printed(std::uint64_t dimension) const {
     SOTTO_TRY(const auto upload, privacy::ElementwiseLaplace::create({element_clip_, laplace_, dimension}));
     const privacy::MechanismStatement statement = upload.statement();
-    privacy::PrivacyEvent all = *statement.holds;
-    all.count = static_cast<std::uint64_t>(engine_.rounds);
-    all.total_variation = 0;  // of the law as printed
-    SOTTO_TRY(const auto holds,
-              privacy::account({&all, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server));
-    privacy::PrivacyDatasheet sheet;
+    SOTTO_TRY(auto sheet, sheet_of_single_uploads(statement, engine_.rounds));
     sheet.recipe = "fednewsrec";
-    sheet.mode = "paper";
     sheet.mechanism = fmt::format("every coordinate clipped to {:g}, Laplace({:g}) on each of {}",
                                   element_clip_, laplace_, dimension);
-    sheet.sampling = "the server picks and sees the cohort: nothing is gained by sampling";
-    sheet.composition = fmt::format("{} rounds, no cap on participations; pure composition", engine_.rounds);
-    sheet.unit = holds.unit;
-    sheet.adjacency = holds.adjacency;
-    sheet.epsilon_server = holds.epsilon;
-    sheet.epsilon_published = holds.epsilon;
     sheet.epsilon_claimed = statement.claimed_epsilon;
-    sheet.server_sees = {"who takes part in which round", "every device's noisy gradient on its own",
-                         "how many clicks every device has"};
-    sheet.not_protected = {statement.why};
     return sheet;
   }
 

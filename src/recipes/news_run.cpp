@@ -182,4 +182,27 @@ Result<TrainedNews> NewsRecipe::open(const RunRequest& request) {
   return run.trained();
 }
 
+Result<privacy::Guarantee> really_holds(const privacy::MechanismStatement& statement, std::uint64_t times) {
+  privacy::PrivacyEvent all = *statement.holds;
+  all.count = times;
+  all.total_variation = 0;  // of the law as printed
+  return privacy::account({&all, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server);
+}
+
+Result<privacy::PrivacyDatasheet> sheet_of_single_uploads(const privacy::MechanismStatement& statement,
+                                                          std::int64_t rounds) {
+  SOTTO_TRY(const auto holds, really_holds(statement, static_cast<std::uint64_t>(rounds)));
+  privacy::PrivacyDatasheet sheet;
+  sheet.mode = "paper";
+  sheet.sampling = "the server picks and sees the cohort: nothing is gained by sampling";
+  sheet.composition = fmt::format("{} rounds, no cap on participations; pure composition", rounds);
+  sheet.unit = holds.unit;
+  sheet.adjacency = holds.adjacency;
+  sheet.epsilon_server = sheet.epsilon_published = holds.epsilon;
+  sheet.server_sees = {"who takes part in which round", "every device's noisy gradient on its own",
+                       "how many clicks every device has"};
+  sheet.not_protected = {statement.why};
+  return sheet;
+}
+
 }  // namespace sotto::recipes

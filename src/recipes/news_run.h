@@ -10,6 +10,8 @@
 #include "fl/training_data.h"
 #include "model/bert/bert_text.h"
 #include "model/news/model_registry.h"
+#include "privacy/accounting/account.h"
+#include "privacy/mechanisms/parameter_checks.h"
 #include "recipes/recipe.h"
 #include "text/vocabulary.h"
 
@@ -97,5 +99,13 @@ class NewsRecipe : public Recipe {
   fl::EngineSettings engine_;
   NewsSettings news_;
 };
+
+// For systems as printed whose devices upload noised updates one by one.
+
+// What a mechanism that is used `times` times really gives.
+Result<privacy::Guarantee> really_holds(const privacy::MechanismStatement& statement, std::uint64_t times);
+// One upload in every round. Recipe, mechanism and claim are the caller's to name.
+Result<privacy::PrivacyDatasheet> sheet_of_single_uploads(const privacy::MechanismStatement& statement,
+                                                          std::int64_t rounds);
 
 }  // namespace sotto::recipes
