@@ -10,8 +10,8 @@
 //            articles: their number, and of each title, abstract, category and subcategory, each with its
 //            length vectors: their number and width, then the numbers bad_input, failed: what went wrong
 //
-// Lengths, numbers and widths are 32 bits wide; all little-endian (base/byte_codec.h). The trainer says ready (or
-// what went wrong) once, then answers articles with vectors until the socket is closed. It keeps nothing
+// Lengths, numbers and widths are 32 bits wide; all little-endian (base/byte_codec.h). The trainer says ready
+// (or what went wrong) once, then answers articles with vectors until the socket is closed. It keeps nothing
 // else of the server open, is in a process group of its own, so that Ctrl-C ends the server first, and has
 // nothing that could be lost: it is ended by a kill.
 

@@ -287,7 +287,8 @@ class PrivateRec final : public NewsRecipe {
       for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
       metrics = request.evaluate(run.model(), open, all, static_cast<std::size_t>(news_.data.max_history));
     }
-    fs::remove_all(folder, error);  // a copy for this measurement only
+    std::error_code left_there;
+    fs::remove_all(folder, left_there);  // a copy for this measurement only
     return metrics;
   }
 

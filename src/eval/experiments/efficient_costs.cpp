@@ -284,7 +284,8 @@ Result<GridExtra> own_work(const data::Dataset& dataset, std::int64_t group, boo
           std::span(users).first(std::min<std::size_t>(users.size(), static_cast<std::size_t>(group)));
       return system.split ? split_model_work(run, drawn) : whole_model_work(run, drawn);
     }();
-    fs::remove_all(folder, error);
+    std::error_code left_there;
+    fs::remove_all(folder, left_there);
     SOTTO_TRY(const OwnWork work, measured);
     table.rows.push_back(
         {TableCell::words(system.label), TableCell::number(work.client, 4),
