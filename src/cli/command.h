@@ -36,8 +36,9 @@ struct Invocation {
   std::function<Status()> action;  // set by the subcommand that was named
 };
 
-// Adds --name flags (underscores become dashes) for every row of a table. The values are checked and applied
-// by apply(), which the command calls first in its action. The table must outlive the parser.
+// Adds --name flags (underscores become dashes) for every row of a table; --name alone says true where that
+// is an answer. The values are checked and applied by apply(), which the command calls first in its action.
+// The table must outlive the parser.
 class SettingsFlags {
  public:
   SettingsFlags(CLI::App& app, SettingsTable& table);
@@ -45,7 +46,7 @@ class SettingsFlags {
 
  private:
   SettingsTable& table_;
-  std::map<std::string, std::string> given_;
+  std::map<std::string, std::string> given_, switches_;  // by name; a switch that was not given is empty
 };
 
 void add_data_command(CLI::App& app, Invocation& invocation);

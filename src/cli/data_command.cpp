@@ -2,6 +2,7 @@
 #include "data/describe.h"
 #include "data/importers/importers.h"
 #include "data/newsroom/newsroom.h"
+#include "data/views.h"
 
 namespace sotto::cli {
 
@@ -20,6 +21,14 @@ nlohmann::json to_json(const data::Distribution& values) {
           {"median", values.median},
           {"ninety_percent", values.ninety_percent},
           {"largest", values.largest}};
+}
+
+void say_made(const std::string& name, const data::DatasetCounts& counts, const std::string& out,
+              const std::vector<std::string>& notes, const Output& output) {
+  output.text(fmt::format("{}: {} users, {} items, {} interactions, {} impressions, {} clicks -> {}", name,
+                          counts.users, counts.items, counts.interactions, counts.impressions, counts.clicks,
+                          out));
+  for (const auto& note : notes) output.text("note: " + note);
 }
 
 void add_import(CLI::App& data, Invocation& invocation) {
@@ -60,15 +69,43 @@ void add_import(CLI::App& data, Invocation& invocation) {
                     {"malformed", summary.malformed_rows},
                     {"notes", summary.notes}});
       invocation.output.event(event);
-      invocation.output.text(
-          fmt::format("{}: {} users, {} items, {} interactions, {} impressions, {} clicks -> {}",
-                      summary.name, summary.counts.users, summary.counts.items, summary.counts.interactions,
-                      summary.counts.impressions, summary.counts.clicks, arguments->out));
-      for (const auto& note : summary.notes) invocation.output.text("note: " + note);
+      say_made(summary.name, summary.counts, arguments->out, summary.notes, invocation.output);
       if (summary.malformed_rows)
         invocation.output.text(
             fmt::format("{} malformed rows left out, for example:", summary.malformed_rows));
       for (const auto& example : summary.malformed_examples) invocation.output.text("  " + example);
+      return {};
+    };
+  });
+}
+
+void add_view(CLI::App& data, Invocation& invocation) {
+  struct Arguments {
+    std::string source, view, out;
+    bool replace = false;
+    data::ViewSettings settings;
+    SettingsTable table;
+    std::unique_ptr<SettingsFlags> flags;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = data.add_subcommand(
+      "view", "The same data with its behaviour in another form, for recipes that train on that form");
+  command->add_option("source", arguments->source, "Data set folder")->required();
+  command->add_option("--view", arguments->view, fmt::format("One of: {}", fmt::join(data::view_names, ", ")))
+      ->required();
+  command->add_option("--out", arguments->out, "Folder to create")->required();
+  command->add_flag("--replace", arguments->replace, "Replace an existing output folder");
+  arguments->settings.bind(arguments->table);
+  arguments->flags = std::make_unique<SettingsFlags>(*command, arguments->table);
+  command->callback([arguments, &invocation] {
+    invocation.action = [arguments, &invocation]() -> Status {
+      SOTTO_CHECK(arguments->flags->apply());
+      SOTTO_TRY(const auto summary, data::write_view(arguments->source, arguments->view, arguments->settings,
+                                                     arguments->out, arguments->replace));
+      auto event = to_json(summary.counts);
+      event.update({{"event", "done"}, {"name", summary.name}, {"notes", summary.notes}});
+      invocation.output.event(event);
+      say_made(summary.name, summary.counts, arguments->out, summary.notes, invocation.output);
       return {};
     };
   });
@@ -151,10 +188,11 @@ void add_generate(CLI::App& data, Invocation& invocation) {
 }  // namespace
 
 void add_data_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* data = app.add_subcommand("data", "Generate, import or describe data");
+  CLI::App* data = app.add_subcommand("data", "Generate, import, view or describe data");
   data->require_subcommand(1);
   add_generate(*data, invocation);
   add_import(*data, invocation);
+  add_view(*data, invocation);
   add_info(*data, invocation);
 }
 

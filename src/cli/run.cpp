@@ -33,6 +33,10 @@ SettingsFlags::SettingsFlags(CLI::App& app, SettingsTable& table) : table_(table
     std::string help = row.help;
     if (!row.allowed.empty()) help += " (" + row.allowed + ")";
     if (!row.default_value.empty()) help += " [" + row.default_value + "]";
+    if (row.type == "bool") {
+      app.add_flag(flag, switches_[row.name], help);
+      continue;
+    }
     app.add_option_function<std::string>(
            flag, [this, name = row.name](const std::string& value) { given_[name] = value; }, help)
         ->type_name(row.type);
@@ -41,6 +45,8 @@ SettingsFlags::SettingsFlags(CLI::App& app, SettingsTable& table) : table_(table
 
 Status SettingsFlags::apply() {
   for (const auto& [name, value] : given_) SOTTO_CHECK(table_.set(name, value));
+  for (const auto& [name, value] : switches_)
+    if (!value.empty()) SOTTO_CHECK(table_.set(name, value));
   return {};
 }
 
@@ -70,6 +76,11 @@ const CLI::Option* find_option(const CLI::App* command, const std::string& name)
   for (; command != nullptr; command = command->get_parent())
     if (const auto* option = command->get_option_no_throw(name)) return option;
   return nullptr;
+}
+
+const CLI::App* subcommand_named(const CLI::App* command, const std::string& word) {
+  const auto known = command->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+  return known.empty() ? nullptr : known.front();
 }
 
 std::optional<std::string> nearest_option(const CLI::App* command, const std::string& name) {
@@ -108,9 +119,8 @@ std::optional<std::string> mistyped(const CLI::App& app, int argc, char** argv) 
     }
     if (word.starts_with("-") || command->get_subcommands([](const CLI::App*) { return true; }).empty())
       continue;
-    const auto known = command->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
-    if (!known.empty()) {
-      command = known.front();
+    if (const auto* named = subcommand_named(command, word)) {
+      command = named;
       path += word + " ";
       continue;
     }
@@ -120,6 +130,24 @@ std::optional<std::string> mistyped(const CLI::App& app, int argc, char** argv) 
                             : fmt::format("'sotto {}--help' lists them", path));
   }
   return std::nullopt;
+}
+
+// A switch takes its answer behind '=' alone, so that a bare one does not swallow the next word. Other
+// settings take theirs as the next word too: so it is joined where it can be nothing else.
+std::vector<std::string> with_answers_joined(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = &app;
+  std::vector<std::string> words;
+  for (int i = 0; i < argc; ++i) {
+    words.emplace_back(argv[i]);
+    if (const auto* named = subcommand_named(command, words.back())) command = named;
+    const std::string_view next = i + 1 < argc ? argv[i + 1] : "";
+    if (!words.back().starts_with("--") || (next != "true" && next != "false")) continue;
+    const auto* option = find_option(command, words.back());
+    if (option == nullptr || option->get_items_expected_max() > 0) continue;
+    words.back() += fmt::format("={}", next);
+    ++i;
+  }
+  return words;
 }
 
 bool asks_for_json(int argc, char** argv) {
@@ -174,8 +202,11 @@ int run(int argc, char** argv, void (*add_commands)(CLI::App&, Invocation&)) {
   Invocation invocation;
   add_commands(app, invocation);
 
+  const std::vector<std::string> words = with_answers_joined(app, argc, argv);
+  std::vector<const char*> joined;
+  for (const std::string& word : words) joined.push_back(word.c_str());
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(joined.size()), joined.data());
   } catch (const CLI::Success& done) {  // --help, --version
     if (!asks_for_json(argc, argv)) return app.exit(done);
     std::ostringstream text;

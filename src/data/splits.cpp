@@ -41,6 +41,10 @@ Result<UserSplit> split_users(std::span<const UserId> users, double train_share,
   return UserSplit{{chosen.begin(), middle}, {middle, chosen.end()}};
 }
 
+double auc_error_of(std::uint64_t impressions) {
+  return 0.3 / std::sqrt(static_cast<double>(std::max<std::uint64_t>(impressions, 1)));
+}
+
 RowHalves halve_rows(const Interactions& interactions, UserId user, RowUnit unit, std::uint64_t seed) {
   std::vector<std::uint64_t> rows;
   std::unordered_set<ItemId> seen;

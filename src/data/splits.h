@@ -21,6 +21,12 @@ struct UserSplit {
 // must lie strictly between 0 and 1, and both sides must get a user.
 Result<UserSplit> split_users(std::span<const UserId> users, double train_share, std::uint64_t seed);
 
+// A test part of fewer impressions than this is said to be small wherever it is measured with.
+inline constexpr std::uint64_t few_test_impressions = 100;
+// About the standard error of a mean AUC (0 to 1) over so many impressions: those of single impressions with
+// one click spread by about 0.3.
+double auc_error_of(std::uint64_t impressions);
+
 // What counts as one row of a user when its data is halved.
 enum class RowUnit {
   every_row,       // the log as it is: an item used twice may fall on both sides

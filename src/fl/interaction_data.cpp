@@ -62,7 +62,8 @@ Result<InteractionData> prepare_interactions(const data::Dataset& dataset,
                                              const InteractionSettings& settings, std::uint64_t seed) {
   if (!dataset.has_interactions())
     return bad_input(
-        "{} has no interactions, which this recipe trains on: import MovieLens or Frappe without view=text",
+        "{} has no interactions, which this recipe trains on: make them with 'sotto data view DATA --view "
+        "interactions --out DIR' and train on DIR",
         dataset.name());
   SOTTO_TRY(const auto split,
             data::split_users(data::users_with_interactions(dataset), settings.train_share, seed));

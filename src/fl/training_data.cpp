@@ -5,6 +5,8 @@
 #include <unordered_set>
 
 #include "base/distributions.h"
+#include "base/log.h"
+#include "data/splits.h"
 
 namespace sotto::fl {
 
@@ -67,8 +69,9 @@ Result<TrainingData> prepare_training_data(const data::Dataset& dataset, const T
                                            std::uint64_t seed) {
   if (!dataset.has_impressions())
     return bad_input(
-        "{} has no impressions, which news models train on; for interaction data import it with '--set "
-        "view=text'",
+        "{} has no impressions, which this recipe trains on: make them with 'sotto data view DATA --view "
+        "text "
+        "--out DIR' (--view impressions where items have no text) and train on DIR",
         dataset.name());
   TrainingData data;
   std::vector<std::uint32_t> train, validation;
@@ -101,6 +104,12 @@ Result<TrainingData> prepare_training_data(const data::Dataset& dataset, const T
   }
   if (data.users.empty())
     return bad_input("{} has no training impression with both clicked and not clicked items", dataset.name());
+  if (data.test.size() < data::few_test_impressions)
+    warn(
+        "{} has {} test impressions: by so few an AUC has a standard error of about {:.0f} points and says "
+        "little "
+        "(docs/data-formats.md: test_from)",
+        dataset.name(), data.test.size(), 100 * data::auc_error_of(data.test.size()));
   return data;
 }
 

@@ -28,6 +28,15 @@ class Fingerprint {
   std::uint64_t value_ = 0xcbf29ce484222325ULL;
 };
 
+tl::unexpected<Error> no_text(const data::Dataset& dataset) {
+  return bad_input(
+      "the items of {} have no text, which this recipe reads: import it with a column of titles or texts "
+      "(docs/data-formats.md), or train dp-svd, which reads none{}",
+      dataset.name(),
+      dataset.has_interactions() ? ""
+                                 : ", on what 'sotto data view DATA --view interactions --out DIR' makes");
+}
+
 Result<text::Vocabulary> vocabulary_of(const NewsSettings& settings, const RunRequest& request,
                                        const model::FeatureUse& use, const text::WordTokenizer& tokenizer) {
   const fs::path stored = request.run / "vocabulary.sotto";
@@ -40,9 +49,7 @@ Result<text::Vocabulary> vocabulary_of(const NewsSettings& settings, const RunRe
           use.abstracts ? items + abstracts.size() : items,
           [&](std::size_t i) { return i < items ? titles[i] : abstracts[i - items]; }, tokenizer),
       settings.text.vocabulary);
-  if (vocabulary.size() <= 2)
-    return bad_input("the items of {} have no text, which this recipe reads: use data with titles",
-                     request.dataset.name());
+  if (vocabulary.size() <= 2) return no_text(request.dataset);
   SOTTO_CHECK(vocabulary.save(stored));
   return vocabulary;
 }
@@ -101,9 +108,7 @@ void add_anonymous_item(model::ItemFeatures& features, const std::vector<std::in
 
 Result<NewsText> read_with_checkpoint(const NewsSettings& settings, const RunRequest& request) {
   SOTTO_TRY(auto pretrained, model::open_pretrained_bert(settings.bert, request.dataset.catalogue().titles));
-  if (pretrained.titles.tokens.empty())
-    return bad_input("the items of {} have no text, which this recipe reads: use data with titles",
-                     request.dataset.name());
+  if (pretrained.titles.tokens.empty()) return no_text(request.dataset);
   SOTTO_CHECK(check_same_checkpoint(request.run, settings.bert.folder));
   NewsText text;
   text.bert = std::move(pretrained.model);

@@ -58,7 +58,8 @@ TEST_F(ImportAdressa, FedNewsRecTrainsOnDaySixAndTestsOnDaySevenWithFiveDaysOfHi
   EXPECT_EQ(impressions[1].split, Split::train);
   EXPECT_EQ(impressions[2].split, Split::test);
   EXPECT_EQ(impressions[3].split, Split::test);
-  ASSERT_EQ(summary.notes.size(), 2U);
+  ASSERT_EQ(summary.notes.size(), 3U);
+  EXPECT_TRUE(has_note("only 2 of 4 impressions test"));
   EXPECT_TRUE(has_note("there is no public list of items"));
   EXPECT_TRUE(has_note("non-clicks of training rows are drawn by what all users did"));
 }

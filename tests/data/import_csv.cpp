@@ -169,7 +169,7 @@ TEST(CsvMapping, SaysWhatIsWrong) {
   EXPECT_EQ(mapping_problem(minimal), "accepted");
   EXPECT_THAT(mapping_problem(minimal + "usr = 'x'"), HasSubstr("did you mean 'user'?"));
   EXPECT_THAT(mapping_problem(minimal + "time_format = 'moon'"),
-              HasSubstr("must be unix, unix-ms, iso or american"));
+              HasSubstr("time_format = 'moon' is none of: unix (the default)"));
   EXPECT_THAT(mapping_problem(minimal + "categories = 'x'"), HasSubstr("must be a list of columns"));
   EXPECT_THAT(mapping_problem(minimal + "numbers = [1.5]"), HasSubstr("must be a list of columns"));
   EXPECT_THAT(mapping_problem(minimal + "rating = true"), HasSubstr("interactions.rating must be a text"));
@@ -187,6 +187,47 @@ TEST(CsvMapping, LettersBeyondAsciiStandInQuotesAndCommentsOnly) {
   EXPECT_THAT(mapping_problem(minimal + "item = \"\"\"a\\\n\xC3\xA9\"\"\""), HasSubstr("m.toml:4: "));
   EXPECT_EQ(mapping_problem(minimal + "item = \"\"\"a\\\nb\"\"\""), "accepted");
   EXPECT_THAT(mapping_problem(minimal + "item = '\xE9'"), HasSubstr("not valid UTF-8"));
+}
+
+TEST_F(ImportCsv, ATimeInAnotherFormatIsShownWithTheFormatThatReadsIt) {
+  write("mapping.toml",
+        "[interactions]\nfile = \"sales.csv\"\nuser = \"who\"\nitem = \"what\"\ntime = \"when\"\n");
+  write("sales.csv", "who,what,when\nann,bun,2024-02-29 10:20\n");
+  EXPECT_THAT(failure("csv"),
+              testing::AllOf(HasSubstr("the time '2024-02-29 10:20' is not in the format unix (seconds since "
+                                       "1970, the default)"),
+                             HasSubstr("time_format = \"iso\"")));
+  write("sales.csv", "who,what,when\nann,bun,last week\n");
+  EXPECT_THAT(failure("csv"), HasSubstr("the time 'last week' is not in the format unix"));
+  write("mapping.toml",
+        "[interactions]\nfile = \"sales.csv\"\nuser = \"who\"\nitem = \"what\"\ntime = \"when\"\n"
+        "time_format = \"rfc\"\n");
+  EXPECT_THAT(failure("csv"), HasSubstr("time_format = 'rfc' is none of: unix (the default), unix-ms, iso"));
+}
+
+TEST_F(ImportCsv, ItemsThatAreDescribedTwiceOrSayTheSameAreCounted) {
+  write("mapping.toml",
+        "[interactions]\nfile = \"sales.csv\"\nuser = \"who\"\nitem = \"what\"\n"
+        "[items]\nfile = \"things.csv\"\nid = \"id\"\ntitle = \"title\"\n");
+  write("sales.csv", "who,what\nann,bun\n");
+  write("things.csv", "id,title\nbun,Bun\nbun,Another bun\nroll,Bun\ntart,Tart\n");
+  const Dataset dataset = import("csv");
+  EXPECT_EQ(dataset.catalogue().titles[row_of(dataset.catalogue().ids, "bun")], "Bun");
+  EXPECT_TRUE(has_note("1 rows describe an item that an earlier row describes"));
+  EXPECT_TRUE(has_note("1 items have title and text of an earlier one ('roll' says what 'bun' says)"));
+}
+
+TEST_F(ImportCsv, AHandfulOfTestImpressionsIsNotedWithWhatTheirAucIsWorth) {
+  write("mapping.toml",
+        "[impressions]\nfile = \"seen.csv\"\nuser = \"who\"\nshown = \"shown\"\nclicked = \"clicked\"\n"
+        "time = \"when\"\n");
+  std::string rows = "who,shown,clicked,when\n";
+  for (int i = 0; i < 300; ++i) rows += fmt::format("u{},a b,a,{}\n", i, 1000 + i);
+  for (int i = 0; i < 4; ++i) rows += fmt::format("u{},a b,b,{}\n", i, 86400 + i);
+  write("seen.csv", rows);
+  import("csv");
+  EXPECT_TRUE(
+      has_note("only 4 of 304 impressions test, by which an AUC has a standard error of about 15 points"));
 }
 
 }  // namespace

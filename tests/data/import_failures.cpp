@@ -42,8 +42,8 @@ TEST_F(ImportFailures, ASettingOfAnotherKindIsRefused) {
   write_movielens();
   EXPECT_THAT(failure("movielens", {"protocol=efficient-fedrec"}),
               AllOf(HasSubstr("'protocol' is not a setting of the movielens importer"),
-                    HasSubstr("view, negatives")));
-  EXPECT_THAT(failure("globo", {"view=text"}), HasSubstr("it has: malformed_limit, replace"));
+                    HasSubstr("malformed_limit, replace, seed, view; with a view also: negatives")));
+  EXPECT_THAT(failure("globo", {"test_from=none"}), HasSubstr("it has: malformed_limit, replace"));
 }
 
 TEST_F(ImportFailures, AMissingSourceIsSaidToBeMissing) {

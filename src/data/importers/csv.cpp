@@ -42,19 +42,25 @@ Status CsvReader::read_items(const CsvItems& items) {
   SOTTO_TRY(const CsvColumn category, table.column(items.category));
   SOTTO_TRY(const CsvColumn subcategory, table.column(items.subcategory));
   SOTTO_TRY(CsvFeatures features, CsvFeatures::find(table, items.categories, items.numbers));
+  std::uint64_t repeated = 0;
   while (true) {
     SOTTO_TRY(const bool more, table.next());
-    if (!more) return job_.report.check();
+    if (!more) {
+      job_.note_count(repeated, "rows describe an item that an earlier row describes: the first text counts");
+      return job_.report.check();
+    }
     if (table[id].empty() || !features.read_numbers(table)) {
       table.row().malformed("the id is empty or a number is not readable");
       continue;
     }
     table.row().good();
+    const std::uint64_t known = builder_.counts().items;
     const ItemId item = builder_.add_item({.id = table[id],
                                            .title = table[title],
                                            .abstract = table[text],
                                            .category = table[category],
                                            .subcategory = table[subcategory]});
+    repeated += item < known ? 1 : 0;
     for (std::size_t i = 0; i < features.categories.size(); ++i) {
       split_list(table[features.categories[i]], items.list_separator, list_);
       builder_.set_item_category(item, features.category_names[i], list_);
@@ -111,7 +117,7 @@ Status CsvReader::read_interactions(const CsvInteractions& interactions) {
     } else if (!stars) {
       table.row().malformed("the rating is not a number");
     } else if (!moment) {
-      table.row().malformed("the time is not in the format of the mapping");
+      table.row().malformed(time_problem(trimmed(table[time]), interactions.time_format));
     } else if (!features.read_numbers(table)) {
       table.row().malformed("a context number is not readable");
     } else {
@@ -188,7 +194,7 @@ Status CsvReader::read_impressions(const CsvImpressions& impressions) {
     } else if (!std::includes(sorted_shown.begin(), sorted_shown.end(), list_.begin(), list_.end())) {
       table.row().malformed("a clicked item was not shown");
     } else if (!moment) {
-      table.row().malformed("the time is not in the format of the mapping");
+      table.row().malformed(time_problem(trimmed(table[time]), impressions.time_format));
     } else if (!part) {
       table.row().malformed("the split is none of train, validation, test");
     } else {

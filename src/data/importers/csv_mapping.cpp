@@ -93,7 +93,9 @@ class Section {
     SOTTO_CHECK(text("time_format", name));
     if (name.empty()) return {};
     const auto format = time_format_named(name);
-    if (!format) return bad_input("{}.time_format must be unix, unix-ms, iso or american", where_);
+    if (!format)
+      return bad_input("{}.time_format = '{}' is none of: unix (the default), unix-ms, iso, american", where_,
+                       printable(name, 60));
     target = *format;
     return {};
   }

@@ -1,5 +1,8 @@
 #include "data/importers/field_values.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -135,12 +138,37 @@ std::optional<float> parse_number(std::string_view text) {
   return value;
 }
 
+namespace {
+
+struct NamedTimeFormat {
+  TimeFormat format;
+  std::string_view name, meaning;
+};
+constexpr std::array<NamedTimeFormat, 4> time_formats = {{
+    {TimeFormat::unix_seconds, "unix", "seconds since 1970"},
+    {TimeFormat::unix_milliseconds, "unix-ms", "milliseconds since 1970"},
+    {TimeFormat::iso, "iso", "2019-11-14T14:14:46"},
+    {TimeFormat::american, "american", "11/14/2019 2:14:46 PM"},
+}};
+
+}  // namespace
+
 std::optional<TimeFormat> time_format_named(std::string_view name) {
-  if (name == "unix") return TimeFormat::unix_seconds;
-  if (name == "unix-ms") return TimeFormat::unix_milliseconds;
-  if (name == "iso") return TimeFormat::iso;
-  if (name == "american") return TimeFormat::american;
+  for (const NamedTimeFormat& known : time_formats)
+    if (known.name == name) return known.format;
   return std::nullopt;
+}
+
+std::string time_problem(std::string_view text, TimeFormat format) {
+  std::string problem = fmt::format("the time '{}' is not", printable(text, 40));
+  for (const NamedTimeFormat& known : time_formats)
+    if (known.format == format)
+      problem += fmt::format(" in the format {} ({}{})", known.name, known.meaning,
+                             format == TimeFormat{} ? ", the default" : "");
+  for (const NamedTimeFormat& known : time_formats)
+    if (known.format != format && parse_time(text, known.format))
+      return problem + fmt::format(": time_format = \"{}\" of the mapping reads it", known.name);
+  return problem;
 }
 
 std::optional<std::int64_t> parse_time(std::string_view text, TimeFormat format) {

@@ -34,6 +34,9 @@ enum class TimeFormat {
 };
 // "unix", "unix-ms", "iso", "american".
 std::optional<TimeFormat> time_format_named(std::string_view name);
+// What is wrong with a time that parse_time() refused: the text, the format asked for, and the one that reads
+// it.
+std::string time_problem(std::string_view text, TimeFormat format);
 constexpr std::int64_t seconds_per_day = 86'400;
 // Seconds since 1970; years 1 to 9999.
 std::optional<std::int64_t> parse_time(std::string_view text, TimeFormat format);

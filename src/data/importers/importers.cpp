@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <limits>
 #include <new>
 #include <system_error>
 
 #include "base/utf8.h"
 #include "data/importers/import_job.h"
-#include "data/impression_view.h"
 
 namespace sotto::data {
 
@@ -18,17 +16,16 @@ namespace {
 constexpr std::array<std::string_view, 2> news_settings = {"test_from", "validation_share"};
 constexpr std::array<std::string_view, 4> adressa_settings = {"protocol", "negatives", "test_from",
                                                               "validation_share"};
-constexpr std::array<std::string_view, 4> view_settings = {"view", "negatives", "sampling", "test_sampling"};
 constexpr std::array<std::string_view, 3> csv_settings = {"mapping", "test_from", "validation_share"};
-constexpr std::array<std::string_view, 3> common_settings = {"malformed_limit", "replace", "seed"};
+constexpr std::array<std::string_view, 4> common_settings = {"malformed_limit", "replace", "seed", "view"};
 
 constexpr std::array<Importer, 6> importer_table = {{
     {"mind", "MIND news (small, large, demo): news.tsv, behaviors.tsv, entity_embedding.vec", &read_mind,
      news_settings},
     {"adressa", "Adressa news: the JSON-lines log, one file per day, or MIND-like TSV", &read_adressa,
      adressa_settings},
-    {"movielens", "MovieLens 1M (ratings.dat) or 100K (u.data)", &read_movielens, view_settings},
-    {"frappe", "Frappe app usage: frappe.csv and meta.csv", &read_frappe, view_settings},
+    {"movielens", "MovieLens 1M (ratings.dat) or 100K (u.data)", &read_movielens, {}},
+    {"frappe", "Frappe app usage: frappe.csv and meta.csv", &read_frappe, {}},
     {"globo", "Globo.com news clicks: clicks*.csv", &read_globo, {}},
     {"csv", "Any CSV or TSV files, described by a mapping file", &read_csv, csv_settings},
 }};
@@ -59,10 +56,17 @@ Result<std::vector<std::string>> changed_settings(const Importer& importer, Impo
       return std::find(names.begin(), names.end(), row.name) != names.end();
     };
     if (row.name == "malformed_limit" || row.name == "replace") continue;  // nothing about the data
+    const bool of_a_view =
+        row.name == "view" || (!knows(importer.settings) && knows(impression_view_settings));
+    if (of_a_view && settings.view == "none")
+      return bad_input("'{}' says how a view is made: choose one with --view {}, or leave it out", row.name,
+                       fmt::join(view_names, "|"));
+    if (of_a_view) continue;  // the origin of the view says so
     if (!knows(common_settings) && !knows(importer.settings)) {
-      return bad_input("'{}' is not a setting of the {} importer; it has: {}{}{}", row.name, importer.kind,
-                       fmt::join(common_settings, ", "), importer.settings.empty() ? "" : ", ",
-                       fmt::join(importer.settings, ", "));
+      return bad_input("'{}' is not a setting of the {} importer; it has: {}{}{}; with a view also: {}",
+                       row.name, importer.kind, fmt::join(common_settings, ", "),
+                       importer.settings.empty() ? "" : ", ", fmt::join(importer.settings, ", "),
+                       fmt::join(impression_view_settings, ", "));
     }
     changed.push_back(fmt::format("{}={}", row.name, row.value));
   }
@@ -75,39 +79,19 @@ Status refuse_empty(const DatasetBuilder& builder, const fs::path& source) {
   return {};
 }
 
-// The view reads a stored data set, so the interactions pass through `scratch`, a folder that does not exist
+// A view is of a stored data set, so what was read passes through `scratch`, a folder that does not exist
 // yet.
-Result<DatasetBuilder> as_impressions(const DatasetBuilder& interactions, const fs::path& scratch,
-                                      const ImportSettings& settings) {
+Result<DatasetBuilder> view_of(const DatasetBuilder& read, const fs::path& scratch,
+                               const ImportSettings& settings) {
   std::error_code error;
   if (!fs::create_directory(scratch, error))
     return failed("cannot create {}: {}", scratch.string(), error.message());
-  SOTTO_CHECK(interactions.write(scratch));
+  SOTTO_CHECK(read.write(scratch));
   SOTTO_TRY(const Dataset stored, Dataset::open(scratch));
-  ImpressionViewOptions options;
-  options.seed = static_cast<std::uint64_t>(settings.seed);
-  options.negatives = static_cast<std::uint32_t>(settings.negatives);
-  const auto sampling = [](std::string_view name) {
-    return name == "uniform" ? NegativeSampling::uniform : NegativeSampling::popularity;
-  };
-  options.sampling = sampling(settings.sampling);
-  options.test_sampling = sampling(settings.test_sampling);
-  auto view = build_impression_view(stored, options);
+  auto view = build_view(stored, settings.view, settings);
   fs::remove_all(scratch, error);
   if (error) return failed("cannot remove {}: {}", scratch.string(), error.message());
   return view;
-}
-
-void note_what_private_recipes_leave_out(const Dataset& dataset, ImportJob& job) {
-  const std::size_t items = dataset.item_count(), named = dataset.catalogue().public_count();
-  if (named == 0) {
-    job.note("there is no public list of items: private recipes refuse this data (docs/data-formats.md)");
-  } else {
-    job.note_count(items - named,
-                   "items occur in users' rows alone, in no public list: private recipes leave them out");
-  }
-  if (dataset.training_non_clicks() == NonClicks::all_users)
-    job.note("non-clicks of training rows are drawn by what all users did: private recipes refuse this data");
 }
 
 Result<ImportSummary> run(const Importer& importer, const fs::path& source, const fs::path& out,
@@ -121,13 +105,13 @@ Result<ImportSummary> run(const Importer& importer, const fs::path& source, cons
   SOTTO_CHECK(job.report.check());
   SOTTO_CHECK(refuse_empty(builder, source));
   builder.forget_row_order(static_cast<std::uint64_t>(settings.seed));
-  if (settings.view == "text") {
-    SOTTO_TRY(builder, as_impressions(builder, directory.path() / "interactions", settings));
+  if (settings.view != "none") {
+    SOTTO_TRY(builder, view_of(builder, directory.path() / "as-read", settings));
   }
   SOTTO_CHECK(builder.write(directory.path()));
   // Opening checks every offset and code: what is committed can be read.
   SOTTO_TRY(const Dataset written, Dataset::open(directory.path()));
-  note_what_private_recipes_leave_out(written, job);
+  for (const std::string& note : notes_about(written)) job.note(note);
   SOTTO_CHECK(directory.commit());
   return ImportSummary{.name = written.name(),
                        .counts = written.counts(),
@@ -143,8 +127,6 @@ void ImportSettings::bind(SettingsTable& t) {
   t.add("malformed_limit", malformed_limit, {0.0, 1.0},
         "Share of malformed rows above which an import fails");
   t.add("replace", replace, "Replace an existing output folder");
-  t.add("seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
-        "Seed of sampled negatives (adressa, views) and of the order of a user's rows of equal time");
   t.add("test_from", test_from,
         "Files without a test part (mind, adressa TSV, csv): rows from this time on test; none, last-day or "
         "a time");
@@ -152,16 +134,14 @@ void ImportSettings::bind(SettingsTable& t) {
         "Last share of the training impressions that validates");
   t.add_choice("protocol", protocol, {"fednewsrec", "efficient-fedrec"},
                "Whose use of the days of the Adressa log");
-  t.add("negatives", negatives, {1, 1000}, "Sampled items per clicked one (adressa log, views)");
-  t.add_choice(
-      "view", view, {"none", "text"},
-      "text: impressions in place of interactions, with app descriptions or titles and genres as item text "
-      "(frappe, movielens)");
-  t.add_choice("sampling", sampling, {"uniform", "popularity"},
-               "How training rows of a view sample the items not clicked; private recipes refuse popularity");
-  t.add_choice("test_sampling", test_sampling, {"uniform", "popularity"},
-               "The same for test rows, from which nothing is learned");
   t.add("mapping", mapping, "Mapping file of a csv import; empty: SRC/mapping.toml");
+  std::vector<std::string> views = {"none"};
+  views.insert(views.end(), view_names.begin(), view_names.end());
+  t.add_choice(
+      "view", view, std::move(views),
+      "Behaviour in another form: interactions of impressions, impressions of interactions, or these "
+      "with item text; none: as it was recorded");
+  ViewSettings::bind(t);
 }
 
 std::span<const Importer> importers() { return importer_table; }

@@ -14,21 +14,19 @@
 #include "base/settings.h"
 #include "data/dataset.h"
 #include "data/dataset_builder.h"
+#include "data/views.h"
 
 namespace sotto::data {
 
 struct ImportJob;  // import_job.h
 
-struct ImportSettings {
+struct ImportSettings : ViewSettings {
   double malformed_limit = 0.01;
   bool replace = false;
-  std::int64_t seed = 1;
   std::string test_from = "last-day";
   double validation_share = 0;
   std::string protocol = "fednewsrec";
-  std::int64_t negatives = 20;
-  std::string view = "none";
-  std::string sampling = "uniform", test_sampling = "popularity";
+  std::string view = "none";  // or one of view_names
   std::string mapping;
 
   void bind(SettingsTable& table);
@@ -48,7 +46,7 @@ struct Importer {
   std::string_view help;
   // Reads everything into a builder; writes nothing.
   Result<DatasetBuilder> (*read)(const fs::path& source, ImportJob& job);
-  // The settings it looks at besides malformed_limit, replace and seed.
+  // The settings it looks at besides malformed_limit, replace, seed and those of views.
   std::span<const std::string_view> settings;
 };
 

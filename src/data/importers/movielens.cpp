@@ -105,10 +105,7 @@ std::string_view MovieLensReader::add_movie(std::string_view id, std::string_vie
                                             std::optional<float> year) {
   if (!parse_integer(id)) return "the movie is not a number";
   if (title.empty()) return "the movie has no title";
-  // In the text view the genres are read as words behind the title.
-  std::string genre_text;
-  if (job_.settings.view == "text") genre_text = fmt::format("{}", fmt::join(genres_, ", "));
-  const ItemId item = builder_.add_item({.id = id, .title = title, .abstract = genre_text});
+  const ItemId item = builder_.add_item({.id = id, .title = title});
   movies_ = builder_.counts().items;
   builder_.set_item_category(item, "genres", genres_);
   if (!year) year = year_of_title(title);
