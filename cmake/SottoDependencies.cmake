@@ -68,7 +68,7 @@ endif()
 if(SOTTO_PROTOCOL AND SOTTO_BOOST_INCLUDE AND SSL_FOUND)
   set(SOTTO_NET ON)
   add_library(sotto_boost INTERFACE)
-  target_include_directories(sotto_boost SYSTEM INTERFACE ${SOTTO_BOOST_INCLUDE})
+  target_include_directories(sotto_boost SYSTEM INTERFACE $<BUILD_INTERFACE:${SOTTO_BOOST_INCLUDE}>)
   # C++20 coroutines from the standard header: Asio 1.74 does not find out by itself under clang.
   target_compile_definitions(sotto_boost INTERFACE BOOST_ASIO_HAS_CO_AWAIT=1 BOOST_ASIO_HAS_STD_COROUTINE=1)
 else()

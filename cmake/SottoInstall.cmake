@@ -1,5 +1,5 @@
 # cmake --install: the command with its trainer, and what other programs may build upon as a CMake package
-#   find_package(sotto)  sotto::device  sotto::secagg  sotto::privacy
+#   find_package(sotto)  sotto::transport  sotto::device  sotto::secagg  sotto::privacy
 # Nothing of it names the place it was built or installed in, so that the folder may be moved.
 
 include(GNUInstallDirs)
@@ -14,6 +14,10 @@ install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(SOTTO_INSTALLED base privacy secagg device)
 set(exported sotto_flags sotto_eigen)
+if(TARGET sotto_transport)
+  list(APPEND SOTTO_INSTALLED net transport)
+  list(APPEND exported sotto_boost)
+endif()
 foreach(module ${SOTTO_INSTALLED})
   list(APPEND exported sotto_${module})
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/${module} DESTINATION include/sotto FILES_MATCHING PATTERN "*.h")
@@ -32,7 +36,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 install(EXPORT sotto FILE sotto-targets.cmake NAMESPACE sotto:: DESTINATION ${package})
 # What this build found of the optional libraries, the package needs too.
 set(SOTTO_PACKAGE_MODULES "")
-foreach(pair LZMA=liblzma ZSTD=libzstd ZLIB=zlib SODIUM=libsodium)
+foreach(pair LZMA=liblzma ZSTD=libzstd ZLIB=zlib SODIUM=libsodium SSL=libssl+libcrypto)
   string(REPLACE "=" ";" pair ${pair})
   list(GET pair 0 name)
   if(${name}_FOUND)

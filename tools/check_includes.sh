@@ -15,6 +15,7 @@ allowed() {
     secagg) echo "base privacy proto" ;;
     device) echo "base privacy secagg proto" ;;
     net) echo "base proto" ;;
+    transport) echo "device net" ;;
     serving) echo "base privacy device net" ;;
     model) echo "base data text privacy" ;;
     fl) echo "base metrics data privacy secagg model" ;;

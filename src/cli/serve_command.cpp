@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/hand_over.h"
 #include "cli/run_source.h"
@@ -112,8 +113,11 @@ Status say_privacy(const fs::path& run, const Output& output) {
   SOTTO_TRY(const auto privacy, serving::privacy_of_run(run));
   auto event = nlohmann::json::parse(privacy.as_json);
   event["event"] = "privacy";
+  event["holds"] = privacy.holds;
+  event["text"] = privacy.text;
   output.event(event);
-  output.text(privacy.text);
+  if (!privacy.holds) warn("NO PRIVACY HOLDS for the readers this run was trained on: {}", privacy.text);
+  if (privacy.holds) output.text(privacy.text);
   return {};
 }
 

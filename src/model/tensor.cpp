@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/thread_pool.h"
+#include "model/loaded_blas.h"
 
 namespace sotto::model {
 
@@ -28,11 +29,7 @@ void prepare_torch() {
     best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   const double gigaflops = 2.0 * size * size * size / best / 1e9;
-  if (gigaflops < 8)
-    warn(
-        "matrix products run at {:.1f} GFLOP/s only: training will be very slow. Install an optimised BLAS "
-        "(Debian: libopenblas0-openmp)",
-        gigaflops);
+  if (gigaflops < 8) warn("{}", advice_on_slow_products(gigaflops, optimised_blas()));
 }
 
 }  // namespace sotto::model

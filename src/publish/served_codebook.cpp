@@ -13,13 +13,18 @@ model::NewsRecommender* shared_towers(model::RankingModel& model) {
   return dynamic_cast<model::NewsRecommender*>(&model);
 }
 
+Result<Codebook> codebook_of_readers(const Rows& items, const Rows& readers, std::size_t prototypes,
+                                     std::size_t basis) {
+  SOTTO_TRY(const auto space, RankingSpace::of_items(items));
+  return make_codebook(space, readers, prototypes, basis, codebook_seed);
+}
+
 Result<Codebook> served_codebook(model::NewsRecommender& towers, const Rows& items, const Demand& demand,
                                  const ServedCodebookSettings& settings) {
   const torch::NoGradGuard no_grad;
   const Rows vectors =
       simulated_reader_vectors(towers, items, demand, settings.max_history, ReaderSettings{}, codebook_seed);
-  SOTTO_TRY(const auto space, RankingSpace::of_items(items));
-  return make_codebook(space, vectors, settings.prototypes, settings.basis, codebook_seed);
+  return codebook_of_readers(items, vectors, settings.prototypes, settings.basis);
 }
 
 }  // namespace sotto::publish

@@ -19,6 +19,10 @@ struct ServedCodebookSettings {
 
 inline constexpr std::uint64_t codebook_seed = 1;  // of what is public: groups, readers who do not exist
 
+// The same of readers' vectors that are there already.
+Result<Codebook> codebook_of_readers(const Rows& items, const Rows& readers, std::size_t prototypes,
+                                     std::size_t basis);
+
 // items: of the whole catalogue, as `towers` makes them. demand: what simulated readers ask for.
 Result<Codebook> served_codebook(model::NewsRecommender& towers, const Rows& items, const Demand& demand,
                                  const ServedCodebookSettings& settings);

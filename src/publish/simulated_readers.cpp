@@ -17,11 +17,16 @@ constexpr int grouping_iterations = 15;
 constexpr double stray_clicks = 0.2;                     // share of clicks that follow no interest
 constexpr double median_length = 18, length_spread = 1;  // log-normal
 
-// Adds what one reader clicked in training, as shares of the groups.
+// Adds what one reader clicked in training, or used where the data has interactions, as shares of the groups.
 void add_reader(const data::Dataset& dataset, data::UserId user, std::span<const std::uint32_t> group_of,
                 std::vector<double>& counts) {
-  const auto [first, last] = dataset.impressions_of(user);
   std::vector<std::uint32_t> groups;
+  if (!dataset.has_impressions()) {
+    const data::Interactions& rows = dataset.interactions();
+    for (std::uint64_t row = rows.user_offsets[user]; row < rows.user_offsets[user + std::size_t{1}]; ++row)
+      groups.push_back(group_of[rows.items[row]]);
+  }
+  const auto [first, last] = dataset.impressions_of(user);
   for (std::size_t i = first; i < last; ++i) {
     const data::Impression impression = dataset.impression(i);
     if (impression.split != data::Split::train) continue;

@@ -67,6 +67,11 @@ class DpPrivRec final : public Recipe {
     return outcome;
   }
 
+  Result<std::optional<TrainedFactors>> open_factors(const RunRequest& request) override {
+    SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request));
+    return run.factors_of_best();
+  }
+
   Result<TestMetrics> evaluate(const RunRequest& request) override {
     SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request));
     return run.evaluate_best();

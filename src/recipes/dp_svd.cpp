@@ -17,6 +17,45 @@ namespace {
 // The fewer columns, the less noise: features with more values than this (title words) are left out.
 constexpr std::int64_t most_values_of_feature = 100;
 
+// What VectorRanking ranks by, divided by √H, as one product per item: the vector, and behind it the item's
+// share of all counts. An item without a vector stands as far below none as the most counted one stands
+// above, and further the less it was counted. What was used before is not lifted: devices do not show it
+// again.
+TrainedFactors factors_of(const model::ItemVectors& model, double popularity) {
+  const torch::NoGradGuard no_grad;
+  const auto vectors = model.vectors.to(torch::kCPU, torch::kFloat32).contiguous();
+  const auto counts = model.counts.to(torch::kCPU, torch::kFloat64).contiguous();
+  const auto present = vectors.ne(0).any(1).contiguous();
+  const auto items = static_cast<std::size_t>(vectors.size(0)),
+             width = static_cast<std::size_t>(vectors.size(1));
+  const auto shares = (counts.clamp_min(0) * present).contiguous();  // noise makes counts negative
+  const double all = std::max(shares.sum().item<double>(), 1e-300);
+  const double most = std::max(shares.max().item<double>() / all, 1e-300);
+  const double lowest = counts.min().item<double>(),
+               range = std::max(counts.max().item<double>() - lowest, 1e-300);
+  const double longest = vectors.abs().max().item<double>();
+  // Devices keep eight bits of a row: its last number is brought to the size of the others.
+  const double scale = longest > 0 ? longest / most : 1 / most;
+  TrainedFactors made;
+  made.size = width + 1;
+  for (std::size_t item = 0; item < items; ++item) {
+    const float* row = vectors.data_ptr<float>() + item * width;
+    const double rank = (counts.data_ptr<double>()[item] - lowest) / range;  // 0 to 1
+    const double share =
+        present.data_ptr<bool>()[item] ? shares.data_ptr<double>()[item] / all : -most * (2 - rank);
+    made.items.insert(made.items.end(), row, row + width);
+    made.items.push_back(static_cast<float>(scale * share));
+  }
+  made.mix.assign(made.size * made.size, 0);
+  for (std::size_t i = 0; i < width; ++i) made.mix[i * made.size + i] = 1;
+  // Counts decide between equals, and for somebody without a history: a tiny part at least.
+  made.constant.assign(made.size, 0);
+  made.constant.back() = static_cast<float>(std::max(popularity, 1e-5 / most) / scale);
+  made.unseen_item.assign(made.size, 0);
+  made.unseen_item.back() = static_cast<float>(-2 * scale * most);
+  return made;
+}
+
 class DpSvd final : public Recipe {
  public:
   // Everybody is in one sum: with fewer bits the grid is so coarse that rounding lengthens the vectors.
@@ -88,6 +127,14 @@ class DpSvd final : public Recipe {
     outcome.training_samples = data.row_count();
     if (sums) outcome.privacy = sums->datasheet("dp-svd");
     return outcome;
+  }
+
+  Result<std::optional<TrainedFactors>> open_factors(const RunRequest& request) override {
+    SOTTO_TRY(const auto data, fl::prepare_interactions(request.dataset, data_, request.seed));
+    SOTTO_TRY(const auto model, make_model(request));
+    model::FlatParameters parameters(*model);
+    SOTTO_CHECK(load_last_round(request, parameters));
+    return factors_of(*model, popularity_ / static_cast<double>(data.users.size()));
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {

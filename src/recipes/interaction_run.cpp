@@ -27,13 +27,16 @@ Result<TrainOutcome> train_to_last_round(const RunRequest& request, model::FlatP
   return outcome;
 }
 
+Status load_last_round(const RunRequest& request, model::FlatParameters& parameters) {
+  SOTTO_TRY(const auto last, fl::load_checkpoint(request.run / "best.sotto", parameters.layout()));
+  torch::NoGradGuard no_grad;
+  parameters.values().copy_(last.parameters);
+  return {};
+}
+
 Result<TestMetrics> measure_last_round(const RunRequest& request, model::FlatParameters& parameters,
                                        const MeasureTest& measure) {
-  SOTTO_TRY(const auto last, fl::load_checkpoint(request.run / "best.sotto", parameters.layout()));
-  {
-    torch::NoGradGuard no_grad;
-    parameters.values().copy_(last.parameters);
-  }
+  SOTTO_CHECK(load_last_round(request, parameters));
   return measure();  // may train: devices tune before they are tested
 }
 
@@ -138,6 +141,47 @@ Result<TrainOutcome> InteractionRun::train_soundly(const fl::PrivateTrainingSett
   SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
   outcome.privacy = rounds.datasheet(recipe);
   return outcome;
+}
+
+Result<std::optional<TrainedFactors>> InteractionRun::factors_of_best() {
+  if (!model_->remembers())
+    return bad_input(
+        "{} reads features of users and situations alone (inputs={}), which no device pack carries. Train it "
+        "with "
+        "inputs=rich or ids, or dp-svd at the same epsilon",
+        request_.run.string(), settings_.inputs);
+  SOTTO_CHECK(load_last_round(request_, *parameters_));
+  const auto form = model_->linear_form(*inputs_);
+  const auto on_cpu = [](const torch::Tensor& tensor) {
+    return tensor.to(torch::kCPU, torch::kFloat32).contiguous();
+  };
+  const torch::Tensor remembered = on_cpu(form.remembered), scored = on_cpu(form.scored),
+                      bias = on_cpu(form.bias);
+  // Devices keep eight bits of a row: what a click says and the bias are brought to the size of what ranks
+  // it.
+  const auto largest = [](const torch::Tensor& tensor) {
+    return std::max(tensor.abs().max().item<float>(), 1e-20F);
+  };
+  const float size = largest(scored), click_scale = size / largest(remembered),
+              bias_scale = size / largest(bias);
+  const auto items = static_cast<std::size_t>(scored.size(0)),
+             width = static_cast<std::size_t>(scored.size(1));
+  TrainedFactors made;
+  made.size = 2 * width + 1;
+  for (std::size_t item = 0; item < items; ++item) {
+    const float* click = remembered.data_ptr<float>() + item * width;
+    const float* ranked = scored.data_ptr<float>() + item * width;
+    for (std::size_t i = 0; i < width; ++i) made.items.push_back(click_scale * click[i]);
+    made.items.insert(made.items.end(), ranked, ranked + width);
+    made.items.push_back(bias_scale * bias.data_ptr<float>()[item]);
+  }
+  made.mix.assign(made.size * made.size, 0);
+  for (std::size_t i = 0; i < width; ++i) made.mix[i * made.size + width + i] = 1 / click_scale;
+  made.constant.assign(made.size, 0);
+  made.constant.back() = 1 / bias_scale;
+  made.unseen_item.assign(made.size, 0);
+  made.unseen_item.back() = bias_scale * bias.min().item<float>();
+  return made;
 }
 
 Result<TestMetrics> InteractionRun::evaluate_best() {

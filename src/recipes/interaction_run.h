@@ -24,6 +24,8 @@ using MeasureTest = std::function<TestMetrics()>;
 Result<TrainOutcome> train_to_last_round(const RunRequest& request, model::FlatParameters& parameters,
                                          fl::UpdateSource& source, const fl::OptimiserSettings& optimiser,
                                          const fl::EngineSettings& engine, const MeasureTest& measure);
+// Puts the parameters of a finished run in place.
+Status load_last_round(const RunRequest& request, model::FlatParameters& parameters);
 // Measures the parameters of a finished run.
 Result<TestMetrics> measure_last_round(const RunRequest& request, model::FlatParameters& parameters,
                                        const MeasureTest& measure);
@@ -74,6 +76,9 @@ class InteractionRun {
                                      const fl::OptimiserSettings& optimiser, const fl::EngineSettings& engine,
                                      const std::string& recipe);
   Result<TestMetrics> evaluate_best();
+  // The first order of the network in what a device remembers, without features of users and situations,
+  // which no pack carries, and without tuning. Refuses inputs without a history.
+  Result<std::optional<TrainedFactors>> factors_of_best();
 
  private:
   InteractionRun(const InteractionRunSettings& settings, const RunRequest& request)

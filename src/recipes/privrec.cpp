@@ -54,6 +54,11 @@ class MetaLearned final : public Recipe {
     return run.train(source, optimiser_, engine_);
   }
 
+  Result<std::optional<TrainedFactors>> open_factors(const RunRequest& request) override {
+    SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request, method()));
+    return run.factors_of_best();
+  }
+
   Result<TestMetrics> evaluate(const RunRequest& request) override {
     SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request, method()));
     return run.evaluate_best();

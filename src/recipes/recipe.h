@@ -20,6 +20,7 @@
 #include "privacy/accounting/datasheet.h"
 #include "privacy/noise/noise_origin.h"
 #include "recipes/setting_conditions.h"
+#include "recipes/trained_factors.h"
 #include "recipes/trained_news.h"
 
 namespace sotto::recipes {
@@ -97,6 +98,9 @@ class Recipe {
   virtual Result<TestMetrics> evaluate(const RunRequest& request) = 0;
   // The model of such a run with its best parameters. Refuses where no news model was trained.
   virtual Result<TrainedNews> open(const RunRequest& request);
+  // The vectors of such a run that devices rank items by; none where it has a news model instead, or nothing
+  // that a device could rank by.
+  virtual Result<std::optional<TrainedFactors>> open_factors(const RunRequest& request);
 };
 
 // Declares the settings of a recipe in an empty table. Which there are, and their defaults, depend on the

@@ -128,9 +128,14 @@ Result<torch::Device> RunRequest::compute_device() const {
 
 Result<TrainedNews> Recipe::open(const RunRequest& request) {
   return bad_input(
-      "{} learns no vectors of items and readers from text: take one of 'sotto', 'fedrec' or 'central --set "
-      "model=nrms'",
+      "{} trained nothing that a device could rank by: no vectors of items. At the same epsilon train "
+      "'dp-svd' on the "
+      "same data, or 'sotto' on its text view (sotto data view DATA --view text --out DIR)",
       request.run.string());
+}
+
+Result<std::optional<TrainedFactors>> Recipe::open_factors(const RunRequest&) {
+  return std::optional<TrainedFactors>();
 }
 
 Status bind_settings(Recipe& recipe, SettingsTable& table, const std::vector<std::string>& assignments,

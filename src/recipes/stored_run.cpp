@@ -41,16 +41,34 @@ Result<StoredRun> load_run(const fs::path& run) {
   return loaded;
 }
 
-Result<TrainedNews> open_news_run(const fs::path& run, const data::Dataset& dataset) {
+namespace {
+
+// Hands the recipe of a trained run the data that it may see.
+template <class Open>
+auto open_with(const fs::path& run, const data::Dataset& dataset, Open open)
+    -> decltype(open(std::declval<Recipe&>(), std::declval<const RunRequest&>())) {
   SOTTO_TRY(auto stored, load_run(run));
   if (!fs::exists(run / "best.sotto"))
     return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
   SOTTO_TRY(const auto seen, data_of_run(*stored.recipe, dataset));
-  return stored.recipe->open({.dataset = seen,
-                              .run = run,
-                              .seed = stored.seed,
-                              .device = stored.device,
-                              .reproducible = stored.reproducible});
+  const RunRequest request{.dataset = seen,
+                           .run = run,
+                           .seed = stored.seed,
+                           .device = stored.device,
+                           .reproducible = stored.reproducible};
+  return open(*stored.recipe, request);
+}
+
+}  // namespace
+
+Result<TrainedNews> open_news_run(const fs::path& run, const data::Dataset& dataset) {
+  return open_with(run, dataset,
+                   [](Recipe& recipe, const RunRequest& request) { return recipe.open(request); });
+}
+
+Result<std::optional<TrainedFactors>> open_factors_run(const fs::path& run, const data::Dataset& dataset) {
+  return open_with(run, dataset,
+                   [](Recipe& recipe, const RunRequest& request) { return recipe.open_factors(request); });
 }
 
 }  // namespace sotto::recipes

@@ -20,5 +20,7 @@ Result<StoredRun> load_run(const fs::path& run);
 // The news model of a run with its best parameters; `dataset`, as data_of_run() gives it, has the items it
 // knows at first. Runs without a news model are refused.
 Result<TrainedNews> open_news_run(const fs::path& run, const data::Dataset& dataset);
+// The vectors of a run without a news model; none where it has one, or nothing that a device could rank by.
+Result<std::optional<TrainedFactors>> open_factors_run(const fs::path& run, const data::Dataset& dataset);
 
 }  // namespace sotto::recipes

@@ -46,11 +46,14 @@ Result<Training> training_of(const fs::path& run) {
 }
 
 std::string in_words(const Training& training, const DemandCharges& demand) {
-  std::string text = training.simulation ? *training.simulation
-                     : training.epsilon
-                         ? fmt::format("training: epsilon {:.4g} at delta {:g} of what is published",
-                                       *training.epsilon, training.delta)
-                         : "training: no epsilon holds for what is published";
+  std::string text =
+      training.simulation ? *training.simulation
+      : training.epsilon
+          ? fmt::format("training: epsilon {:.4g} at delta {:g} of what is published", *training.epsilon,
+                        training.delta)
+          : "training: without differential privacy, no epsilon holds for what is published. The pack "
+            "that everybody may fetch can tell what single readers did. Serve it to try things out; "
+            "for readers train with a budget: 'sotto recipes' says which recipes take --epsilon";
   if (demand.releases == 0) return text;
   text +=
       fmt::format("; demand, released {}: epsilon {:.4g} per training reader",
@@ -73,7 +76,7 @@ Result<RunPrivacy> privacy_of_run(const fs::path& run) {
                  {"published", nullptr},
                  {"simulation", or_null(training.simulation)}};
   if (training.epsilon && !training.simulation) stated["published"] = *training.epsilon + demand.epsilon;
-  return RunPrivacy{in_words(training, demand), stated.dump()};
+  return RunPrivacy{training.epsilon && !training.simulation, in_words(training, demand), stated.dump()};
 }
 
 }  // namespace sotto::serving

@@ -21,7 +21,8 @@ struct DemandCharges {
 Result<DemandCharges> demand_charges(const fs::path& run);
 
 struct RunPrivacy {
-  std::string text;  // for people
+  bool holds = false;  // some ε, for what is published
+  std::string text;    // for people
   std::string as_json;  // {"training": ε or null, "delta": …, "demand": ε, "demand_releases": n, "published":
                         // sum or null, "simulation": sentence or null}
 };

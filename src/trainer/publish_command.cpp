@@ -7,10 +7,8 @@
 #include "cli/encoder_process.h"
 #include "device/wire/pack_codec.h"
 #include "model/tensor.h"
-#include "publish/article_encoder.h"
 #include "publish/packs/served_run.h"
 #include "recipes/run_data.h"
-#include "recipes/stored_run.h"
 #include "trainer/commands.h"
 
 namespace sotto::trainer {
@@ -42,8 +40,7 @@ Result<ReadyRun> open_run(PublishArguments& arguments) {
   SOTTO_TRY(const auto dataset, recipes::data_of_run(arguments.run, *stored));
   ReadyRun ready;
   if (arguments.pack.empty()) {
-    SOTTO_TRY(auto news, recipes::open_news_run(arguments.run, dataset));
-    SOTTO_TRY(ready.encoder, publish::ArticleEncoder::create(std::move(news)));
+    SOTTO_TRY(ready.encoder, publish::open_item_encoder(arguments.run, dataset));
     return ready;
   }
   SOTTO_TRY(auto served, publish::open_served_run(arguments.run, dataset, arguments.settings));

@@ -1,4 +1,4 @@
-#include "serving/http/http_transport.h"
+#include "transport/http_transport.h"
 
 #include "device/wire/pack_codec.h"
 #include "net/content_coding.h"
@@ -6,7 +6,7 @@
 #include "net/negotiation.h"
 #include "net/published_body.h"
 
-namespace sotto::serving {
+namespace sotto::transport {
 
 namespace {
 
@@ -51,4 +51,4 @@ Result<std::string> HttpTransport::recommend(std::string_view body) {
   return std::move(response.body);
 }
 
-}  // namespace sotto::serving
+}  // namespace sotto::transport

@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "net/http_client.h"
 
-namespace sotto::serving {
+namespace sotto::transport {
 
 class HttpTransport final : public device::Transport {
  public:
@@ -20,4 +20,4 @@ class HttpTransport final : public device::Transport {
   net::HttpClient client_;
 };
 
-}  // namespace sotto::serving
+}  // namespace sotto::transport

@@ -6,7 +6,7 @@ layers and weights are those of tests/model/golden_scores.py, which the server's
 """
 import os
 import sys
-from math import cos, exp
+from math import cos, exp, sqrt
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "model"))
 from golden_scores import attention, dot, gru, pooling, vector  # noqa: E402
@@ -40,13 +40,21 @@ def catalogue(rows):
             for average, scale, click in zip(vector("average", SIZE), vector("scale", SIZE), pooled)]
 
 
+def sum_(rows):
+    mix = [vector("mix", SIZE * SIZE)[i * SIZE:(i + 1) * SIZE] for i in range(SIZE)]
+    said = [[sum(row[i] * mix[i][j] for i in range(SIZE)) for j in range(SIZE)] for row in rows]
+    said = [row for row in said if any(row)]
+    return [constant + (sum(row[j] for row in said) / sqrt(len(said)) if said else 0)
+            for j, constant in enumerate(vector("constant", SIZE))]
+
+
 def mean(rows):
     return [sum(row[j] for row in rows) / len(rows) for j in range(SIZE)]
 
 
 if __name__ == "__main__":
-    for model in (nrms, naml, fednewsrec, catalogue, mean):
+    for model in (nrms, naml, fednewsrec, catalogue, sum_, mean):
         for count in CLICKS:
             rows = [click(i) for i in range(count)] or [[0.0] * SIZE]
             numbers = ", ".join(f"{value:.12g}" for value in model(rows))
-            print(f'    {{"{model.__name__}", {count}, {{{numbers}}}}},')
+            print(f'    {{"{model.__name__.rstrip("_")}", {count}, {{{numbers}}}}},')

@@ -54,6 +54,9 @@ inline std::vector<NamedTensor> small_weights(std::string_view kind) {
     add("average", {1, vector_size});
     add("query", {vector_size});
     add("doubt", {1, 1});
+  } else if (kind == "sum") {
+    add("mix", {kSize, kSize});
+    add("constant", {kSize});
   }
   return weights;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every command of the ```sh blocks of a document, in order, in an empty folder where build/release/sotto is the
-# binary under test and data/ holds sources to import. 'make TARGET' lines are only checked to be real targets: they
-# would run this test again. A line that ends with a backslash goes on in the next. ```sh long blocks take minutes to hours: they run on small data, with one round.
+# binary under test, data/ holds sources to import and examples/ those of the source. 'make TARGET' lines are only
+# checked to be real targets: they would run this test again; 'make install' installs what is built. Port 8443 is one
+# that is free, and a process whose number is in runs/NAME.pid ends with the test. A line that ends with a backslash goes on in the next. ```sh long blocks take minutes to hours: they run on small data, with one round.
 # Usage: run_commands.sh SOURCE_DIR SOTTO DOCUMENT
 set -euo pipefail
 source_dir=$(realpath "$1")
@@ -9,13 +10,23 @@ sotto=$(realpath "$2")
 document=$source_dir/$3
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+end() {
+  for file in "$work"/runs/*.pid; do
+    [ -e "$file" ] && kill "$(cat "$file")" 2>/dev/null
+  done
+  rm -rf "$work"
+}
+trap end EXIT
 cd "$work"
+port=$((20000 + RANDOM % 30000))
+while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
 mkdir -p build/release runs data
 ln -s "$sotto" build/release/sotto
+ln -s "$source_dir/examples" examples
 "$source_dir/tests/docs/make_sources.sh" "$sotto" data
 
-commands=$(awk '
+commands=$(awk -v port="$port" '
+  {gsub(/8443/, port)}
   /^```sh$/ {inside = 1; next}
   /^```sh long$/ {inside = 2; next}
   /^```/ {inside = 0}
@@ -34,6 +45,9 @@ while IFS= read -r line; do
   echo "+ $line"
   if [[ $line =~ ^make\ ([a-z]+) ]]; then
     make -C "$source_dir" -n "${BASH_REMATCH[1]}" >/dev/null
+    if [[ $line =~ ^make\ install\ PREFIX=([^/].*) ]]; then
+      cmake --install "$(dirname "$sotto")" --prefix "$work/${BASH_REMATCH[1]}" >/dev/null
+    fi
   else
     bash -euo pipefail -c "$line" </dev/null >output 2>&1 || { cat output; echo "failed: $line"; exit 1; }
   fi

@@ -123,5 +123,35 @@ TEST(TabularInputs, RichReadsWhatTheCatalogueSays) {
   EXPECT_EQ(inputs.user[0].name, "gender");
 }
 
+TEST(TabularModel, ItsLinearFormIsItsFirstOrderInWhatADeviceRemembers) {
+  const testing::TinyInteractions tiny;
+  ASSERT_TRUE(tiny.model->remembers());
+  const auto form = tiny.model->linear_form(tiny.inputs);
+  model::TabularInputs nobody = tiny.inputs;
+  for (auto* fields : {&nobody.user, &nobody.context})
+    for (model::TabularField& field : *fields) field.offsets = {0, 0}, field.codes.clear();
+  model::TabularParts parts;
+  for (const auto& part : tiny.model->parts()) parts.push_back(part.detach().unsqueeze(0));
+  const auto logits = [&](const std::vector<data::ItemId>& history) {
+    return tiny.model->logits(parts, model::catalogue_batch(nobody, 0, 0, history, torch::kCPU))[0];
+  };
+  EXPECT_TRUE(torch::allclose(logits({}), form.bias, 1e-5, 1e-6)) << "exact without a history";
+  // A device that remembers ever less of a click comes ever nearer, faster than what it remembers shrinks.
+  const std::size_t remembered = tiny.inputs.field_count();
+  const torch::Tensor whole = parts[remembered].clone();
+  const auto error = [&](double share) {
+    parts[remembered] = whole * share;
+    torch::Tensor again = logits({0, 3}) - tiny.model->parts()[remembered + 3].detach().item<double>() * [&] {
+      torch::Tensor often = torch::zeros({tiny.inputs.items});
+      often[0] = often[3] = std::log(2.0);
+      return often;
+    }();
+    const torch::Tensor reader = share * (form.remembered[0] + form.remembered[3]) / std::sqrt(2.0);
+    return (again - form.bias - torch::mv(form.scored, reader)).abs().max().item<double>();
+  };
+  EXPECT_LT(error(1e-3), 1e-5);
+  EXPECT_LT(error(1e-3), 0.05 * error(1) + 1e-6);
+}
+
 }  // namespace
 }  // namespace sotto::fl

@@ -22,5 +22,11 @@ fi
 cmake -S "$source/examples/round_cost" -B "$work/example" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >"$work/log" 2>&1 ||
   { cat "$work/log"; fail 'find_package(sotto) failed'; }
 cmake --build "$work/example" >"$work/log" 2>&1 || { cat "$work/log"; fail 'the example does not build'; }
+if [ -e "$prefix/include/sotto/transport/http_transport.h" ]; then
+  cmake -S "$source/examples/reader" -B "$work/reader" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >"$work/log" 2>&1 ||
+    { cat "$work/log"; fail 'find_package(sotto) with sotto::transport failed'; }
+  cmake --build "$work/reader" >"$work/log" 2>&1 || { cat "$work/log"; fail 'the device example does not build'; }
+  if said=$("$work/reader/reader" "$work/reader-device" https://localhost:1 /dev/null 2>&1); then fail "nobody listens there: $said"; fi
+fi
 shown=$("$work/example/round_cost" "$work/device")
 grep -q 'bits an entry, epsilon' <<<"$shown" || fail "the example says: $shown"

@@ -159,6 +159,25 @@ TEST_F(HttpServing, IngestsForTheOperatorOnly) {
   EXPECT_THAT(wrong.body, HasSubstr("item 0: the id contains a space"));
 }
 
+TEST_F(HttpServing, CountsArticlesThatReplaceOrSayTheSameAndRefusesThoseThatSayNothing) {
+  const auto put = [&](const json& items) {
+    return change(net::HttpMethod::put, "/v1/items", json{{"items", items}}.dump(), "secret");
+  };
+  json storm = {{"id", "s1"}, {"title", "Storm"}, {"abstract", "At the coast"}, {"published", 1}};
+  json again = storm, other = storm;
+  again["id"] = "s2";
+  other["id"] = "s3", other["abstract"] = "In the hills";
+  EXPECT_EQ(put(json::array({storm, other})).body, R"({"stored":2})");
+  EXPECT_EQ(put(json::array({again})).body, R"({"stored":1,"same_text":1})") << "of an earlier request";
+  EXPECT_EQ(put(json::array({storm, again, other})).body, R"({"stored":3,"replaced":3,"same_text":2})");
+  EXPECT_EQ(change(net::HttpMethod::remove, "/v1/items/s2", "", "secret").status, 200);
+  EXPECT_EQ(put(json::array({storm})).body, R"({"stored":1,"replaced":1})") << "the other one is gone";
+  const auto silent = put(json::array({json{{"id", "blank"}, {"category", "news"}, {"published", 1}}}));
+  EXPECT_EQ(silent.status, 400);
+  EXPECT_THAT(silent.body, HasSubstr("item 0: it has no title, no abstract and no vector"));
+  EXPECT_EQ(pool_->catalogue().find("blank"), nullptr);
+}
+
 TEST_F(HttpServing, AsksForTheTokenBeforeTheBody) {
   for (const std::string_view method : {"PUT /v1/items", "DELETE /v1/items/1"}) {
     net::RawSocket stranger(server_->port());

@@ -6,10 +6,10 @@
 
 #include "base/random.h"
 #include "device/wire/pack_codec.h"
-#include "serving/http/http_transport.h"
 #include "serving/http/serving_server.h"
 #include "serving/pool/synthetic_pool.h"
 #include "test_paths.h"
+#include "transport/http_transport.h"
 
 namespace sotto::serving {
 namespace {
@@ -30,7 +30,7 @@ class WholeSystem : public ::testing::Test {
               }).value();
     EXPECT_TRUE(fill_with_synthetic_items(server_->pool(), 400, start_time, 1000));
     EXPECT_TRUE(server_->tick(start_time));
-    transport_.emplace(HttpTransport::create({.url = server_->url()}).value());
+    transport_.emplace(transport::HttpTransport::create({.url = server_->url()}).value());
   }
   class ConstantEncoder final : public ItemEncoder {
     Result<std::vector<std::vector<float>>> encode(std::span<const CatalogueItem> items) const override {
@@ -59,7 +59,7 @@ class WholeSystem : public ::testing::Test {
   int writes_ = 0;
   SeededRandom random_{1, Purpose::test};
   std::unique_ptr<ServingServer> server_;
-  std::optional<HttpTransport> transport_;
+  std::optional<transport::HttpTransport> transport_;
 };
 
 TEST_F(WholeSystem, ADeviceIsServedThroughIngestionAndANewModel) {

@@ -35,6 +35,7 @@ nlohmann::json sheet(const nlohmann::json& epsilon, const nlohmann::json& simula
 TEST(RunPrivacy, AddsDemandToTheTraining) {
   EXPECT_EQ(ServedFolder(sheet(3)).text(), "training: epsilon 3 at delta 1e-06 of what is published");
   const ServedFolder both(sheet(3), 1);
+  EXPECT_TRUE(privacy_of_run(both.folder.path()).value().holds);
   EXPECT_THAT(both.text(), HasSubstr("demand, released once: epsilon 0.5 per training reader"));
   EXPECT_THAT(both.text(), HasSubstr("3.5 together"));
   EXPECT_EQ(both.stated().at("published"), 3.5);
@@ -44,6 +45,8 @@ TEST(RunPrivacy, AddsDemandToTheTraining) {
 TEST(RunPrivacy, SaysNoneWhereTheTrainingHasNone) {
   for (const ServedFolder& run : {ServedFolder(nullptr, 1), ServedFolder(sheet(nullptr), 1)}) {
     EXPECT_THAT(run.text(), HasSubstr("no epsilon holds"));
+    EXPECT_THAT(run.text(), HasSubstr("--epsilon")) << "what to do";
+    EXPECT_FALSE(privacy_of_run(run.folder.path()).value().holds);
     EXPECT_THAT(run.text(), HasSubstr("together none"));
     EXPECT_TRUE(run.stated().at("published").is_null());
   }

@@ -14,8 +14,8 @@
 #include "publish/packs/served_run.h"
 #include "publish/rows.h"
 #include "publish/two_tower_rows.h"
-#include "serving/http/http_transport.h"
 #include "serving/http/serving_server.h"
+#include "transport/http_transport.h"
 
 namespace sotto::trainer::testing {
 
@@ -42,8 +42,8 @@ class RunServer {
   std::string model() const { return server->pool().current()->model().version(); }
   std::size_t items() const { return server->pool().catalogue().size(); }
   net::HttpClient client() const { return net::HttpClient::create({.url = server->url()}).value(); }
-  serving::HttpTransport transport() const {
-    return serving::HttpTransport::create({.url = server->url()}).value();
+  sotto::transport::HttpTransport transport() const {
+    return sotto::transport::HttpTransport::create({.url = server->url()}).value();
   }
 
   net::HttpResponse put(const nlohmann::json& article) const {

@@ -1,6 +1,6 @@
 // A device against a real server on loopback; the server's answers are canned, the wire is not.
 
-#include "serving/http/http_transport.h"
+#include "transport/http_transport.h"
 
 #include <gmock/gmock.h>
 
@@ -14,7 +14,7 @@
 #include "net/published_body.h"
 #include "test_paths.h"
 
-namespace sotto::serving {
+namespace sotto::transport {
 namespace {
 
 using ::testing::HasSubstr;
@@ -104,4 +104,4 @@ TEST_F(HttpTransportTest, CarriesADeviceThroughADay) {
 }
 
 }  // namespace
-}  // namespace sotto::serving
+}  // namespace sotto::transport

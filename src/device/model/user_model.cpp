@@ -115,6 +115,16 @@ struct CatalogueUser {  // u = average + W/(W + doubt) · scale ∘ pooled click
   }
 };
 
+struct SumUser {  // u = constant + (Σ clicks · mix) / √n, of the n clicks that say something
+  Rows mix;       // [D, D]
+  Row constant;   // [D]
+  Row forward(const Rows& clicks) const {
+    const Rows said = clicks * mix;
+    const auto heard = static_cast<float>((said.array() != 0).rowwise().any().count());
+    return heard > 0 ? Row(constant + said.colwise().sum() / std::sqrt(heard)) : constant;
+  }
+};
+
 struct MeanUser {
   Row forward(const Rows& clicks) const { return clicks.colwise().mean(); }
 };
@@ -214,7 +224,7 @@ class Weights {
 }  // namespace
 
 class UserModel::Layers
-    : public std::variant<AttentionUser, PooledUser, LongShortUser, CatalogueUser, MeanUser> {
+    : public std::variant<AttentionUser, PooledUser, LongShortUser, CatalogueUser, SumUser, MeanUser> {
  public:
   using Any = variant;
   using variant::variant;
@@ -245,6 +255,11 @@ Result<UserModel> UserModel::create(const UserModelShape& shape, std::span<const
     layers = std::make_shared<Layers>(std::move(user));
   } else if (shape.kind == "catalogue") {
     SOTTO_TRY(auto user, weights.catalogue(shape.dimension));
+    layers = std::make_shared<Layers>(std::move(user));
+  } else if (shape.kind == "sum") {
+    SumUser user;
+    SOTTO_TRY(user.mix, weights.take("mix", shape.dimension, shape.dimension));
+    SOTTO_TRY(user.constant, weights.take("constant", shape.dimension, 0));
     layers = std::make_shared<Layers>(std::move(user));
   } else if (shape.kind == "mean") {
     layers = std::make_shared<Layers>(MeanUser{});

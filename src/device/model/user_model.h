@@ -72,8 +72,10 @@ struct UserModelShape {
 // "nrms": self-attention, then additive pooling. "naml": additive pooling. "fednewsrec": both of the above
 // over all clicks, a gated recurrent unit over the last ones, merged by additive pooling. "catalogue": a
 // public vector plus the clicks pooled by one query, scaled per dimension and trusted the more of them there
-// are. "mean": the average.
-inline constexpr std::string_view user_model_kinds[] = {"nrms", "naml", "fednewsrec", "catalogue", "mean"};
+// are. "sum": a public vector plus the sum of the clicks, taken through a public matrix, by the root of their
+// number: item factors. "mean": the average.
+inline constexpr std::string_view user_model_kinds[] = {"nrms",      "naml", "fednewsrec",
+                                                        "catalogue", "sum",  "mean"};
 
 class UserModel {
  public:

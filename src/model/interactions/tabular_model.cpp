@@ -1,5 +1,7 @@
 #include "model/interactions/tabular_model.h"
 
+#include <torch/csrc/autograd/autograd.h>
+
 #include "model/layers/layers.h"
 
 namespace sotto::model {
@@ -132,6 +134,35 @@ Tensor rows_of(const Tensor& tables, const Tensor& codes) {
 }  // namespace
 
 Tensor TabularModel::logits(const TabularParts& copies, const TabularBatch& batch) const {
+  if (!remembers_) return logits_with(copies, batch, {});
+  const std::int64_t users = batch.labels.size(0), width = batch.labels.size(1);
+  const Tensor past = rows_of(copies[fields_], batch.history).view({users, -1, embedding_});
+  const Tensor reader = (past * batch.history_weights.unsqueeze(2)).sum(1, true);
+  return logits_with(copies, batch,
+                     reader * rows_of(copies[fields_ + 1], batch.items).view({users, width, embedding_}));
+}
+
+TabularModel::LinearForm TabularModel::linear_form(const TabularInputs& inputs) const {
+  TabularInputs nobody = inputs;
+  for (auto* fields : {&nobody.user, &nobody.context}) {
+    for (TabularField& field : *fields) {
+      field.offsets = {0, 0};
+      field.codes.clear();
+    }
+  }
+  TabularParts whole;
+  for (const Tensor& part : parts_) whole.push_back(part.detach().unsqueeze(0));
+  const torch::Device device = parts_.front().device();
+  const TabularBatch batch = catalogue_batch(nobody, 0, 0, {}, device);
+  const Tensor product =
+      torch::zeros({1, inputs.items, embedding_}, parts_.front().options()).requires_grad_(true);
+  const Tensor logits = logits_with(whole, batch, product);
+  const Tensor slopes = torch::autograd::grad({logits.sum()}, {product}).front();
+  return {whole[fields_][0], whole[fields_ + 1][0] * slopes[0], logits.detach()[0]};
+}
+
+Tensor TabularModel::logits_with(const TabularParts& copies, const TabularBatch& batch,
+                                 const Tensor& product) const {
   const std::int64_t users = batch.labels.size(0), width = batch.labels.size(1);
   std::size_t next = fields_ + (remembers_ ? 4 : 0);
   const Tensor &first = copies[next], &first_bias = copies[next + 1];
@@ -153,10 +184,6 @@ Tensor TabularModel::logits(const TabularParts& copies, const TabularBatch& batc
 
   Tensor direct;
   if (remembers_) {
-    const Tensor past = rows_of(copies[fields_], batch.history).view({users, -1, embedding_});
-    const Tensor reader = (past * batch.history_weights.unsqueeze(2)).sum(1, true);
-    const Tensor product =
-        reader * rows_of(copies[fields_ + 1], batch.items).view({users, width, embedding_});
     sum = sum + torch::bmm(product, slice(embedding_));
     direct = product.sum(2) + rows_of(copies[fields_ + 2], batch.items).view({users, width}) +
              batch.numbers.select(2, 0) * copies[fields_ + 3].view({users, 1});

@@ -51,11 +51,25 @@ class TabularModel final : public torch::nn::Module {
   TabularParts personal(const TabularChunk& chunk, const TabularParts& copies, std::int64_t u) const;
 
   torch::Tensor logits(const TabularParts& copies, const TabularBatch& batch) const;  // [U, B]
+  // What a device can rank by with one product per item and no network: the logit of an item for somebody who
+  // tells no feature and no situation, to first order in what the device remembers,
+  //   logit(i) ≈ bias_i + h·scored_i, h = Σ_{j in history} remembered_j / √|history|.
+  // Exact without a history. Only for models that remember; `inputs` as it was made with.
+  struct LinearForm {
+    torch::Tensor remembered, scored;  // [items, D]
+    torch::Tensor bias;                // [items]
+  };
+  LinearForm linear_form(const TabularInputs& inputs) const;
+  bool remembers() const { return remembers_; }
+
   // Σ_b weight · cross-entropy, per copy: [U].
   torch::Tensor losses(const TabularParts& copies, const TabularBatch& batch) const;
 
  private:
   static constexpr int not_a_table = -1;
+  // product: h ∘ q of every row, [U, B, D]; undefined in models that do not remember.
+  torch::Tensor logits_with(const TabularParts& copies, const TabularBatch& batch,
+                            const torch::Tensor& product) const;
   void add_part(const std::string& name, const torch::Tensor& start, int key_space);
 
   bool remembers_;

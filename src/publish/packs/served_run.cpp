@@ -6,10 +6,12 @@
 #include "model/news/model_registry.h"
 #include "model/news/private_rec_model.h"
 #include "publish/article_encoder.h"
+#include "publish/factor_encoder.h"
 #include "publish/rows.h"
 #include "publish/run_demand.h"
 #include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
+#include "recipes/run_data.h"
 #include "recipes/stored_run.h"
 
 namespace sotto::publish {
@@ -25,8 +27,11 @@ Result<std::string> user_model_kind(const std::string& model) {
                         ? "it keeps a vector of every reader's own, which a server must not ask for"
                     : !entry->two_towers ? "it reads a reader anew for every item, so items have no vectors"
                                          : "devices do not know its user side";
-  return bad_input("a run of {} cannot be served: {}. Train catalogue, nrms, plm-nr, naml or fednewsrec",
-                   model, why);
+  return bad_input(
+      "a run of {} cannot be served: {}. With the same recipe and budget train --set model=nrms, plm-nr, "
+      "naml or "
+      "fednewsrec; 'sotto' trains catalogue",
+      model, why);
 }
 
 Result<device::PackTensor> tensor_of(std::string name, const torch::Tensor& tensor) {
@@ -61,27 +66,90 @@ Result<device::PackUserModel> user_model_of(const recipes::TrainedNews& news,
   return made;
 }
 
+Result<Demand> demand_for(const fs::path& run, const data::Dataset& dataset, const Rows& items,
+                          const ServedRunSettings& settings) {
+  ReaderSettings readers;
+  readers.demand_epsilon = settings.demand_epsilon;
+  if (settings.demand_epsilon > 0) return demand_of_run(run, dataset, items, readers, codebook_seed);
+  return demand_of_items(items, readers, codebook_seed);
+}
+
 Result<Codebook> codebook_of(const fs::path& run, const recipes::TrainedNews& news,
                              model::NewsRecommender& towers, const data::Dataset& dataset,
                              const ServedRunSettings& settings, std::size_t basis) {
   torch::NoGradGuard no_grad;
   const Rows items = encode_catalogue(towers, dataset.item_count());
-  ReaderSettings readers;
-  readers.demand_epsilon = settings.demand_epsilon;
-  Demand demand;
-  if (settings.demand_epsilon > 0) {
-    SOTTO_TRY(demand, demand_of_run(run, dataset, items, readers, codebook_seed));
-  } else {
-    demand = demand_of_items(items, readers, codebook_seed);
-  }
+  SOTTO_TRY(const Demand demand, demand_for(run, dataset, items, settings));
   return served_codebook(towers, items, demand,
                          {static_cast<std::size_t>(settings.prototypes), basis, news.max_history});
 }
 
-}  // namespace
+// Clicks that a user model of factors reads, the newest ones.
+constexpr std::uint32_t clicks_of_factors = 1000;
 
-Result<ServedRun> open_served_run(const fs::path& run, const data::Dataset& dataset,
-                                  const ServedRunSettings& settings) {
+Result<device::PackUserModel> user_model_of(const recipes::TrainedFactors& factors) {
+  device::PackUserModel made;
+  made.kind = "sum";
+  made.max_history = clicks_of_factors;
+  const auto size = static_cast<std::uint32_t>(factors.size);
+  const auto add = [&](std::string name, std::vector<std::uint32_t> shape,
+                       const std::vector<float>& numbers) -> Status {
+    SOTTO_TRY(auto tensor, device::PackTensor::from_floats(std::move(name), std::move(shape), numbers,
+                                                           device::NumberForm::f32));
+    made.weights.push_back(std::move(tensor));
+    return {};
+  };
+  SOTTO_CHECK(add("mix", {size, size}, factors.mix));
+  SOTTO_CHECK(add("constant", {size}, factors.constant));
+  return made;
+}
+
+// Simulated readers, as their devices make them.
+Rows readers_of(const device::UserModel& user_model, const Rows& items, const Demand& demand) {
+  const auto histories = simulate_histories(demand, ReaderSettings{}, codebook_seed);
+  Rows readers(histories.size(), items.width);
+  std::vector<float> clicks;
+  for (std::size_t reader = 0; reader < histories.size(); ++reader) {
+    clicks.clear();
+    for (const data::ItemId item : histories[reader])
+      clicks.insert(clicks.end(), items[item].begin(), items[item].end());
+    const std::vector<float> vector = user_model.encode(clicks);
+    std::copy(vector.begin(), vector.end(), readers[reader].begin());
+  }
+  return readers;
+}
+
+Status finish(device::DevicePack& pack) {
+  pack.categories = {"all"};  // the live items bring theirs
+  SOTTO_TRY(pack.items, device::make_items({}, pack.dimension));
+  SOTTO_TRY(pack.model, device::model_name(pack));
+  return {};
+}
+
+Result<ServedRun> serve_factors(const fs::path& run, const data::Dataset& dataset,
+                                const ServedRunSettings& settings, recipes::TrainedFactors factors) {
+  ServedRun served;
+  device::DevicePack& pack = served.pack;
+  pack.dimension = static_cast<std::uint32_t>(factors.size);
+  SOTTO_TRY(pack.user_model, user_model_of(factors));
+  Rows items(dataset.item_count(), factors.size);
+  items.values = factors.items;
+  SOTTO_TRY(const Demand demand, demand_for(run, dataset, items, settings));
+  SOTTO_TRY(const auto user_model, device::make_user_model(pack));
+  SOTTO_TRY(auto book, codebook_of_readers(items, readers_of(user_model, items, demand),
+                                           static_cast<std::size_t>(settings.prototypes),
+                                           static_cast<std::size_t>(settings.basis_vectors)));
+  SOTTO_TRY(pack.prototypes, tensor_of("prototypes", book.prototypes, pack.dimension));
+  SOTTO_TRY(pack.basis, tensor_of("basis", book.basis, pack.dimension));
+  pack.average_user = std::move(book.average_user);
+  pack.anonymous.resize(pack.dimension);  // a click that says nothing
+  SOTTO_CHECK(finish(pack));
+  served.encoder = std::make_shared<const FactorEncoder>(std::move(factors), dataset);
+  return served;
+}
+
+Result<ServedRun> serve_news(const fs::path& run, const data::Dataset& dataset,
+                             const ServedRunSettings& settings) {
   SOTTO_TRY(auto news, recipes::open_news_run(run, dataset));
   SOTTO_CHECK(user_model_kind(news.model_name));
   auto* mixtures = dynamic_cast<model::PrivateRecModel*>(news.model.get());
@@ -107,12 +175,28 @@ Result<ServedRun> open_served_run(const fs::path& run, const data::Dataset& data
     const torch::Tensor learned = mixtures->anonymous_vector().to(torch::kCPU, torch::kFloat32).contiguous();
     std::copy_n(learned.data_ptr<float>(), pack.dimension, pack.anonymous.begin());
   }
-  pack.categories = {"all"};  // the live items bring theirs
-  SOTTO_TRY(pack.items, device::make_items({}, pack.dimension));
-  SOTTO_TRY(pack.model, device::model_name(pack));
-
+  SOTTO_CHECK(finish(pack));
   SOTTO_TRY(served.encoder, ArticleEncoder::create(std::move(news)));
   return served;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const serving::ItemEncoder>> open_item_encoder(const fs::path& run,
+                                                                      const data::Dataset& dataset) {
+  SOTTO_TRY(const auto seen, recipes::data_of_run(run, dataset));
+  SOTTO_TRY(auto factors, recipes::open_factors_run(run, seen));
+  if (factors) return std::make_shared<const FactorEncoder>(std::move(*factors), seen);
+  SOTTO_TRY(auto news, recipes::open_news_run(run, seen));
+  return ArticleEncoder::create(std::move(news));
+}
+
+Result<ServedRun> open_served_run(const fs::path& run, const data::Dataset& dataset,
+                                  const ServedRunSettings& settings) {
+  SOTTO_TRY(const auto seen, recipes::data_of_run(run, dataset));
+  SOTTO_TRY(auto factors, recipes::open_factors_run(run, seen));
+  if (factors) return serve_factors(run, seen, settings, std::move(*factors));
+  return serve_news(run, seen, settings);
 }
 
 }  // namespace sotto::publish

@@ -6,7 +6,11 @@
 // plm-nr, naml and fednewsrec, trained by any recipe, PrivateRec's mixtures around them included (its trained
 // basis is the one in the pack); of the flagship's readers the shared part alone. Refused are models that
 // keep a vector of every reader (lstur, fm), read a reader anew for every item (npa, dkn, dan, dfm) or have a
-// user side that devices do not know (ebnr), and recipes that learn from interactions without text.
+// user side that devices do not know (ebnr).
+//
+// Of recipes that learn from interactions without text, those are served whose devices rank by vectors of
+// items (recipes/trained_factors.h): dp-svd as it is, PrivRec's network and its kin to first order in what a
+// device remembers. Articles are then known by their ids: one that was not there in training stands last.
 
 #include "device/pack/device_pack.h"
 #include "recipes/recipe.h"
@@ -26,5 +30,9 @@ struct ServedRun {
 // the run's one release of demand, made here if there is none yet (publish/run_demand.h).
 Result<ServedRun> open_served_run(const fs::path& run, const data::Dataset& dataset,
                                   const ServedRunSettings& settings);
+
+// Its encoder alone.
+Result<std::shared_ptr<const serving::ItemEncoder>> open_item_encoder(const fs::path& run,
+                                                                      const data::Dataset& dataset);
 
 }  // namespace sotto::publish

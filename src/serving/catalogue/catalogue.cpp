@@ -1,9 +1,22 @@
 #include "serving/catalogue/catalogue.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <unordered_set>
 
 namespace sotto::serving {
+
+namespace {
+
+bool has_text(const CatalogueItem& item) { return !item.title.empty() || !item.abstract.empty(); }
+
+std::uint64_t text_hash(const CatalogueItem& item) {
+  return XXH3_64bits_withSeed(item.abstract.data(), item.abstract.size(),
+                              XXH3_64bits(item.title.data(), item.title.size()));
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Catalogue>> Catalogue::open(const fs::path& folder, const Settings& settings) {
   std::unique_ptr<Catalogue> catalogue(new Catalogue(settings));
@@ -44,6 +57,7 @@ void Catalogue::enter(StoredItemPtr item, CatalogueChange& change) {
   leave(item->item.id, change);
   by_number_.emplace(item->number, item);
   by_id_.emplace(item->item.id, item);
+  if (has_text(item->item)) ++items_by_text_[text_hash(item->item)];
   change.added.push_back(std::move(item));
 }
 
@@ -53,6 +67,9 @@ void Catalogue::leave(std::string_view id, CatalogueChange& change) {
   const StoredItemPtr item = at->second;  // owns the key until the end
   by_id_.erase(at);
   by_number_.erase(item->number);
+  const auto alike = items_by_text_.find(text_hash(item->item));
+  if (has_text(item->item) && alike != items_by_text_.end() && --alike->second == 0)
+    items_by_text_.erase(alike);
   change.removed.push_back(item->number);
 }
 
@@ -215,6 +232,12 @@ std::vector<StoredItemPtr> Catalogue::all() const {
     return left->number < right->number;
   });
   return items;
+}
+
+std::size_t Catalogue::count_with_text_of(const CatalogueItem& item) const {
+  const std::shared_lock state(state_);
+  const auto alike = items_by_text_.find(text_hash(item));
+  return alike == items_by_text_.end() || !has_text(item) ? 0 : alike->second;
 }
 
 std::optional<std::uint16_t> Catalogue::category_code(std::string_view name) const {

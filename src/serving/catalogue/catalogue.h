@@ -90,6 +90,8 @@ class Catalogue {
   StoredItemPtr find(std::string_view id) const;                              // null when it is not there
   std::vector<StoredItemPtr> find(std::span<const ScoredItem> scored) const;  // nulls for those gone
   std::vector<StoredItemPtr> all() const;                                     // by ascending number
+  // How many items have this title and abstract; 0 for an item without text.
+  std::size_t count_with_text_of(const CatalogueItem& item) const;
   // Codes of the tags; no value: no item ever had it.
   std::optional<std::uint16_t> category_code(std::string_view name) const;
   std::optional<std::uint16_t> language_code(std::string_view name) const;
@@ -114,6 +116,7 @@ class Catalogue {
   mutable std::shared_mutex state_;  // guards what follows; written only by the holder of writing_
   std::unordered_map<std::string_view, StoredItemPtr> by_id_;  // keys point into the items
   std::unordered_map<ItemNumber, StoredItemPtr> by_number_;
+  std::unordered_map<std::uint64_t, std::size_t> items_by_text_;  // by a hash of title and abstract
   NameCodes categories_, languages_;
   std::uint64_t next_number_ = 0;
   std::uint64_t log_bytes_ = 0;

@@ -158,6 +158,8 @@ Result<CatalogueItem> read_item(const json& given) {
     return bad_input("give vector and encoded_by together, or neither");
   }
   SOTTO_CHECK(check_item(item));
+  if (item.title.empty() && item.abstract.empty() && item.vector.empty())
+    return bad_input("it has no title, no abstract and no vector: a model would have nothing to read");
   return item;
 }
 

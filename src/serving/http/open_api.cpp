@@ -32,7 +32,7 @@ std::string_view open_api_document() {
     "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object",
       "required": ["items"], "properties": {"items": {"type": "array", "minItems": 1, "maxItems": 1000,
         "items": {"$ref": "#/components/schemas/Item"}}}}}}},
-    "responses": {"200": {"description": "All are searchable and durable"}, "400": {"$ref": "#/components/responses/Error"},
+    "responses": {"200": {"description": "All are searchable and durable: how many were stored, of these replaced under their id, and of these with the title and abstract of another one (same_text)"}, "400": {"$ref": "#/components/responses/Error"},
       "401": {"$ref": "#/components/responses/Error"}, "403": {"$ref": "#/components/responses/Error"},
       "503": {"$ref": "#/components/responses/Error"}}}},
   "/v1/items/{id}": {"delete": {"summary": "Remove an article", "security": [{"operator": []}], "parameters": [
@@ -67,7 +67,7 @@ std::string_view open_api_document() {
         "categories": {"type": "array", "items": {"type": "string"}},
         "language": {"type": "string"},
         "published_after": {"type": "integer", "description": "Seconds since 1970"}}},
-    "Item": {"type": "object", "required": ["id"],
+    "Item": {"type": "object", "required": ["id"], "description": "With a title, an abstract or a vector",
       "properties": {"id": {"type": "string"}, "title": {"type": "string"},
         "abstract": {"type": "string"}, "category": {"type": "string"}, "subcategory": {"type": "string"},
         "language": {"type": "string"}, "published": {"type": "integer"},

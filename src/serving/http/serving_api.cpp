@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -294,9 +295,18 @@ void ServingApi::change(net::HttpRequest&& request, net::HttpReply reply,
 net::HttpResponse ServingApi::put_items(const net::HttpRequest& request) {
   auto items = decode_items_json(request.body);
   if (!items) return problem(request, items.error());
-  const std::size_t count = items->size();
-  if (auto done = pool_.put(std::move(*items)); !done) return problem(request, done.error());
-  return net::json_response(fmt::format("{{\"stored\":{}}}", count));
+  const Catalogue& catalogue = pool_.catalogue();
+  const auto replaced = std::count_if(items->begin(), items->end(), [&](const CatalogueItem& item) {
+    return catalogue.find(item.id) != nullptr;
+  });
+  if (auto done = pool_.put(*items); !done) return problem(request, done.error());
+  const auto alike = std::count_if(items->begin(), items->end(), [&](const CatalogueItem& item) {
+    return catalogue.count_with_text_of(item) > 1;
+  });
+  std::string answer = fmt::format("{{\"stored\":{}", items->size());
+  if (replaced > 0) answer += fmt::format(",\"replaced\":{}", replaced);
+  if (alike > 0) answer += fmt::format(",\"same_text\":{}", alike);
+  return net::json_response(answer + "}");
 }
 
 net::HttpResponse ServingApi::remove_item(const net::HttpRequest& request) {

@@ -1,0 +1,134 @@
+// Runs without a news model as they are served: items by their ids, devices that rank by public vectors.
+
+#ifdef SOTTO_HAVE_NET
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "fl/run_log.h"
+#include "fl/tiny_interactions.h"
+#include "model/flat_parameters.h"
+#include "model/interactions/item_vectors.h"
+#include "trainer/run_server.h"
+
+namespace sotto::publish {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ServedFactors : public ::testing::Test {
+ protected:
+  void train(const std::string& recipe, std::vector<std::string> assignments, double epsilon = 0) {
+    eval::TrainJob job;
+    job.recipe = recipe;
+    job.data = data.path();
+    job.out = folder / recipe;
+    job.reproducible = true;
+    if (recipe != "dp-svd") job.rounds = 4;
+    if (epsilon > 0) assignments.push_back(fmt::format("epsilon={}", epsilon));
+    job.assignments = std::move(assignments);
+    const auto trained = eval::train_run(job, dataset, {});
+    ASSERT_TRUE(trained) << trained.error().message;
+  }
+  // Items from best to worst by the device's user vector.
+  std::vector<data::ItemId> ranking(const ServedRun& served, const std::vector<data::ItemId>& history) const {
+    std::vector<serving::CatalogueItem> articles(dataset.item_count());
+    for (std::size_t i = 0; i < articles.size(); ++i) articles[i].id = dataset.catalogue().ids[i];
+    const auto vectors = served.encoder->encode(articles).value();
+    std::vector<float> clicks;
+    for (const data::ItemId item : history)
+      clicks.insert(clicks.end(), vectors[item].begin(), vectors[item].end());
+    const auto user = device::make_user_model(served.pack).value().encode(clicks);
+    std::vector<double> scores;
+    for (const auto& vector : vectors) scores.push_back(dot(vector, user));
+    return best_first(scores);
+  }
+  template <class Scores>
+  static std::vector<data::ItemId> best_first(const Scores& scores) {
+    std::vector<data::ItemId> order(scores.size());
+    std::iota(order.begin(), order.end(), data::ItemId{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](data::ItemId a, data::ItemId b) { return scores[a] > scores[b]; });
+    return order;
+  }
+
+  const TempFolder data, folder;
+  const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
+  const std::vector<std::string> small = {"cohort=12", "embedding=6", "hidden=6", "layers=2"};
+};
+
+TEST_F(ServedFactors, ADeviceRanksByDpSvdAsItsRecipeDoes) {
+  train("dp-svd", {"noise=none", "items=12"});
+  const auto served = open_served_run(folder / "dp-svd", dataset, {.prototypes = 4});
+  ASSERT_TRUE(served) << served.error().message;
+  ASSERT_TRUE(device::check(served->pack));
+  EXPECT_EQ(served->pack.user_model.kind, "sum");
+
+  model::ItemVectors model(static_cast<std::int64_t>(dataset.item_count()), 64);
+  model::FlatParameters parameters(model);
+  const auto last = fl::load_checkpoint(folder / "dp-svd" / "best.sotto", parameters.layout()).value();
+  {
+    torch::NoGradGuard no_grad;
+    parameters.values().copy_(last.parameters);
+  }
+  const double users = static_cast<double>(fl::prepare_interactions(dataset, {}, 1).value().users.size());
+  const model::VectorRanking reference(model, {1000 / users, 0});
+  for (const std::vector<data::ItemId>& history :
+       std::vector<std::vector<data::ItemId>>{{}, {3}, {0, 2, 4}, {1, 0, 9, 8, 7}})
+    EXPECT_EQ(ranking(*served, history), best_first(reference.scores(history))) << history.size();
+}
+
+TEST_F(ServedFactors, APrivateRunIsServedToDevicesInAllModesWithWhatHolds) {
+  train("dp-svd", {"items=12"}, 8);
+  trainer::testing::RunServer server(folder.path(), folder / "dp-svd");
+  EXPECT_EQ(server.items(), dataset.item_count());
+  server.expect_all_modes_agree({"M0", "M2"});
+}
+
+TEST_F(ServedFactors, AnItemThatWasNotThereInTrainingStandsLast) {
+  train("dp-svd", {"noise=none", "items=12"});
+  trainer::testing::RunServer server(folder.path(), folder / "dp-svd");
+  const auto put =
+      server.put({{"id", "late"}, {"title", "Red Fire"}, {"published", trainer::testing::serving_now}});
+  ASSERT_EQ(put.status, 200) << put.body;
+  const auto scores = server.scores({{"prototypes", {0}}}, 20);
+  ASSERT_EQ(scores.size(), dataset.item_count() + 1);
+  for (const auto& [item, score] : scores) EXPECT_LE(scores.at("late"), score) << item;
+}
+
+TEST_F(ServedFactors, PrivRecIsServedByItsFirstOrder) {
+  train("privrec", small);
+  const auto served = open_served_run(folder / "privrec", dataset, {.prototypes = 4});
+  ASSERT_TRUE(served) << served.error().message;
+  ASSERT_TRUE(device::check(served->pack));
+  EXPECT_EQ(served->pack.dimension, 13U) << "what a click says, what ranks an item, and its bias";
+  // Even items are liked together.
+  const auto warm = ranking(*served, {0, 2, 4, 6});
+  double warm_first = 0;
+  for (std::size_t place = 0; place < 6; ++place) warm_first += warm[place] % 2 == 0 ? 1 : 0;
+  EXPECT_GE(warm_first, 4);
+  trainer::testing::RunServer server(folder.path(), folder / "privrec");
+  server.expect_all_modes_agree({"M0", "M2"});
+}
+
+TEST_F(ServedFactors, WhatNoPackCarriesIsRefusedWithWhatToTrainAtEqualPrivacy) {
+  auto assignments = small;
+  assignments.insert(assignments.end(), {"inputs=paper", "labels=ratings"});
+  train("privrec", assignments);
+  const auto features = open_served_run(folder / "privrec", dataset, {});
+  ASSERT_FALSE(features);
+  EXPECT_THAT(features.error().message, HasSubstr("inputs=paper"));
+  EXPECT_THAT(features.error().message, HasSubstr("dp-svd at the same epsilon"));
+  train("fcf", {"cohort=12", "factors=6"});
+  const auto factors = open_served_run(folder / "fcf", dataset, {});
+  ASSERT_FALSE(factors);
+  EXPECT_THAT(factors.error().message, HasSubstr("'dp-svd'"));
+  EXPECT_THAT(factors.error().message, ::testing::Not(HasSubstr("central")));
+}
+
+}  // namespace
+}  // namespace sotto::publish
+
+#endif
