@@ -1,5 +1,8 @@
 // sotto privacy report: what a privacy officer files about one trained run, two printed pages.
+#include <fmt/chrono.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <memory>
 
@@ -61,6 +64,7 @@ struct RunFacts {
   privacy::PrivacyDatasheet sheet;
   std::optional<privacy::PrivacyPlan> plan;
   nlohmann::json description;  // run.json
+  std::string ended;           // UTC, when the datasheet was written
   serving::DemandCharges demand;
   std::vector<std::pair<std::string, std::string>> hashes;  // file and BLAKE2b-256
 };
@@ -82,6 +86,14 @@ Result<RunFacts> facts_of(const fs::path& run) {
     facts.plan.emplace().bind(table);
     SOTTO_CHECK(table.load_toml(run / "privacy.toml"));
   }
+  std::error_code problem;
+  const auto written = fs::last_write_time(run / "privacy.json", problem);
+  const auto time = std::chrono::file_clock::to_sys(written);
+  facts.ended =
+      problem ? "not known"
+              : fmt::format("{:%Y-%m-%d %H:%M} UTC",
+                            fmt::gmtime(std::chrono::system_clock::to_time_t(
+                                std::chrono::time_point_cast<std::chrono::system_clock::duration>(time))));
   SOTTO_TRY(facts.demand, serving::demand_charges(run));
   for (const char* file : {"privacy.toml", "privacy.json", "settings.toml", "best.sotto"}) {
     if (!fs::exists(run / file)) continue;
@@ -112,7 +124,7 @@ std::string text_of(const nlohmann::json& description, const char* key, const ch
                                                           : std::string(otherwise);
 }
 
-std::string epsilon_text(const std::optional<double>& epsilon) {
+std::string epsilon_or_none(const std::optional<double>& epsilon) {
   return epsilon ? fmt::format("{:.4g}", *epsilon) : "none";
 }
 
@@ -157,7 +169,7 @@ ReportTable guarantees(const privacy::PrivacyDatasheet& sheet, const GuessBounds
     table.columns.push_back({heading});
   const std::string hidden = fmt::format("everything of one {}, {}", name(sheet.unit), name(sheet.adjacency));
   const auto row = [&](const char* whom, const std::optional<double>& epsilon, double guess) {
-    table.rows.push_back({TableCell::words(whom), TableCell::words(epsilon_text(epsilon)),
+    table.rows.push_back({TableCell::words(whom), TableCell::words(epsilon_or_none(epsilon)),
                           TableCell::words(epsilon ? fmt::format("{:g}", sheet.delta) : "–"),
                           TableCell::words(epsilon ? hidden : "nothing"),
                           TableCell::words(epsilon ? percent(guess) : "–")});
@@ -166,7 +178,7 @@ ReportTable guarantees(const privacy::PrivacyDatasheet& sheet, const GuessBounds
   row("everyone who sees what is published", sheet.epsilon_published, guesses.published);
   if (sheet.epsilon_claimed)
     table.rows.push_back({TableCell::words("(the paper's own claim)"),
-                          TableCell::words(epsilon_text(sheet.epsilon_claimed)), TableCell::words("–"),
+                          TableCell::words(epsilon_or_none(sheet.epsilon_claimed)), TableCell::words("–"),
                           TableCell::words("does not hold as printed"), TableCell::words("–")});
   table.caption =
       "Epsilon and delta of the whole training. Guesses: between two histories of one person that are "
@@ -205,7 +217,7 @@ ReportTable charges(const RunFacts& facts, int queries_per_day) {
   for (const Line& line : lines) {
     const bool recurs = line.per_day > 0;
     table.rows.push_back(
-        cells(line.what, epsilon_text(line.once), recurs ? std::optional(0.0) : line.once, line.per_day));
+        cells(line.what, epsilon_or_none(line.once), recurs ? std::optional(0.0) : line.once, line.per_day));
     daily += line.per_day;
     if (recurs) continue;
     fixed = fixed && line.once ? std::optional(*fixed + *line.once) : std::nullopt;
@@ -245,7 +257,7 @@ std::string page(const fs::path& run, const RunFacts& facts, const std::vector<A
   page.privacy_note(in_one_paragraph(facts, guesses));
   page.facts({{"data set", text_of(facts.description, "dataset", "not recorded")},
               {"its fingerprint", text_of(facts.description, "fingerprint", "not recorded")},
-              {"trained", text_of(facts.description, "began", "not recorded")},
+              {"training ended", facts.ended},
               {"by version", text_of(facts.description, "version", "not recorded")},
               {"recipe, mode", fmt::format("{}, {}", sheet.recipe, sheet.mode)},
               {"noise", sheet.reproducible ? "from a seed: a simulation" : "secret"}});

@@ -83,7 +83,8 @@ Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset
                             {"device", prepared.device},
                             {"reproducible", prepared.reproducible},
                             {"data", job.data.string()},
-                            {"dataset", dataset.name()}};
+                            {"dataset", dataset.name()},
+                            {"version", SOTTO_VERSION}};
   SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
   SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
 

@@ -8,9 +8,9 @@
 #include "eval/experiments/grid/grid_report.h"
 #include "eval/experiments/grid/run_grid.h"
 #include "eval/experiments/grid/side_by_side.h"
-#include "report/well_formed.h"
 #include "fl/tiny_interactions.h"
 #include "fl/tiny_news.h"
+#include "report/well_formed.h"
 
 namespace sotto::eval {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "base/files.h"
 #include "base/settings.h"
-#include "eval/reporting.h"
 #include "eval/experiments/serving/compared_mechanism.h"
 #include "eval/experiments/serving/serving_quality.h"
+#include "eval/reporting.h"
 
 namespace sotto::eval::private_serving {
 
