@@ -46,6 +46,8 @@ class DpPrivRec final : public Recipe {
                                           {"printed_noise", "printed_budget_share", "printed_quantile",
                                            "printed_bound", "printed_floor", "printed_bound_rate"}))
       conditions.push_back(std::move(condition));
+    for (auto& condition : read_only_with("mode", {"sound"}, {"clip_quantile", "clip_rate", "clip_floor"}))
+      conditions.push_back(std::move(condition));
     for (auto& condition : read_only_with("mode", {"sound"}, sound_path_settings()))
       if (condition.setting != "delta") conditions.push_back(std::move(condition));  // of the printed claim
     return conditions;

@@ -66,9 +66,9 @@ std::vector<SettingCondition> read_only_with(const std::string& other, const std
 }
 
 const std::vector<std::string>& sound_path_settings() {
-  static const std::vector<std::string> settings = {
-      "epsilon", "delta",          "bits", "dropping",      "corrupted", "sums",      "server",
-      "against", "participations", "clip", "clip_quantile", "clip_rate", "clip_floor"};
+  static const std::vector<std::string> settings = {"epsilon",        "delta", "bits",   "dropping",
+                                                    "corrupted",      "sums",  "server", "against",
+                                                    "participations", "clip"};
   return settings;
 }
 

@@ -19,7 +19,7 @@ struct SettingCondition {
 std::vector<SettingCondition> read_only_with(const std::string& other, const std::vector<std::string>& values,
                                              const std::vector<std::string>& settings);
 
-// Every setting of the sound path of training (fl/private_training.h).
+// Every setting of the sound path of training (fl/private_training.h) that all recipes on it have.
 const std::vector<std::string>& sound_path_settings();
 
 // Those of parts that several recipes share.
