@@ -142,10 +142,10 @@ std::string in_one_paragraph(const RunFacts& facts, const GuessBounds& guesses) 
   std::string text;
   if (sheet.epsilon_server)
     text += fmt::format(
-        "The operator of the server, who picks and sees who takes part, learns little about any one person "
-        "from "
-        "the whole training: if it wavers between two stories about somebody's entire history, it is right "
-        "about which is true at most {} (a coin: 50). ",
+        "What the operator of the server, who picks and sees who takes part, can learn about any one person "
+        "from the whole training is bounded: if it wavers between two stories about somebody's entire "
+        "history, "
+        "it is right about which is true at most {} (a coin: 50). ",
         percent(guesses.server));
   else
     text += "Nothing is promised against the operator of the server: it may learn what a person read. ";

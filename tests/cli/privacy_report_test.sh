@@ -14,7 +14,7 @@ refused() { # TEXT COMMAND...: exits with 2 and says so
   shift
   "$@" >"$work/said" 2>&1 || code=$?
   [ "$code" = 2 ] || fail "$* exits with $code: $(cat "$work/said")"
-  grep -qF "$text" "$work/said" || fail "$* does not say '$text': $(cat "$work/said")"
+  grep -qF -- "$text" "$work/said" || fail "$* does not say '$text': $(cat "$work/said")"
 }
 
 "$sotto" data generate newsroom --users 200 --news 150 --days 3 --out "$work/news" >/dev/null 2>&1

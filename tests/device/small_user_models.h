@@ -55,8 +55,8 @@ inline std::vector<NamedTensor> small_weights(std::string_view kind) {
     add("query", {vector_size});
     add("doubt", {1, 1});
   } else if (kind == "sum") {
-    add("mix", {kSize, kSize});
-    add("constant", {kSize});
+    add("mix", {vector_size, vector_size});
+    add("constant", {vector_size});
   }
   return weights;
 }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "privacy/accounting/datasheet.h"
 #include "test_paths.h"
 
 namespace sotto::serving {
@@ -28,8 +29,12 @@ struct ServedFolder {
   TempFolder folder;
 };
 
-nlohmann::json sheet(const nlohmann::json& epsilon, const nlohmann::json& simulation = nullptr) {
-  return {{"epsilon_published", epsilon}, {"delta", 1e-6}, {"simulation", simulation}};
+nlohmann::json sheet(std::optional<double> epsilon, bool reproducible = false) {
+  privacy::PrivacyDatasheet sheet;
+  sheet.epsilon_published = epsilon;
+  sheet.delta = 1e-6;
+  sheet.reproducible = reproducible;
+  return nlohmann::json::parse(to_json(sheet));
 }
 
 TEST(RunPrivacy, AddsDemandToTheTraining) {
@@ -43,7 +48,7 @@ TEST(RunPrivacy, AddsDemandToTheTraining) {
 }
 
 TEST(RunPrivacy, SaysNoneWhereTheTrainingHasNone) {
-  for (const ServedFolder& run : {ServedFolder(nullptr, 1), ServedFolder(sheet(nullptr), 1)}) {
+  for (const ServedFolder& run : {ServedFolder(nullptr, 1), ServedFolder(sheet(std::nullopt), 1)}) {
     EXPECT_THAT(run.text(), HasSubstr("no epsilon holds"));
     EXPECT_THAT(run.text(), HasSubstr("--epsilon")) << "what to do";
     EXPECT_FALSE(privacy_of_run(run.folder.path()).value().holds);
@@ -53,8 +58,10 @@ TEST(RunPrivacy, SaysNoneWhereTheTrainingHasNone) {
 }
 
 TEST(RunPrivacy, CarriesTheSentenceOfASimulation) {
-  const std::string sentence = "simulation: no ε holds for these files; with secret noise it would be 3";
-  const ServedFolder run(sheet(3, sentence), 1);
+  const ServedFolder run(sheet(3, true), 1);
+  const std::string sentence =
+      "simulation: no ε holds for these files; with secret noise it would be none against the server, 3 of "
+      "what is published, at delta 1e-06";
   EXPECT_THAT(run.text(), HasSubstr(sentence));
   EXPECT_THAT(run.text(), HasSubstr("together none"));
   EXPECT_EQ(run.stated().at("simulation"), sentence);
