@@ -88,7 +88,7 @@ TEST(FcfOnImpressions, HasNoVectorsOfItemsFromTextToServe) {
   ASSERT_TRUE(train_run(small_job(runs / "run", 1), dataset, {}));
   const auto news = recipes::open_news_run(runs / "run", dataset);
   ASSERT_FALSE(news);
-  EXPECT_THAT(news.error().message, HasSubstr("no vectors of items and readers from text"));
+  EXPECT_THAT(news.error().message, HasSubstr("no vectors of items"));
 }
 
 TEST(FcfOnImpressions, DataWithoutBehaviourIsRefused) {

@@ -72,7 +72,7 @@ TEST(InteractionData, DataWithoutInteractionsIsRefusedWithAdvice) {
   ASSERT_TRUE(builder.write(folder.path()));
   const auto refused = prepare_interactions(data::Dataset::open(folder.path()).value(), {}, 1);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("import"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("sotto data view"), std::string::npos) << refused.error().message;
 }
 
 TEST(InteractionTasks, WhatIsPredictedIsNotRememberedAndNegativesAreUnknown) {

@@ -54,7 +54,8 @@ class TabularModel final : public torch::nn::Module {
   // What a device can rank by with one product per item and no network: the logit of an item for somebody who
   // tells no feature and no situation, to first order in what the device remembers,
   //   logit(i) ≈ bias_i + h·scored_i, h = Σ_{j in history} remembered_j / √|history|.
-  // Exact without a history. Only for models that remember; `inputs` as it was made with.
+  // Exact without a history. How often the item itself was clicked, which the model counts, is left out. Only
+  // for models that remember; `inputs` as it was made with.
   struct LinearForm {
     torch::Tensor remembered, scored;  // [items, D]
     torch::Tensor bias;                // [items]
