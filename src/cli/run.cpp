@@ -204,6 +204,7 @@ int run(int argc, char** argv, void (*add_commands)(CLI::App&, Invocation&)) {
 
   const std::vector<std::string> words = with_answers_joined(app, argc, argv);
   std::vector<const char*> joined;
+  joined.reserve(words.size());
   for (const std::string& word : words) joined.push_back(word.c_str());
   try {
     app.parse(static_cast<int>(joined.size()), joined.data());
