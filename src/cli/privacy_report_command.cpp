@@ -163,7 +163,8 @@ std::string in_one_paragraph(const RunFacts& facts, const GuessBounds& guesses) 
   return text;
 }
 
-ReportTable guarantees(const privacy::PrivacyDatasheet& sheet, const GuessBounds& guesses) {
+ReportTable guarantees(const RunFacts& facts, const GuessBounds& guesses) {
+  const privacy::PrivacyDatasheet& sheet = facts.sheet;
   ReportTable table;
   for (const char* heading : {"against", "epsilon", "delta", "what is hidden", "right guesses, at most"})
     table.columns.push_back({heading});
@@ -176,10 +177,17 @@ ReportTable guarantees(const privacy::PrivacyDatasheet& sheet, const GuessBounds
   };
   row("the server, who sees who takes part", sheet.epsilon_server, guesses.server);
   row("everyone who sees what is published", sheet.epsilon_published, guesses.published);
+  if (facts.demand.releases > 0) {  // which served packs are made with
+    const auto together = sheet.epsilon_published
+                              ? std::optional(*sheet.epsilon_published + facts.demand.epsilon)
+                              : std::nullopt;
+    row("everyone who sees what is served, demand included", together,
+        together ? right_at_most(*together, sheet.delta) : 1);
+  }
   if (sheet.epsilon_claimed)
     table.rows.push_back({TableCell::words("(the paper's own claim)"),
                           TableCell::words(epsilon_or_none(sheet.epsilon_claimed)), TableCell::words("–"),
-                          TableCell::words("does not hold as printed"), TableCell::words("–")});
+                          TableCell::words("as the paper prints it"), TableCell::words("–")});
   table.caption =
       "Epsilon and delta of the whole training. Guesses: between two histories of one person that are "
       "equally "
@@ -262,7 +270,7 @@ std::string page(const fs::path& run, const RunFacts& facts, const std::vector<A
               {"recipe, mode", fmt::format("{}, {}", sheet.recipe, sheet.mode)},
               {"noise", sheet.reproducible ? "from a seed: a simulation" : "secret"}});
   page.heading("What holds, against whom");
-  page.table(guarantees(sheet, guesses));
+  page.table(guarantees(facts, guesses));
   page.heading("What is charged");
   page.table(charges(facts, arguments.queries_per_day));
   page.heading("How");

@@ -43,6 +43,12 @@ grep -qF SIMULATION "$work/pages/secret.html" && fail "a run with secret noise i
 grep -qF SIMULATION "$work/pages/simulation.html" || fail "the page of a simulation does not say so"
 head -n 2 "$work/simulation/privacy.txt" | grep -qF simulation || fail "privacy.txt does not begin with the simulation"
 
+# Demand that was released for serving adds to what is published.
+cp -r "$work/secret" "$work/served"
+echo '{"epsilon":0.5}' >"$work/served/demand-charges.jsonl"
+"$sotto" privacy report "$work/served" --out "$work/pages/served.html" >/dev/null 2>&1
+grep -qF 'demand included' "$work/pages/served.html" || fail "the page leaves out the demand"
+
 # Another page is not overwritten, unless asked.
 before=$(cat "$work/pages/secret.html")
 refused '--replace' "$sotto" privacy report "$work/simulation" --out "$work/pages/secret.html"

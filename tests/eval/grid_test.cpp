@@ -197,6 +197,15 @@ TEST(SideBySide, AFailedWorkerIsNamedByItsLog) {
   EXPECT_FALSE(run_workers({"/nowhere/program"}, 1, logs.path(), [] {}));
 }
 
+TEST(SideBySide, WorkersAreStoppedWithTheirParent) {
+  const TempFolder logs;
+  set_interrupted(true);
+  const auto stopped = run_workers({"/bin/sh", "-c", "sleep 3; echo finished"}, 2, logs.path(), [] {});
+  set_interrupted(false);
+  EXPECT_TRUE(stopped) << stopped.error().message;
+  EXPECT_EQ(read_file(logs / "worker-1.log").value(), "");
+}
+
 TEST_F(GridExperiment, RowsThatDifferInTheirTestAloneShareARun) {
   request.seeds = 1;
   const std::vector<std::string> training = {"mode=paper", "basis_vectors=2", "padding=0"};

@@ -34,8 +34,15 @@ Result<Worker> start(const std::vector<std::string>& command, const fs::path& lo
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  // In a group of its own: Ctrl-C on a terminal then reaches the parent alone, which tells every worker once.
+  // A second signal would end it in the middle of a round.
+  posix_spawnattr_t own_group;
+  posix_spawnattr_init(&own_group);
+  posix_spawnattr_setflags(&own_group, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&own_group, 0);
   Worker worker{0, log};
-  const int problem = posix_spawn(&worker.process, argv.front(), &files, nullptr, argv.data(), environ);
+  const int problem = posix_spawn(&worker.process, argv.front(), &files, &own_group, argv.data(), environ);
+  posix_spawnattr_destroy(&own_group);
   posix_spawn_file_actions_destroy(&files);
   if (problem != 0)
     return failed("cannot start {}: {}", command.front(),
@@ -98,19 +105,17 @@ Status run_workers(const std::vector<std::string>& command, int count, const fs:
   }
   bool told = false;
   while (collect(workers)) {
-    // On a terminal they have had the signal already; a second one would end them at once, so only those that
-    // a manager stopped through this process alone are told.
     if ((interrupted() || !started) && !told) {
       told = true;
-      if (!isatty(STDIN_FILENO))
-        for (const Worker& worker : workers)
-          if (worker.running) kill(worker.process, SIGTERM);
+      for (const Worker& worker : workers)
+        if (worker.running) kill(worker.process, SIGTERM);
     }
     look();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
   look();
   SOTTO_CHECK(started);
+  if (interrupted()) return {};  // how they ended then says nothing
   for (const Worker& worker : workers)
     if (worker.failed) return failed("a worker failed: see {}", worker.log.string());
   return {};

@@ -26,7 +26,7 @@ class Claim {
 
 // Starts `count` processes of `command` and waits for all of them, calling `look` several times a second.
 // What each says goes to LOGS/worker-N.log. Ctrl-C is handed on; they then end as one alone would. Fails when
-// one could not be started or failed, naming its log.
+// one could not be started, or failed without that, naming its log.
 Status run_workers(const std::vector<std::string>& command, int count, const fs::path& logs,
                    const std::function<void()>& look);
 
