@@ -27,13 +27,15 @@ struct BenchRow {
 using BenchRows = Result<std::vector<BenchRow>>;
 
 struct BenchArguments {
-  std::optional<std::size_t> items;  // of the pool; for `serving`
+  std::optional<std::size_t> items;   // of the pool; for `serving`
+  std::optional<std::string> device;  // cpu or cuda; for `private`
 };
 
 struct Benchmark {
   const char *name, *help;
   bool takes_items;
   BenchRows (*run)(const BenchArguments& arguments);
+  bool takes_device = false;
 };
 // Those that this build can run.
 std::span<const Benchmark> benchmarks();
@@ -125,6 +127,10 @@ BenchRows bench_cohort();
 
 // Peak memory of rounds of 1,000 users.
 BenchRows bench_memory();
+
+// Private rounds of 1,000 users, with sums=law and with sums=simulated, against plain rounds of the same
+// updates, as five recipes set them up. Here a ratio says how many times longer the private round takes.
+BenchRows bench_private(const std::string& device = "cpu");
 
 // Local training of a cohort with copies of touched rows in one batch, against one user after another on
 // copies of the whole model. Both give the same mean difference.

@@ -42,6 +42,11 @@ BenchRows with_torch(const BenchArguments&) {
   model::prepare_torch();
   return bench();
 }
+
+BenchRows private_rounds(const BenchArguments& arguments) {
+  model::prepare_torch();
+  return bench_private(arguments.device.value_or("cpu"));
+}
 #endif
 
 constexpr std::array registry = {
@@ -51,6 +56,8 @@ constexpr std::array registry = {
     Benchmark{"cohort", "rounds of 50 users against one user after another", false,
               &with_torch<bench_cohort>},
     Benchmark{"memory", "peak memory of rounds of 1,000 users", false, &with_torch<bench_memory>},
+    Benchmark{"private", "private rounds of 1,000 users against plain ones of the same updates", false,
+              &private_rounds, true},
 #endif
 #ifdef SOTTO_HAVE_PROTOCOL
     Benchmark{"masks", "masking of vectors against the bare cipher", false,

@@ -29,7 +29,7 @@ bool is_quick(const sotto::privacy::LedgerRecord& record) {
 }
 
 void read_ledger(std::string_view bytes) {
-  auto reader = sotto::LogReader::open(privacy::ledger_format, bytes);
+  auto reader = sotto::LogReader::open(ledger_format, bytes);
   if (!reader) return;
   std::vector<std::string> bodies;
   bool quick = true;
@@ -54,8 +54,7 @@ void read_ledger(std::string_view bytes) {
 // Bodies of up to 255 bytes, each after its length.
 std::string chained(std::string_view bodies) {
   std::string file;
-  auto encoder = sotto::LogEncoder::begin(privacy::ledger_format,
-                                          std::string(privacy::ledger_format.opening_bytes, 'i'), file);
+  auto encoder = sotto::LogEncoder::begin(ledger_format, std::string(ledger_format.opening_bytes, 'i'), file);
   if (!encoder) std::abort();
   while (!bodies.empty()) {
     const auto length = static_cast<unsigned char>(bodies.front());

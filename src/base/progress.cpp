@@ -106,6 +106,36 @@ using std::chrono::steady_clock;
 
 std::atomic<ProgressStyle> process_style{ProgressStyle::automatic};
 
+// Work inside other work has the line while it lasts: of all that are under way the newest is shown.
+class UnderWay {
+ public:
+  void add(const Progress* one) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(one);
+  }
+  void remove(const Progress* one) {
+    const std::lock_guard lock(mutex_);
+    std::erase(all_, one);
+  }
+  bool is_shown(const Progress* one) {
+    const std::lock_guard lock(mutex_);
+    return all_.empty() || all_.back() == one;
+  }
+  bool has_others() {
+    const std::lock_guard lock(mutex_);
+    return all_.size() > 1;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<const Progress*> all_;
+};
+
+UnderWay& under_way() {
+  static UnderWay all;
+  return all;
+}
+
 ProgressStyle current_style() {
   const ProgressStyle style = process_style;
   if (style != ProgressStyle::automatic) return style;
@@ -135,6 +165,7 @@ Progress::Progress(std::string label, std::uint64_t total, std::string unit)
       style_(current_style()) {
   // A bar shows at once, a log hears of work that takes a while.
   if (style_ == ProgressStyle::lines) next_draw_ = interval(style_);
+  under_way().add(this);
 }
 
 Progress::~Progress() { finish(); }
@@ -157,9 +188,11 @@ void Progress::note(std::string text) {
 void Progress::finish() {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
-  // Work that was refused before it began has nothing to tell.
-  if (drawn_ || done_ > 0) draw(true);
+  // Work that was refused before it began has nothing to tell, nor has a short part of other work.
+  const bool part = under_way().has_others();
+  if (drawn_ || (done_ > 0 && !part)) draw(true);
   finished_ = true;
+  under_way().remove(this);
 }
 
 // The common case costs one look at the clock; whoever finds the display due but busy leaves it to the other.
@@ -171,7 +204,7 @@ void Progress::draw_when_due() {
 }
 
 void Progress::draw(bool last) {
-  if (style_ == ProgressStyle::silent) return;
+  if (style_ == ProgressStyle::silent || !under_way().is_shown(this)) return;
   const auto elapsed = steady_clock::now() - start_;
   next_draw_ = elapsed + interval(style_);
   const ProgressState state{
@@ -179,7 +212,10 @@ void Progress::draw(bool last) {
   std::string text;
   if (style_ == ProgressStyle::bar) {
     // One column stays free: writing into the last one makes some terminals wrap.
-    text = "\r" + progress_bar(state, terminal_width() - 1) + "\x1b[K" + (last ? "\n" : "");
+    // The bar of a part leaves its line to the work around it.
+    text = last && under_way().has_others()
+               ? "\r\x1b[K"
+               : "\r" + progress_bar(state, terminal_width() - 1) + "\x1b[K" + (last ? "\n" : "");
   } else {
     text = progress_line(state) + "\n";
   }

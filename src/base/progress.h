@@ -1,6 +1,6 @@
 #pragma once
 // Progress to stderr: a bar with rate and ETA on a terminal, a plain line every few seconds in a log, nothing
-// when quiet. Thread-safe advance().
+// when quiet. While a part of other work has its own, that one is shown. Thread-safe advance().
 
 #include <atomic>
 #include <chrono>

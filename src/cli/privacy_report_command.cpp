@@ -1,8 +1,6 @@
 // sotto privacy report: what a privacy officer files about one trained run, two printed pages.
-#include <fmt/chrono.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 
@@ -64,7 +62,7 @@ struct RunFacts {
   privacy::PrivacyDatasheet sheet;
   std::optional<privacy::PrivacyPlan> plan;
   nlohmann::json description;  // run.json
-  std::string ended;           // UTC, when the datasheet was written
+  std::string ended;           // UTC
   serving::DemandCharges demand;
   std::vector<std::pair<std::string, std::string>> hashes;  // file and BLAKE2b-256
 };
@@ -73,6 +71,34 @@ struct AuditLine {
   privacy::AuditEntry entry;
   privacy::AuditFinding finding;
 };
+
+// The sheet may not promise more than the plan beside it gives.
+Status check_against_plan(const privacy::PrivacyDatasheet& sheet,
+                          const std::optional<privacy::PrivacyPlan>& plan, const fs::path& run) {
+  if (!plan) return {};
+  SOTTO_TRY(const auto accounted, privacy::account(*plan));
+  constexpr double digits = 0.99;  // of two ways to add the same up
+  const auto promises_more = [&](const std::optional<double>& said, double holds) {
+    return said && *said < digits * holds;
+  };
+  if (promises_more(sheet.epsilon_published, accounted.published.epsilon) ||
+      (accounted.server && promises_more(sheet.epsilon_server, accounted.server->epsilon)))
+    return bad_input(
+        "{} promises more than the plan in privacy.toml gives ({:.4g} of what is published): one of them was "
+        "changed by hand. Put back what the training wrote",
+        (run / "privacy.json").string(), accounted.published.epsilon);
+  return {};
+}
+
+// As the training wrote it down; times of files change when a folder is copied.
+Result<std::string> end_of_training(const fs::path& run) {
+  if (!fs::exists(run / "result.json")) return std::string("not recorded");
+  SOTTO_TRY(const std::string text, read_file(run / "result.json", largest_description));
+  const auto result = nlohmann::json::parse(text, nullptr, false);
+  if (!result.is_object() || !result.contains("ended") || !result.at("ended").is_string())
+    return std::string("not recorded");
+  return result.at("ended").get<std::string>();
+}
 
 Result<RunFacts> facts_of(const fs::path& run) {
   RunFacts facts;
@@ -86,17 +112,15 @@ Result<RunFacts> facts_of(const fs::path& run) {
     facts.plan.emplace().bind(table);
     SOTTO_CHECK(table.load_toml(run / "privacy.toml"));
   }
-  std::error_code problem;
-  const auto written = fs::last_write_time(run / "privacy.json", problem);
-  const auto time = std::chrono::file_clock::to_sys(written);
-  facts.ended =
-      problem ? "not known"
-              : fmt::format("{:%Y-%m-%d %H:%M} UTC",
-                            fmt::gmtime(std::chrono::system_clock::to_time_t(
-                                std::chrono::time_point_cast<std::chrono::system_clock::duration>(time))));
+  SOTTO_CHECK(check_against_plan(facts.sheet, facts.plan, run));
+  SOTTO_TRY(facts.ended, end_of_training(run));
   SOTTO_TRY(facts.demand, serving::demand_charges(run));
   for (const char* file : {"privacy.toml", "privacy.json", "settings.toml", "best.sotto"}) {
-    if (!fs::exists(run / file)) continue;
+    if (!fs::exists(run / file)) {
+      if (std::string_view(file) == "privacy.toml" && facts.sheet.sums.empty()) continue;
+      return bad_input("{} is gone: a report names the hashes of a run's plan and model. Put it back",
+                       (run / file).string());
+    }
     SOTTO_TRY(const std::string bytes, read_file(run / file, largest_model));
     SOTTO_TRY(const ChainHash hash, chain_hash({bytes}));
     facts.hashes.emplace_back(file, to_hex(hash));
@@ -140,7 +164,12 @@ std::string in_one_paragraph(const RunFacts& facts, const GuessBounds& guesses) 
            "the seed can take the noise away again. No epsilon holds for it. Train without --reproducible "
            "before anything is published; the numbers below are what would hold then.";
   std::string text;
-  if (sheet.epsilon_server)
+  if (sheet.epsilon_server && *sheet.epsilon_server > serving::largest_meaningful_epsilon)
+    text += fmt::format(
+        "Against the operator of the server epsilon is {:.4g}: so large a number hides nothing, and is no "
+        "protection. ",
+        *sheet.epsilon_server);
+  else if (sheet.epsilon_server)
     text += fmt::format(
         "What the operator of the server, who picks and sees who takes part, can learn about any one person "
         "from the whole training is bounded: if it wavers between two stories about somebody's entire "
@@ -149,17 +178,25 @@ std::string in_one_paragraph(const RunFacts& facts, const GuessBounds& guesses) 
         percent(guesses.server));
   else
     text += "Nothing is promised against the operator of the server: it may learn what a person read. ";
-  if (sheet.epsilon_published)
+  if (sheet.epsilon_published && *sheet.epsilon_published > serving::largest_meaningful_epsilon)
+    text += fmt::format("For everyone else, who sees what is published, it is {:.4g}: no protection either. ",
+                        *sheet.epsilon_published);
+  else if (sheet.epsilon_published)
     text += fmt::format("For everyone else, who sees what is published, it is at most {}. ",
                         percent(guesses.published));
   else
     text += "Nothing is promised against others who see the published model. ";
   if (sheet.epsilon_query && *sheet.epsilon_query > 0)
-    text +=
-        fmt::format("Every private question of a device adds epsilon {:.4g} to what the server may learn.",
-                    *sheet.epsilon_query);
+    text += fmt::format(
+        "Every private question of a device adds epsilon {:.4g}{} to what the server may learn.",
+        *sheet.epsilon_query, sheet.delta_query > 0 ? fmt::format(" at delta {:g}", sheet.delta_query) : "");
   else if (sheet.epsilon_query)
-    text += "Recommending tells the server nothing: devices rank by themselves.";
+    text += "Recommending tells the server nothing as long as devices rank by themselves. ";
+  if (!sheet.epsilon_query || *sheet.epsilon_query == 0)
+    text +=
+        "Where it is served by prototypes ('sotto serve --epsilon E'), every question adds E, which is not "
+        "in "
+        "the sums below.";
   return text;
 }
 
@@ -249,7 +286,7 @@ ReportTable audit_table(const std::vector<AuditLine>& lines) {
     table.rows.push_back({TableCell::words(fmt::format("{} ({})", line.entry.name, line.entry.summary)),
                           TableCell::number(finding.claim.epsilon, 3),
                           TableCell::words(fmt::format("{:g}", finding.claim.delta)),
-                          TableCell::number(finding.best(), 3),
+                          TableCell::number(finding.epsilon, 3),
                           TableCell::words(finding.refuted() ? "CLAIM REFUTED" : "not refuted")});
   }
   return table;
@@ -319,7 +356,7 @@ Status write_report(const ReportArguments& arguments, const Output& output) {
   for (const AuditLine& line : audits) {
     lower.push_back({{"name", line.entry.name},
                      {"claimed", line.finding.claim.epsilon},
-                     {"lower", line.finding.best()},
+                     {"lower", line.finding.epsilon},
                      {"refuted", line.finding.refuted()}});
     refuted = refuted || line.finding.refuted();
   }

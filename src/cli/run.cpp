@@ -187,6 +187,10 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_privacy_command(app, invocation);
   name_only("bench");
   name_only("experiment");
+#ifdef SOTTO_HAVE_PROTOCOL
+  add_campaign_command(app, invocation);
+  add_log_command(app, invocation);
+#endif
 #ifdef SOTTO_HAVE_NET
   add_serve_command(app, invocation);
 #endif

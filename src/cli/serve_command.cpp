@@ -6,11 +6,11 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/secret_file.h"
 #include "cli/command.h"
 #include "cli/hand_over.h"
 #include "cli/run_source.h"
 #include "device/wire/pack_codec.h"
-#include "net/secret_file.h"
 #include "serving/http/serving_server.h"
 #include "serving/mechanism_choice.h"
 #include "serving/pool/synthetic_pool.h"
@@ -48,7 +48,7 @@ std::int64_t unix_now() {
 }
 
 Result<std::string> read_token(const fs::path& path) {
-  SOTTO_CHECK(net::check_secret_file(path));
+  SOTTO_CHECK(check_secret_file(path));
   SOTTO_TRY(std::string token, read_file(path, 4096));
   while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
   if (token.size() < 16)
@@ -99,12 +99,14 @@ Status choose_mechanism(ServeArguments& arguments, const Output& output) {
                 {"epsilon", arguments.epsilon},
                 {"prototypes", choice.prototypes},
                 {"average_share", choice.average_share}});
-  output.text(choice.prototypes == 0
-                  ? fmt::format("epsilon {:g} is too small to tell anything: let devices ask for /v1/popular",
-                                arguments.epsilon)
-                  : fmt::format("for epsilon {:g} a pack should have {} prototypes, told by randomised "
-                                "response; average share {:.3f}",
-                                arguments.epsilon, choice.prototypes, choice.average_share));
+  output.text(
+      choice.prototypes == 0
+          ? fmt::format("an answer at epsilon {:g} tells hardly more than /v1/popular, which costs nothing; "
+                        "both are served",
+                        arguments.epsilon)
+          : fmt::format("for epsilon {:g} a pack should have {} prototypes, told by randomised "
+                        "response; average share {:.3f}",
+                        arguments.epsilon, choice.prototypes, choice.average_share));
   return {};
 }
 

@@ -18,7 +18,8 @@ namespace {
 // The best seen of a run, read off its files.
 struct StoredResult {
   fs::path folder;
-  std::string recipe, data, dataset, settings;
+  std::string recipe, dataset, fingerprint, settings;
+  fs::path data;
   std::uint64_t seed = 0;
   json result;
 };
@@ -39,15 +40,21 @@ Result<StoredResult> read_result(const fs::path& run) {
   read.folder = run;
   read.recipe = stored.entry->name;
   read.seed = stored.seed;
-  read.settings = stored.table.to_json().dump();
+  json settings = stored.table.to_json();
+  // A simulation is no repeat of a run with secret noise.
+  if (stored.entry->differentially_private) settings["reproducible"] = stored.reproducible;
+  read.settings = settings.dump();
   SOTTO_TRY(read.result, read_json(run / "result.json"));
-  SOTTO_TRY(const json description, read_json(run / "run.json"));
-  read.data = description.value("data", "");
-  read.dataset = description.value("dataset", "");
+  read.data = stored.data;
+  read.dataset = stored.dataset;
+  read.fingerprint = stored.fingerprint;
   return read;
 }
 
 bool ranks_impressions(const StoredResult& run) { return run.result.contains("auc"); }
+
+// Impressions that its stored numbers are means of; 0: it ranks all items of users, who follow from the seed.
+std::uint64_t tested_on(const StoredResult& run) { return run.result.value("impressions", std::uint64_t{0}); }
 
 std::vector<ComparedColumn> columns_of(const StoredResult& run) {
   if (ranks_impressions(run))
@@ -104,7 +111,9 @@ Result<std::vector<ComparedRow>> group_by_settings(std::vector<StoredResult> run
     ComparedRow& row = rows[place];
     if (std::find(row.seeds.begin(), row.seeds.end(), run.seed) != row.seeds.end())
       return bad_input(
-          "{} is the run in {} once more: same recipe, settings and seed", run.folder.string(),
+          "{} is the run in {} once more: same recipe, settings and seed. Repeats, of which secret noise is "
+          "drawn anew, have a --seed each",
+          run.folder.string(),
           row.runs[static_cast<std::size_t>(std::find(row.seeds.begin(), row.seeds.end(), run.seed) -
                                             row.seeds.begin())]
               .string());
@@ -130,11 +139,13 @@ struct Tested {
 Result<Tested> test_again(const fs::path& run, const data::Dataset& dataset) {
   EachImpression impressions;
   SOTTO_TRY(const auto metrics,
-            evaluate_run(run, dataset,
-                         [&](model::RankingModel& model, const data::Dataset& data,
-                             std::span<const std::uint32_t> chosen, std::size_t max_history) {
-                           return evaluate_each(model, data, chosen, max_history, &impressions);
-                         }));
+            evaluate_run({.run = run,
+                          .evaluate =
+                              [&](model::RankingModel& model, const data::Dataset& data,
+                                  std::span<const std::uint32_t> chosen, std::size_t max_history) {
+                                return evaluate_each(model, data, chosen, max_history, &impressions);
+                              }},
+                         dataset));
   Tested tested;
   if (const auto* held_out = std::get_if<metrics::HeldOutReport>(&metrics)) {
     tested.unit = "users";
@@ -172,6 +183,7 @@ Result<Tested> test_row(const ComparedRow& row, const data::Dataset& dataset) {
 
 Status pair_rows(Comparison& comparison, const data::Dataset& dataset) {
   const std::string& measure = comparison.columns.front().measure;
+  const bool by_users = measure != "auc";
   ComparedRow& first = comparison.rows.front();
   std::optional<Tested> reference;
   for (std::size_t i = 1; i < comparison.rows.size(); ++i) {
@@ -181,11 +193,22 @@ Status pair_rows(Comparison& comparison, const data::Dataset& dataset) {
       row.paired_by = "seeds";
       continue;
     }
+    if (by_users && row.seeds != first.seeds) {
+      row.unpaired = fmt::format(
+          "other test users, who follow from the seed: seeds {} here, {} in the first row; train both with "
+          "the same",
+          fmt::join(row.seeds, ", "), fmt::join(first.seeds, ", "));
+      continue;
+    }
     if (!reference) {
       SOTTO_TRY(reference, test_row(first, dataset));
     }
     SOTTO_TRY(const Tested tested, test_row(row, dataset));
-    if (tested.unit != reference->unit || tested.each.size() != reference->each.size()) continue;
+    if (tested.unit != reference->unit || tested.each.size() != reference->each.size()) {
+      row.unpaired = fmt::format("tested on {} {}, the first row on {} {}", tested.each.size(), tested.unit,
+                                 reference->each.size(), reference->unit);
+      continue;
+    }
     row.difference = paired_difference(reference->each, tested.each);
     row.paired_by = tested.unit;
   }
@@ -224,7 +247,8 @@ ReportTable table_of(const Comparison& comparison) {
       cells.push_back({with_error(column, mean), column.factor * mean.mean});
     }
     for (const std::string& text :
-         {difference_text(comparison, row), row.paired_by, row.epsilon_server, row.epsilon_published})
+         {difference_text(comparison, row), row.unpaired.empty() ? row.paired_by : "no: " + row.unpaired,
+          row.epsilon_server, row.epsilon_published})
       cells.push_back(TableCell::words(text));
     table.rows.push_back(std::move(cells));
   }
@@ -276,29 +300,41 @@ Result<Comparison> compare_runs(const CompareRequest& request) {
     runs.push_back(std::move(read));
   }
   for (const StoredResult& run : runs) {
-    if (run.dataset != runs.front().dataset)
-      return bad_input("{} was trained on {}, {} on {}: only runs of one data set can be compared",
-                       run.folder.string(), run.dataset, runs.front().folder.string(), runs.front().dataset);
+    if (run.fingerprint != runs.front().fingerprint)
+      return bad_input(
+          "{} was trained on {} (fingerprint {}), {} on {} (fingerprint {}): only runs of one data set can "
+          "be compared",
+          run.folder.string(), run.dataset, run.fingerprint, runs.front().folder.string(),
+          runs.front().dataset, runs.front().fingerprint);
     if (ranks_impressions(run) != ranks_impressions(runs.front()))
       return bad_input("{} ranks {}, {} {}: these have no number in common", run.folder.string(),
                        ranks_impressions(run) ? "impressions" : "all items of users",
                        runs.front().folder.string(),
                        ranks_impressions(runs.front()) ? "impressions" : "all items of users");
+    if (tested_on(run) != tested_on(runs.front()))
+      return bad_input(
+          "{} was tested on {} impressions, {} on {}: test both alike ('sotto train RECIPE --data DIR --out "
+          "RUN "
+          "--resume' tests a finished run again)",
+          run.folder.string(), tested_on(run), runs.front().folder.string(), tested_on(runs.front()));
   }
   Comparison comparison;
   comparison.data = runs.front().dataset;
   comparison.columns = columns_of(runs.front());
-  const fs::path data = request.data.empty() ? fs::path(runs.front().data) : request.data;
+  const fs::path data = request.data.empty() ? runs.front().data : request.data;
+  const fs::path first_run = runs.front().folder;
   SOTTO_TRY(comparison.rows, group_by_settings(std::move(runs), comparison.columns));
   for (ComparedRow& row : comparison.rows) row.difference = {NAN, NAN};
-  if (!request.pairs) return comparison;
+  if (!request.pairs) {
+    for (std::size_t i = 1; i < comparison.rows.size(); ++i)
+      comparison.rows[i].unpaired = "nothing was tested again";
+    return comparison;
+  }
   const auto dataset = data::Dataset::open(data);
   if (!dataset)
     return tl::unexpected(
         Error(dataset.error()).in("differences need the data: name it with --data DIR, or say --stored"));
-  if (dataset->name() != comparison.data)
-    return bad_input("{} is {}, the runs were trained on {}", data.string(), dataset->name(),
-                     comparison.data);
+  SOTTO_CHECK(recipes::check_data_of_run(first_run, *dataset, data));
   SOTTO_CHECK(pair_rows(comparison, *dataset));
   return comparison;
 }
@@ -322,6 +358,9 @@ std::string to_text(const Comparison& comparison) {
     text += padded(difference.empty() ? "" : fmt::format("{} ({})", difference, row.paired_by), 26) +
             row.epsilon_server + "\n";
   }
+  for (const ComparedRow& row : comparison.rows)
+    if (!row.unpaired.empty())
+      text += fmt::format("{} is not held against the first: {}\n", row.name, row.unpaired);
   return text;
 }
 
@@ -329,7 +368,7 @@ std::string to_csv(const Comparison& comparison) {
   std::string csv = "run,recipe,seeds";
   for (const ComparedColumn& column : comparison.columns)
     csv += fmt::format(",{0},{0}_error", column.measure);
-  csv += ",difference,difference_error,paired_by,epsilon,epsilon_published\n";
+  csv += ",difference,difference_error,paired_by,epsilon,epsilon_published,unpaired\n";
   const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{:.7g}", value) : ""; };
   for (const ComparedRow& row : comparison.rows) {
     csv += fmt::format("\"{}\",{},{}", row.name, row.recipe, row.seeds.size());
@@ -337,8 +376,8 @@ std::string to_csv(const Comparison& comparison) {
       const MeanAndError mean = metrics::mean_and_error(row.values.at(column.measure));
       csv += fmt::format(",{},{}", number(mean.mean), number(mean.error));
     }
-    csv += fmt::format(",{},{},{},{},{}\n", number(row.difference.mean), number(row.difference.error),
-                       row.paired_by, row.epsilon_server, row.epsilon_published);
+    csv += fmt::format(",{},{},{},{},{},\"{}\"\n", number(row.difference.mean), number(row.difference.error),
+                       row.paired_by, row.epsilon_server, row.epsilon_published, row.unpaired);
   }
   return csv;
 }

@@ -4,7 +4,8 @@
 //
 // Two runs of one data set see the same test impressions (or test users), so their difference is far surer
 // than the two numbers: it is taken impression by impression, or seed by seed where both rows have the same
-// two seeds or more. Impressions of one reader are not independent, which the error does not know.
+// two seeds or more. Impressions of one reader are not independent, which the error does not know. Who is a
+// test user of interaction data follows from the seed: there only runs of equal seeds can be paired.
 
 #include <map>
 #include <string>
@@ -18,7 +19,7 @@ namespace sotto::eval {
 
 struct CompareRequest {
   std::vector<fs::path> runs;
-  fs::path data;      // empty: where the runs were trained
+  fs::path data;      // empty: where the first run was trained
   bool pairs = true;  // false: the numbers that the runs stored, without testing anything again
 };
 
@@ -32,6 +33,7 @@ struct ComparedRow {
   // Against the first row, measure of the comparison; NaN for the first row and where nothing can be paired.
   metrics::MeanAndError difference{};
   std::string paired_by;  // "seeds", "impressions", "users" or nothing
+  std::string unpaired;   // why nothing can be paired; empty for the first row
 };
 
 struct ComparedColumn {

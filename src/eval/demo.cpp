@@ -151,9 +151,9 @@ std::vector<std::string> narrow_model(std::vector<std::string> more) {
 std::vector<System> systems() {
   return {{"central (collects all clicks)", "central", "central", 60, "",
            narrow_model({"batch=900", "learning_rate=0.01", "halve_every=30", "evaluate_every=12"})},
-          {"federated (clicks stay on the devices)", "fedrec", "federated", 66, "",
+          {"federated (clicks stay on devices)", "fedrec", "federated", 66, "",
            narrow_model({"cohort=300", "learning_rate=0.01", "halve_every=33", "evaluate_every=11"})},
-          {"private (sotto: federated, with noise)", "sotto", "private", 30, "8", {"against=server"}}};
+          {"private (sotto: federated, noise)", "sotto", "private", 30, "8", {"against=server"}}};
 }
 
 Status clear_earlier_demo(const fs::path& out) {
@@ -179,11 +179,15 @@ Result<DemoTraining> train_system(const System& system, const DemoSettings& sett
   job.epsilon = system.epsilon;
   job.assignments = system.settings;
   Progress progress(system.folder, static_cast<std::uint64_t>(*job.rounds), "rounds");
-  SOTTO_TRY(auto outcome, train_run(job, dataset, [&](const fl::RoundRecord& record) {
-              progress.set(record.round);
-              if (record.validation)
-                progress.note(fmt::format("validation AUC {:.1f}", 100 * record.validation->auc));
-            }));
+  SOTTO_TRY(auto outcome, train_run(job, dataset,
+                                    {.round =
+                                         [&](const fl::RoundRecord& record) {
+                                           progress.set(record.round);
+                                           if (record.validation)
+                                             progress.note(fmt::format("validation AUC {:.1f} %",
+                                                                       100 * record.validation->auc));
+                                         },
+                                     .trained = [&] { progress.finish(); }}));
   if (outcome.summary.interrupted) return failed("interrupted; run the demo again to start over");
   return DemoTraining{system.title, system.recipe, std::move(outcome)};
 }
@@ -231,21 +235,21 @@ Result<DemoResult> run_demo(const DemoSettings& settings) {
 }
 
 std::string to_text(const DemoResult& result) {
-  std::string text =
-      fmt::format("{:<40} {:>6} {:>6} {:>7} {:>8} {:>9} {:>5} {:>16} {:>8}\n", "", "AUC", "MRR", "nDCG@5",
-                  "nDCG@10", "of best*", "ε**", "bytes per client", "seconds");
+  std::string text = fmt::format("{:<34} {:>6} {:>6} {:>7} {:>8} {:>9} {:>5} {:>9} {:>8}\n", "", "AUC", "MRR",
+                                 "nDCG@5", "nDCG@10", "of best*", "ε**", "bytes***", "seconds");
   const auto number = [](double value, int digits) {
     return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("-");
   };
   for (const auto& row : result.rows)
-    text += fmt::format("{:<40} {:>6.2f} {:>6.2f} {:>7.2f} {:>8.2f} {:>8.0f}% {:>5} {:>16} {:>8}\n",
+    text += fmt::format("{:<34} {:>6.2f} {:>6.2f} {:>7.2f} {:>8.2f} {:>8.0f}% {:>5} {:>9} {:>8}\n",
                         row.system, 100 * row.metrics.auc, 100 * row.metrics.mrr, 100 * row.metrics.ndcg5,
                         100 * row.metrics.ndcg10, 100 * row.share, row.epsilon,
                         number(row.bytes_per_client, 0), number(row.seconds, 1));
   return text +
          "* share of the way from 'most popular first' to the best possible AUC\n"
          "** of the whole training, per reader, against the server, at delta 1e-6; none: nothing is "
-         "guaranteed\nsimulation: no ε holds for these files; with secret noise it would be as in the "
+         "guaranteed\n*** per client and round, both directions\nsimulation: no ε holds for these files; "
+         "with secret noise it would be as in the "
          "table\n";
 }
 

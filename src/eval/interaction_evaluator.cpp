@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "metrics/mean.h"
 
 namespace sotto::eval {
@@ -70,9 +72,14 @@ metrics::HeldOutReport evaluate_interactions(const data::Dataset& dataset, const
   std::vector<std::size_t> users(data.test.size());
   std::iota(users.begin(), users.end(), std::size_t{0});
   Ranking model(dataset, data), popular(dataset, data), own_first(dataset, data), random(dataset, data);
-  score([&](std::size_t user, std::span<const std::uint64_t> rows, const float* scores) {
-    model.take(user, rows, scores);
-  });
+  {
+    Progress progress("testing", report.rows, "rows");
+    score([&](std::size_t user, std::span<const std::uint64_t> rows, const float* scores) {
+      model.take(user, rows, scores);
+      progress.advance(rows.size());
+    });
+  }
+  if (interrupted()) return report;
   const std::vector<float> popularity = fl::training_popularity(dataset, data);
   const std::vector<float> all_tied(dataset.item_count(), 0.0F);
   for (const std::size_t user : users) {

@@ -7,7 +7,7 @@
 namespace sotto::eval {
 
 // Measures a ranking, and beside it what needs no model: popularity among training users, and a user's own
-// items first, then popularity.
+// items first, then popularity. Behind a bar called "testing"; after an interrupt the numbers mean nothing.
 metrics::HeldOutReport evaluate_interactions(const data::Dataset& dataset, const fl::InteractionData& data,
                                              const recipes::ScoreTestUsers& score);
 

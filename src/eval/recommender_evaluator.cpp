@@ -5,6 +5,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "eval/impression_evaluator.h"
 #include "eval/served_vectors.h"
 #include "model/news/news_recommender.h"
@@ -35,15 +37,32 @@ std::vector<data::ItemId> needed_items(const data::Dataset& dataset,
   return items;
 }
 
+// The bar of a test, where one is wanted.
+class TestBar {
+ public:
+  explicit TestBar(bool shown) : shown_(shown) {}
+  void begin(std::size_t total, const char* unit) {
+    if (shown_) bar_.emplace("testing", total, unit);
+  }
+  void advance(std::size_t by) {
+    if (bar_) bar_->advance(by);
+  }
+
+ private:
+  bool shown_;
+  std::optional<Progress> bar_;
+};
+
 // [N, D] with zero rows for items nobody needs.
 Tensor item_table(model::NewsRecommender& model, const data::Dataset& dataset,
-                  const std::vector<data::ItemId>& items) {
+                  const std::vector<data::ItemId>& items, TestBar& bar) {
   Tensor table = torch::zeros({static_cast<std::int64_t>(dataset.item_count()), model.vector_size()});
-  for (std::size_t first = 0; first < items.size(); first += items_at_once) {
+  for (std::size_t first = 0; first < items.size() && !interrupted(); first += items_at_once) {
     const auto chunk = std::span(items).subspan(first, std::min(items_at_once, items.size() - first));
     model::Pass pass = model::Pass::evaluation();
     const Tensor rows = torch::tensor(std::vector<std::int64_t>(chunk.begin(), chunk.end()), torch::kInt64);
     table.index_copy_(0, rows, model.encode_items(chunk, pass).to(torch::kCPU));
+    bar.advance(chunk.size());
   }
   return table;
 }
@@ -78,9 +97,11 @@ DistinctHistories distinct_histories(const data::Dataset& dataset, std::span<con
 
 metrics::MeanImpressionMetrics evaluate_towers(model::NewsRecommender& model, const data::Dataset& dataset,
                                                std::span<const std::uint32_t> impressions,
-                                               std::size_t max_history, EachImpression* each) {
-  const Tensor items = item_table(model, dataset, needed_items(dataset, impressions));
+                                               std::size_t max_history, EachImpression* each, TestBar bar) {
+  const std::vector<data::ItemId> needed = needed_items(dataset, impressions);
   const DistinctHistories distinct = distinct_histories(dataset, impressions, max_history);
+  bar.begin(needed.size() + distinct.histories.size(), "items and readers");
+  const Tensor items = item_table(model, dataset, needed, bar);
   const Tensor on_device = items.to(model.parameters().front().device());
 
   std::vector<Tensor> users;
@@ -91,7 +112,9 @@ metrics::MeanImpressionMetrics evaluate_towers(model::NewsRecommender& model, co
       batch.add(std::vector<std::int64_t>(clicks.begin(), clicks.end()), user);
     }
     model::Pass pass = model::Pass::evaluation();
+    if (interrupted()) return {};
     users.push_back(model.encode_users(on_device, batch, pass).to(torch::kCPU));
+    bar.advance(batch.size());
   }
   if (users.empty()) return {};
   const Tensor per_impression =
@@ -140,7 +163,8 @@ class PairChunk {
 
 metrics::MeanImpressionMetrics evaluate_pairs(model::RankingModel& model, const data::Dataset& dataset,
                                               std::span<const std::uint32_t> impressions,
-                                              std::size_t max_history, EachImpression* each) {
+                                              std::size_t max_history, EachImpression* each, TestBar bar) {
+  bar.begin(impressions.size(), "impressions");
   std::vector<float> scores;
   std::vector<std::size_t> first_score;
   std::size_t pairs = 0;
@@ -150,7 +174,9 @@ metrics::MeanImpressionMetrics evaluate_pairs(model::RankingModel& model, const 
     first_score.push_back(pairs);
     pairs += impression.shown.size();
     chunk.add(impression, max_history);
+    bar.advance(1);
     if (chunk.pairs() < pairs_at_once) continue;
+    if (interrupted()) return {};
     chunk.score(model, scores);
     chunk = {};
   }
@@ -166,19 +192,36 @@ metrics::MeanImpressionMetrics evaluate_pairs(model::RankingModel& model, const 
 
 }  // namespace
 
+namespace {
+
+metrics::MeanImpressionMetrics evaluate(model::RankingModel& model, const data::Dataset& dataset,
+                                        std::span<const std::uint32_t> impressions, std::size_t max_history,
+                                        EachImpression* each, bool with_bar) {
+  torch::NoGradGuard no_grad;
+  if (auto* towers = dynamic_cast<model::NewsRecommender*>(&model))
+    return evaluate_towers(*towers, dataset, impressions, max_history, each, TestBar(with_bar));
+  return evaluate_pairs(model, dataset, impressions, max_history, each, TestBar(with_bar));
+}
+
+}  // namespace
+
 metrics::MeanImpressionMetrics evaluate_each(model::RankingModel& model, const data::Dataset& dataset,
                                              std::span<const std::uint32_t> impressions,
                                              std::size_t max_history, EachImpression* each) {
-  torch::NoGradGuard no_grad;
-  if (auto* towers = dynamic_cast<model::NewsRecommender*>(&model))
-    return evaluate_towers(*towers, dataset, impressions, max_history, each);
-  return evaluate_pairs(model, dataset, impressions, max_history, each);
+  return evaluate(model, dataset, impressions, max_history, each, true);
+}
+
+metrics::MeanImpressionMetrics evaluate_with_progress(model::RankingModel& model,
+                                                      const data::Dataset& dataset,
+                                                      std::span<const std::uint32_t> impressions,
+                                                      std::size_t max_history) {
+  return evaluate(model, dataset, impressions, max_history, nullptr, true);
 }
 
 metrics::MeanImpressionMetrics evaluate_recommender(model::RankingModel& model, const data::Dataset& dataset,
                                                     std::span<const std::uint32_t> impressions,
                                                     std::size_t max_history) {
-  return evaluate_each(model, dataset, impressions, max_history, nullptr);
+  return evaluate(model, dataset, impressions, max_history, nullptr, false);
 }
 
 Result<metrics::MeanImpressionMetrics> evaluate_served(
@@ -189,11 +232,19 @@ Result<metrics::MeanImpressionMetrics> evaluate_served(
   auto* towers = publish::shared_towers(model);
   if (!towers) return bad_input("this model has no vectors of readers, which private serving needs");
   const torch::NoGradGuard no_grad;
+  Progress progress("testing private answers", 4, "steps");
+  const auto step_done = [&]() -> Status {
+    progress.advance();
+    if (interrupted()) return failed("stopped while private answers were tested");
+    return {};
+  };
   const publish::Rows items = publish::encode_catalogue(*towers, dataset.item_count());
+  SOTTO_CHECK(step_done());
   SOTTO_TRY(
       publish::Codebook book,
       publish::served_codebook(*towers, items, publish::demand_of_items(items, {}, publish::codebook_seed),
                                {.prototypes = query.prototypes, .max_history = max_history}));
+  SOTTO_CHECK(step_done());
   const auto vectors = std::make_shared<const privacy::PublicVectors>(
       privacy::PublicVectors{.dimension = items.width,
                              .prototypes = std::move(book.prototypes.values),
@@ -211,7 +262,9 @@ Result<metrics::MeanImpressionMetrics> evaluate_served(
     readers.push_back(dataset.impression(index).user);
   }
   const publish::Rows users = publish::encode_histories(*towers, items, max_history, histories, readers);
+  SOTTO_CHECK(step_done());
   SOTTO_TRY(const publish::Rows served, served_vectors(table, *mechanism, *vectors, users, seed));
+  SOTTO_CHECK(step_done());
   return evaluate_impressions(dataset, impressions, items.values, served.values, served.width);
 }
 

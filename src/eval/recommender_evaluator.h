@@ -13,11 +13,17 @@
 
 namespace sotto::eval {
 
-// Reads at most the last `max_history` clicks of a history. No dropout, no gradients.
+// Reads at most the last `max_history` clicks of a history. No dropout, no gradients. After an interrupt all
+// come back soon, with numbers that mean nothing.
 metrics::MeanImpressionMetrics evaluate_recommender(model::RankingModel& model, const data::Dataset& dataset,
                                                     std::span<const std::uint32_t> impressions,
                                                     std::size_t max_history);
-// The same, and the metrics of every impression by itself.
+// The same behind a bar called "testing".
+metrics::MeanImpressionMetrics evaluate_with_progress(model::RankingModel& model,
+                                                      const data::Dataset& dataset,
+                                                      std::span<const std::uint32_t> impressions,
+                                                      std::size_t max_history);
+// That, and the metrics of every impression by itself.
 metrics::MeanImpressionMetrics evaluate_each(model::RankingModel& model, const data::Dataset& dataset,
                                              std::span<const std::uint32_t> impressions,
                                              std::size_t max_history, EachImpression* each);

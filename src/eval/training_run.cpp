@@ -1,9 +1,18 @@
 #include "eval/training_run.h"
 
-#include <nlohmann/json.hpp>
+#include <fmt/chrono.h>
 
+#include <cstdlib>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "data/fingerprint.h"
 #include "eval/interaction_evaluator.h"
 #include "eval/recommender_evaluator.h"
+#include "fl/run_log.h"
 #include "recipes/run_data.h"
 
 namespace sotto::eval {
@@ -23,27 +32,118 @@ Status set_if_known(SettingsTable& table, const recipes::RecipeEntry& entry, con
                                                 : "it gives no differential privacy");
 }
 
-Result<recipes::StoredRun> prepare(const TrainJob& job) {
-  if (job.resume) {
-    SOTTO_TRY(auto prepared, recipes::load_run(job.out));
-    if (job.recipe != prepared.entry->name)
-      return bad_input("{} is a run of {}, not of {}", job.out.string(), prepared.entry->name, job.recipe);
-    if (!job.assignments.empty() || !job.config.empty() || !job.mode.empty() || !job.epsilon.empty())
-      return bad_input("a resumed run keeps its settings; only --rounds may change");
-    if (job.reproducible && !prepared.reproducible)
-      return bad_input(
-          "{} has drawn secret noise so far, and a run is one or the other: leave out --reproducible, or "
-          "start a simulation in another --out",
-          job.out.string());
-    if (job.rounds) SOTTO_CHECK(prepared.table.set("rounds", std::to_string(*job.rounds)));
-    if (!fs::exists(job.out / "last.sotto"))
-      return bad_input("{} has no checkpoint yet: remove it and start again without --resume",
-                       job.out.string());
-    return prepared;
+// One value in two places: which of them was meant?
+Status refuse_contradictions(const TrainJob& job) {
+  const std::pair<const char*, std::string> flags[] = {
+      {"epsilon", job.epsilon},
+      {"against", job.against},
+      {"mode", job.mode},
+      {"rounds", job.rounds ? std::to_string(*job.rounds) : ""}};
+  for (const auto& [name, value] : flags) {
+    if (value.empty()) continue;
+    for (const std::string& assignment : job.assignments)
+      if (assignment.starts_with(std::string(name) + "=") &&
+          assignment.substr(std::string(name).size() + 1) != value)
+        return bad_input("--{} {} and --set {} contradict each other: give one of them", name, value,
+                         assignment);
   }
+  return {};
+}
+
+// Whose view the budget bounds. Where everybody takes part the same number holds against all, and there is
+// nothing to choose.
+Status set_against(recipes::StoredRun& prepared, const std::string& against) {
+  if (against.empty()) return {};
+  if (!prepared.entry->differentially_private || !prepared.recipe->promises_epsilon())
+    return bad_input(
+        "--against {}: {} as it is set bounds nobody's view ('sotto recipes {}' says what holds); leave it "
+        "out, "
+        "or train in sound mode with --epsilon",
+        against, prepared.entry->name, prepared.entry->name);
+  for (const auto& row : prepared.table.rows())
+    if (row.name == "against") return prepared.table.set("against", against);
+  return {};
+}
+
+constexpr const char *description_file = "run.json", *settings_file = "settings.toml";
+
+// Killed while its first two files were written.
+bool barely_begun(const fs::path& run) {
+  if (!fs::is_directory(run) || fs::exists(run / description_file)) return false;
+  for (const auto& entry : fs::directory_iterator(run))
+    if (entry.path().filename() != settings_file) return false;
+  return true;
+}
+
+// What follows a checkpoint into the folder, and never comes before it (fl/run_log.h).
+bool has_released_rounds(const fs::path& run) {
+  std::error_code missing;
+  const auto log = fs::file_size(run / "log.jsonl", missing);
+  return fs::exists(run / "best.sotto") || (!missing && log > 0);
+}
+
+bool same_value(const std::string& one, const std::string& other) {
+  const auto number = [](const std::string& text) -> std::optional<double> {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    return text.empty() || *end != 0 ? std::nullopt : std::optional(value);
+  };
+  return one == other || (number(one) && number(one) == number(other));
+}
+
+// The command that began a run goes on with it when --resume is added.
+Status check_same_settings(const TrainJob& job, const SettingsTable& table) {
+  if (!job.config.empty())
+    return bad_input("a resumed run keeps its settings, which stand in {}: leave out --config",
+                     (job.out / settings_file).string());
+  auto asked = job.assignments;
+  for (const auto& [name, value] : {std::pair<const char*, const std::string&>{"mode", job.mode},
+                                    {"epsilon", job.epsilon},
+                                    {"against", job.against}})
+    if (!value.empty()) asked.push_back(fmt::format("{}={}", name, value));
+  for (const std::string& assignment : asked) {
+    const std::string name = assignment.substr(0, assignment.find('=')),
+                      value = assignment.substr(std::min(assignment.size(), name.size() + 1));
+    for (const auto& row : table.rows())
+      if (row.name == name && !same_value(row.value, value))
+        return bad_input("{} has {}={}, and a resumed run keeps its settings: leave out {}={}",
+                         job.out.string(), name, row.value, name, value);
+  }
+  return {};
+}
+
+Result<recipes::StoredRun> prepare_again(const TrainJob& job) {
+  SOTTO_TRY(auto prepared, recipes::load_run(job.out));
+  if (job.recipe != prepared.entry->name)
+    return bad_input("{} is a run of {}, not of {}", job.out.string(), prepared.entry->name, job.recipe);
+  SOTTO_CHECK(check_same_settings(job, prepared.table));
+  if (job.reproducible && !prepared.reproducible)
+    return bad_input(
+        "{} has drawn secret noise so far, and a run is one or the other: leave out --reproducible, or "
+        "start a simulation in another --out",
+        job.out.string());
+  if (!fs::exists(job.out / "last.sotto") && has_released_rounds(job.out))
+    return bad_input(
+        "{} has released rounds, and the checkpoint to go on from (last.sotto) is gone: drawing them again "
+        "would "
+        "release them twice. Put it back, or train anew in another --out",
+        job.out.string());
+  if (!job.rounds) return prepared;
+  const auto done = static_cast<std::int64_t>(fl::read_run_log(job.out / "log.jsonl").size());
+  if (*job.rounds < done)
+    return bad_input(
+        "{} has done {} rounds, which --rounds {} cannot take back: ask for more, or leave it out",
+        job.out.string(), done, *job.rounds);
+  SOTTO_CHECK(prepared.table.set("rounds", std::to_string(*job.rounds)));
+  return prepared;
+}
+
+Result<recipes::StoredRun> prepare(const TrainJob& job) {
+  SOTTO_CHECK(refuse_contradictions(job));
+  if (job.resume && !barely_begun(job.out)) return prepare_again(job);
   recipes::StoredRun prepared;
   SOTTO_TRY(prepared.entry, recipes::find_recipe(job.recipe));
-  if (fs::exists(job.out) && (!fs::is_directory(job.out) || !fs::is_empty(job.out)))
+  if (!job.resume && fs::exists(job.out) && (!fs::is_directory(job.out) || !fs::is_empty(job.out)))
     return bad_input("{} exists: choose another --out, or continue it with --resume", job.out.string());
   prepared.recipe = prepared.entry->make();
   auto choices = job.assignments;
@@ -54,6 +154,7 @@ Result<recipes::StoredRun> prepare(const TrainJob& job) {
   if (job.rounds) SOTTO_CHECK(prepared.table.set("rounds", std::to_string(*job.rounds)));
   SOTTO_CHECK(set_if_known(prepared.table, *prepared.entry, "mode", job.mode));
   SOTTO_CHECK(set_if_known(prepared.table, *prepared.entry, "epsilon", job.epsilon));
+  SOTTO_CHECK(set_against(prepared, job.against));
   SOTTO_CHECK(recipes::refuse_unread(prepared.table, prepared.recipe->conditions()));
   prepared.seed = job.seed;
   prepared.device = job.device;
@@ -68,42 +169,95 @@ Result<std::int64_t> planned_rounds(const TrainJob& job) {
   return prepared.table.to_json().at("rounds").get<std::int64_t>();
 }
 
-Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset& dataset,
-                                        const fl::Observe& observe) {
-  SOTTO_TRY(auto prepared, prepare(job));
-  SOTTO_TRY(const auto seen, recipes::training_data_of(*prepared.recipe, dataset));
-  std::error_code error;
-  const bool existed = fs::exists(job.out);
-  fs::create_directories(job.out, error);
-  if (error) return failed("cannot create {}: {}", job.out.string(), error.message());
+namespace {
+
+Status write_if_other(const fs::path& file, const std::string& text) {
+  if (fs::exists(file)) {
+    SOTTO_TRY(const auto before, read_file(file, 1 << 20));
+    if (before == text) return {};
+  }
+  return write_file_atomically(file, text);
+}
+
+// The folder may lie elsewhere than the current one when it is looked for again.
+std::string lasting(const fs::path& folder) {
+  return folder.empty() ? std::string() : fs::absolute(folder).lexically_normal().string();
+}
+
+// run.json last: with it, the run can be resumed.
+Status describe_run(const TrainJob& job, const recipes::StoredRun& prepared, const data::Dataset& dataset,
+                    const std::string& fingerprint) {
   const json description = {{"recipe", prepared.entry->name},
                             {"guarantee", prepared.entry->guarantee},
                             {"differentially_private", prepared.entry->differentially_private},
                             {"seed", prepared.seed},
                             {"device", prepared.device},
                             {"reproducible", prepared.reproducible},
-                            {"data", job.data.string()},
+                            {"data", lasting(job.data)},
                             {"dataset", dataset.name()},
+                            {"fingerprint", fingerprint},
                             {"version", SOTTO_VERSION}};
-  SOTTO_CHECK(write_file_atomically(job.out / "run.json", description.dump(2) + "\n"));
-  SOTTO_CHECK(write_file_atomically(job.out / "settings.toml", prepared.table.to_toml()));
+  SOTTO_CHECK(write_if_other(job.out / settings_file, prepared.table.to_toml()));
+  return write_if_other(job.out / description_file, description.dump(2) + "\n");
+}
 
-  const recipes::RunRequest request{seen,
-                                    job.out,
-                                    prepared.seed,
-                                    prepared.device,
-                                    job.resume,
-                                    evaluate_recommender,
-                                    observe,
-                                    evaluate_interactions,
-                                    evaluate_served,
-                                    prepared.reproducible};
-  auto outcome = prepared.recipe->train(request);
+Result<recipes::TrainOutcome> trained(const TrainJob& job, recipes::StoredRun& prepared,
+                                      const data::Dataset& dataset, const TrainWatch& watch) {
+  SOTTO_TRY(const auto seen, recipes::training_data_of(*prepared.recipe, dataset));
+  const std::string fingerprint = data::fingerprint(dataset);
+  const bool described = fs::exists(job.out / description_file),
+             checkpoint = fs::exists(job.out / "last.sotto");
+  if (described) {
+    SOTTO_CHECK(recipes::check_data_of_run(prepared, job.out, dataset, job.data));
+    if (!checkpoint)
+      info("{} was stopped before its first checkpoint: no round of it was released, so it starts again",
+           job.out.string());
+  } else {
+    SOTTO_CHECK(describe_run(job, prepared, dataset, fingerprint));
+  }
+  return prepared.recipe->train({.dataset = seen,
+                                 .run = job.out,
+                                 .seed = prepared.seed,
+                                 .device = prepared.device,
+                                 .resume = checkpoint,
+                                 .evaluate = evaluate_with_progress,
+                                 .observe = watch.round,
+                                 .evaluate_held_out = evaluate_interactions,
+                                 .evaluate_served = evaluate_served,
+                                 .reproducible = prepared.reproducible,
+                                 .validate = evaluate_recommender,
+                                 .begin = [&] { return describe_run(job, prepared, dataset, fingerprint); },
+                                 .trained = watch.trained,
+                                 .test_impressions = job.test_impressions});
+}
+
+void remove_contents(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> entries;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) entries.push_back(entry.path());
+  for (const fs::path& entry : entries) fs::remove_all(entry, ignored);
+}
+
+}  // namespace
+
+Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset& dataset,
+                                        const TrainWatch& watch) {
+  SOTTO_TRY(auto prepared, prepare(job));
+  std::error_code error;
+  const bool existed = fs::exists(job.out), began = existed && !fs::is_empty(job.out);
+  fs::create_directories(job.out, error);
+  if (error) return failed("cannot create {}: {}", job.out.string(), error.message());
+  auto outcome = trained(job, prepared, dataset, watch);
   if (!outcome) {
     // A run that could not start leaves nothing behind; one with a checkpoint can be resumed.
-    if (!existed && !fs::exists(job.out / "last.sotto")) fs::remove_all(job.out, error);
+    if (!began && !fs::exists(job.out / "last.sotto")) {
+      remove_contents(job.out);
+      if (!existed) fs::remove(job.out, error);
+    }
     return outcome;
   }
+  // Metrics that Ctrl-C cut short mean nothing; resumed, the run is tested again.
+  if (interrupted()) outcome->summary.interrupted = true;
   if (outcome->privacy) {
     outcome->privacy->reproducible = prepared.reproducible;
     SOTTO_CHECK(write_file_atomically(job.out / "privacy.txt", privacy::to_text(*outcome->privacy)));
@@ -114,43 +268,42 @@ Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset
   return outcome;
 }
 
-namespace {
-
-Result<recipes::TestMetrics> evaluate_stored(const fs::path& run, const data::Dataset& dataset,
-                                             const recipes::Evaluate& evaluate,
-                                             const std::vector<std::string>& assignments) {
-  SOTTO_TRY(auto prepared, recipes::load_run(run));
-  for (const auto& assignment : assignments) SOTTO_CHECK(prepared.table.set_assignment(assignment));
-  if (!fs::exists(run / "best.sotto"))
-    return bad_input("{} has no trained parameters yet: continue it with --resume", run.string());
+Result<recipes::TestMetrics> evaluate_run(const EvaluateJob& job, const data::Dataset& dataset) {
+  SOTTO_TRY(auto prepared, recipes::load_run(job.run));
+  for (const auto& assignment : job.assignments) SOTTO_CHECK(prepared.table.set_assignment(assignment));
+  if (!fs::exists(job.run / "best.sotto"))
+    return bad_input("{} has no trained parameters yet: continue it with --resume", job.run.string());
+  if (const auto own = recipes::check_data_of_run(prepared, job.run, dataset, job.data); !own) {
+    if (!job.other_data) return tl::unexpected(Error(own.error()));
+    warn(
+        "{}: these are not the test impressions of its own data, and its numbers cannot be compared with "
+        "them",
+        own.error().message);
+  }
   SOTTO_TRY(const auto seen, recipes::data_of_run(*prepared.recipe, dataset));
-  return prepared.recipe->evaluate({.dataset = seen,
-                                    .run = run,
-                                    .seed = prepared.seed,
-                                    .device = prepared.device,
-                                    .evaluate = evaluate,
-                                    .evaluate_held_out = evaluate_interactions,
-                                    .reproducible = prepared.reproducible});
-}
-
-}  // namespace
-
-Result<recipes::TestMetrics> evaluate_run(const fs::path& run, const data::Dataset& dataset) {
-  return evaluate_stored(run, dataset, evaluate_recommender, {});
-}
-
-Result<recipes::TestMetrics> evaluate_run(const fs::path& run, const data::Dataset& dataset,
-                                          const recipes::Evaluate& evaluate) {
-  return evaluate_stored(run, dataset, evaluate, {});
-}
-
-Result<recipes::TestMetrics> evaluate_run_as(const fs::path& run, const data::Dataset& dataset,
-                                             const std::vector<std::string>& assignments) {
-  return evaluate_stored(run, dataset, evaluate_recommender, assignments);
+  SOTTO_TRY(const auto measured,
+            prepared.recipe->evaluate({.dataset = seen,
+                                       .run = job.run,
+                                       .seed = prepared.seed,
+                                       .device = prepared.device,
+                                       .evaluate = job.evaluate ? job.evaluate : evaluate_with_progress,
+                                       .evaluate_held_out = evaluate_interactions,
+                                       .reproducible = prepared.reproducible,
+                                       .test_impressions = job.test_impressions}));
+  if (interrupted()) return failed("stopped while {} was tested", job.run.string());
+  return measured;
 }
 
 json to_json(const metrics::ImpressionMetrics& metrics) {
   return {{"auc", metrics.auc}, {"mrr", metrics.mrr}, {"ndcg5", metrics.ndcg5}, {"ndcg10", metrics.ndcg10}};
+}
+
+json to_json(const metrics::MeanImpressionMetrics& metrics) {
+  json line = to_json(metrics.mean);
+  const json errors = to_json(metrics.error);
+  for (const auto& [name, error] : errors.items()) line[name + "_error"] = error;
+  line.update({{"impressions", metrics.counted}, {"left_out", metrics.left_out}});
+  return line;
 }
 
 namespace {
@@ -169,6 +322,8 @@ json cutoffs_json(const metrics::HeldOutMetrics& metrics) {
 
 json to_json(const metrics::HeldOutReport& report) {
   json line = cutoffs_json(report.mean), beside, activity = json::array();
+  const json errors = cutoffs_json(metrics::standard_errors(report));
+  for (const auto& [name, error] : errors.items()) line[name + "_error"] = error;
   for (const auto& row : report.beside) beside[row.name] = cutoffs_json(row.metrics);
   for (const auto& part : report.by_activity) activity.push_back(cutoffs_json(part));
   line.update({{"tested_users", report.users},
@@ -179,15 +334,21 @@ json to_json(const metrics::HeldOutReport& report) {
   return line;
 }
 
+namespace {
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr))); }
+
+}  // namespace
+
 json to_json(const recipes::TrainOutcome& outcome) {
-  json line = outcome.held_out ? to_json(*outcome.held_out) : to_json(outcome.test.mean);
-  if (!outcome.held_out) line["impressions"] = outcome.test.counted;
+  json line = outcome.held_out ? to_json(*outcome.held_out) : to_json(outcome.test);
   if (outcome.served) line["served"] = to_json(outcome.served->mean);
   const json sheet = outcome.privacy ? json::parse(to_json(*outcome.privacy)) : json::object();
   for (const char* key :
        {"epsilon", "epsilon_published", "epsilon_claimed", "epsilon_query", "delta", "unit", "simulation"})
     line[key] = sheet.contains(key) ? sheet.at(key) : json(nullptr);
   line.update({{"event", "done"},
+               {"ended", utc_now()},
                {"bytes_up", outcome.bytes_up},
                {"bytes_down", outcome.bytes_down},
                {"seconds", outcome.summary.seconds},

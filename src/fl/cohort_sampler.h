@@ -53,6 +53,7 @@ class CappedCohorts {
         taken_part_(torch::zeros({static_cast<std::int64_t>(sampler_.population())}, torch::kFloat64)) {}
   Cohort sample(std::uint32_t round);
   std::uint64_t participations() const { return participations_; }
+  std::uint32_t drawn() const { return sampler_.cohort(); }  // devices per round
   // What a resumed run must know; nothing without a cap.
   std::vector<torch::Tensor*> state();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "model/news/news_recommender.h"
 #include "model/tensor.h"
 
@@ -170,7 +171,7 @@ FactorGradient factor_gradient(const Tensor& factors, std::span<const OwnItems> 
 void score_test_users(const data::Dataset& dataset, const InteractionData& data, const FactorModel& model,
                       const TakeScores& take) {
   torch::NoGradGuard no_grad;
-  for (std::size_t user = 0; user < data.test.size(); ++user) {
+  for (std::size_t user = 0; user < data.test.size() && !interrupted(); ++user) {
     const OwnItems support = own_items(dataset, data.test[user].support.positive);
     const Tensor own = solve_users(model.factors, {&support, 1}, model.settings());
     const Tensor scores = torch::mm(own, model.factors.t()).to(torch::kCPU).contiguous();

@@ -1,10 +1,12 @@
 #include "fl/gather.h"
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
 #include "base/random.h"
 #include "base/thread_pool.h"
+#include "fl/law_gather.h"
 #include "fl/masked_gather.h"
 #include "secagg/vectors/bit_packing.h"
 #include "secagg/vectors/modular_sum.h"
@@ -111,7 +113,7 @@ class PlainGroup final : public GroupInProcess {
 
 }  // namespace
 
-Result<Gathered> InProcessGather::sum(const RoundOrder& order) {
+Result<Gathered> SimulatedRounds::sum(const RoundOrder& order) {
   const auto& agreed = devices_.agreed;
   if (!agreed.empty())
     SOTTO_CHECK(agreed[std::min<std::size_t>(order.round, agreed.size() - 1)].check(order.plan));
@@ -127,20 +129,27 @@ Result<Gathered> InProcessGather::sum(const RoundOrder& order) {
           "round {}: {} of {} devices stayed away because they may take part only {} times: raise "
           "participations or dropping",
           order.round, group.size() - present.size(), group.size(), devices_.cohorts.participations());
-    SOTTO_TRY(const auto sum, open(order, group, present));
-    EncodingQueue queue(order, devices_.noise, *sum);
-    SOTTO_CHECK(devices_.updates.each_update(order.round, present, [&](const UserUpdate& own) {
-      gathered.loss += own.loss;
-      gathered.samples += own.samples;
-      return queue.add(own);
-    }));
-    SOTTO_CHECK(queue.flush());
-    SOTTO_TRY(GroupSum finished, sum->finish());
-    gathered.groups.push_back(std::move(finished));
-    gathered.bytes_up = std::max(gathered.bytes_up, sum->bytes_up());
-    gathered.bytes_down = std::max(gathered.bytes_down, sum->bytes_down());
+    SOTTO_CHECK(add_group(order, group, present, gathered));
   }
   return gathered;
+}
+
+Status InProcessGather::add_group(const RoundOrder& order, std::span<const data::UserId> group,
+                                  std::span<const data::UserId> present, Gathered& gathered) {
+  SOTTO_TRY(const auto sum, open(order, group, present));
+  EncodingQueue queue(order, devices().noise, *sum);
+  SOTTO_CHECK(devices().updates.each_update(order.round, present, [&](const UserUpdate& own) -> Status {
+    if (Status number = check_loss(own.loss, order.round); !number) return number;
+    gathered.loss += own.loss;
+    gathered.samples += own.samples;
+    return queue.add(own);
+  }));
+  SOTTO_CHECK(queue.flush());
+  SOTTO_TRY(GroupSum finished, sum->finish());
+  gathered.groups.push_back(std::move(finished));
+  gathered.bytes_up = std::max(gathered.bytes_up, sum->bytes_up());
+  gathered.bytes_down = std::max(gathered.bytes_down, sum->bytes_down());
+  return {};
 }
 
 Result<std::unique_ptr<GroupInProcess>> SimulatedGather::open(const RoundOrder& order,
@@ -149,18 +158,37 @@ Result<std::unique_ptr<GroupInProcess>> SimulatedGather::open(const RoundOrder& 
   return std::make_unique<PlainGroup>(order.plan);
 }
 
+Status check_loss(double loss, std::uint32_t round) {
+  if (std::isfinite(loss)) return {};
+  return failed(
+      "round {}: the loss is no longer a number, the model has diverged: its noise or its steps are too "
+      "large. "
+      "Fewer rounds and a larger cohort need less noise; or lower learning_rate (the last checkpoint is "
+      "intact)",
+      round + 1);
+}
+
 void SumSettings::bind(SettingsTable& table) {
   table
-      .add_choice("sums", sums, {"simulated", "masked"},
+      .add_choice("sums", sums, {"auto", "simulated", "masked", "law"},
                   "masked: through the clients and the server of secure aggregation; simulated: the same "
-                  "whole numbers without masks, which cancel")
+                  "whole numbers without masks, which cancel; law: no device's own numbers, the noise of "
+                  "all drawn once from the law of its sum; auto: law from 1,000 devices per round on, "
+                  "simulated below")
       .add_choice("server", server, {"semi-honest", "active"},
                   "sums=masked: what the masks withstand, a server that keeps to the protocol or one that "
                   "may send anything to anybody (up to some hundred devices)");
 }
 
+std::string SumSettings::chosen(std::uint64_t cohort) const {
+  if (sums != "auto") return sums;
+  return cohort >= large_cohort ? "law" : "simulated";
+}
+
 Result<std::unique_ptr<Gather>> SumSettings::gather(SimulatedDevices devices) const {
-  if (sums == "simulated") return std::make_unique<SimulatedGather>(std::move(devices));
+  const std::string way = chosen(devices.cohorts.drawn());
+  if (way == "law") return std::make_unique<LawGather>(std::move(devices));
+  if (way == "simulated") return std::make_unique<SimulatedGather>(std::move(devices));
 #ifdef SOTTO_HAVE_PROTOCOL
   return std::make_unique<MaskedGather>(std::move(devices), server == "active"
                                                                 ? secagg::ServerModel::active

@@ -74,23 +74,37 @@ class GroupInProcess {
   virtual std::uint64_t bytes_down() const = 0;
 };
 
-// Computes the updates of those who come and encodes many of them at a time on all threads. Whole numbers are
-// added, so a sum is the same to the last bit in any order and on any number of threads. One caller at a
-// time.
-class InProcessGather : public Gather {
+// Draws a round's cohort, parts it into groups and finds out who comes. What a group's sum is made of is the
+// business of the classes below. One caller at a time.
+class SimulatedRounds : public Gather {
  public:
-  explicit InProcessGather(SimulatedDevices devices) : devices_(std::move(devices)) {}
+  explicit SimulatedRounds(SimulatedDevices devices) : devices_(std::move(devices)) {}
   Result<Gathered> sum(const RoundOrder& order) final;
   std::vector<torch::Tensor*> state() final { return devices_.cohorts.state(); }
 
  protected:
-  // group: all who were drawn, ascending; present: those of them who come.
-  virtual Result<std::unique_ptr<GroupInProcess>> open(const RoundOrder& order,
-                                                       std::span<const data::UserId> group,
-                                                       std::span<const data::UserId> present) = 0;
+  // group: all who were drawn, ascending; present: those of them who come. Adds the group's sum, and the loss
+  // and samples of its devices, to what was gathered.
+  virtual Status add_group(const RoundOrder& order, std::span<const data::UserId> group,
+                           std::span<const data::UserId> present, Gathered& gathered) = 0;
+  const SimulatedDevices& devices() const { return devices_; }
 
  private:
   SimulatedDevices devices_;
+};
+
+// Device by device: computes the updates of those who come and encodes many of them at a time on all threads.
+// Whole numbers are added, so a sum is the same to the last bit in any order and on any number of threads.
+class InProcessGather : public SimulatedRounds {
+ public:
+  using SimulatedRounds::SimulatedRounds;
+
+ protected:
+  Status add_group(const RoundOrder& order, std::span<const data::UserId> group,
+                   std::span<const data::UserId> present, Gathered& gathered) final;
+  virtual Result<std::unique_ptr<GroupInProcess>> open(const RoundOrder& order,
+                                                       std::span<const data::UserId> group,
+                                                       std::span<const data::UserId> present) = 0;
 };
 
 // Every device's entries are added as they are: masks are left out, because they cancel.
@@ -103,10 +117,17 @@ class SimulatedGather final : public InProcessGather {
                                                std::span<const data::UserId> present) override;
 };
 
+// Fails, with what to do, when the loss of a device is no longer a number.
+Status check_loss(double loss, std::uint32_t round);
+
 // How the sums of a simulated training come about.
 struct SumSettings {
-  std::string sums = "simulated", server = "semi-honest";
+  // From so many devices per round on, sums=auto is sums=law.
+  static constexpr std::uint64_t large_cohort = 1000;
+  std::string sums = "auto", server = "semi-honest";
   void bind(SettingsTable& table);
+  // What `sums` is for rounds of so many devices: simulated, masked or law.
+  std::string chosen(std::uint64_t cohort) const;
   Result<std::unique_ptr<Gather>> gather(SimulatedDevices devices) const;
 };
 

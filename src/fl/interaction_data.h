@@ -52,6 +52,7 @@ Result<InteractionData> prepare_interactions(const data::Dataset& dataset,
                                              const InteractionSettings& settings, std::uint64_t seed);
 
 // Receives the scores of all items for a test user (position in `test`) and the query rows they are for.
+// After an interrupt those who score stop calling it.
 using TakeScores =
     std::function<void(std::size_t test_user, std::span<const std::uint64_t> rows, const float* scores)>;
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/distributions.h"
+#include "base/interrupt.h"
 
 namespace sotto::fl {
 
@@ -245,25 +246,44 @@ MeanUpdate InteractionTraining::mean_update(std::uint32_t round, std::span<const
   return mean;
 }
 
-Status InteractionTraining::each_update(std::uint32_t round, std::span<const data::UserId> users,
-                                        const std::function<Status(const UserUpdate&)>& take) {
+Status InteractionTraining::each_block(std::uint32_t round, std::span<const data::UserId> users,
+                                       const std::function<Status(const UpdateBlock&)>& take) {
   std::vector<model::TabularTask> tasks;
   for (const data::UserId user : users) tasks.push_back(task_of(round, user));
-  UserUpdate update;
-  return in_chunks(tasks,
-                   [&](std::span<const model::TabularTask> part, const model::TabularChunk& chunk,
-                       const TrainedCopies& trained) -> Status {
-                     for (std::size_t u = 0; u < part.size(); ++u) {
-                       const auto own = static_cast<std::int64_t>(u);
-                       update.direction = model_.difference_of(chunk, trained.differences, own).neg_();
-                       update.user = part[u].user;
-                       update.samples = examples_of(part[u]);
-                       // A device's loss is a mean; what is handed out is summed over its samples.
-                       update.loss = trained.losses[own].item<double>() * static_cast<double>(update.samples);
-                       SOTTO_CHECK(take(update));
-                     }
-                     return {};
-                   });
+  const auto fit = static_cast<std::int64_t>(block_bytes / sizeof(float)) / parameters_.size();
+  std::size_t done = 0;
+  return in_chunks(
+      tasks,
+      [&](std::span<const model::TabularTask> part, const model::TabularChunk& chunk,
+          const TrainedCopies& trained) -> Status {
+        const Tensor means = trained.losses.to(torch::kCPU, torch::kFloat64).contiguous();
+        const auto all = static_cast<std::int64_t>(part.size());
+        for (std::int64_t first = 0; first < all;) {
+          const std::int64_t count = std::min(std::max<std::int64_t>(fit, 1), all - first);
+          std::vector<double> losses;
+          std::vector<std::uint64_t> samples;
+          for (std::int64_t u = first; u < first + count; ++u) {
+            samples.push_back(examples_of(part[static_cast<std::size_t>(u)]));
+            // A device's loss is a mean; what is handed out is summed over its samples.
+            losses.push_back(means.data_ptr<double>()[u] * static_cast<double>(samples.back()));
+          }
+          const Tensor rows = model_.differences_of(chunk, trained.differences, first, count).neg_();
+          SOTTO_CHECK(take({users.subspan(done, static_cast<std::size_t>(count)), rows, losses, samples}));
+          done += static_cast<std::size_t>(count);
+          first += count;
+        }
+        return {};
+      });
+}
+
+Status InteractionTraining::each_update(std::uint32_t round, std::span<const data::UserId> users,
+                                        const std::function<Status(const UserUpdate&)>& take) {
+  return each_block(round, users, [&](const UpdateBlock& block) -> Status {
+    for (std::size_t i = 0; i < block.users.size(); ++i)
+      SOTTO_CHECK(take({block.users[i], block.directions[static_cast<std::int64_t>(i)], block.losses[i],
+                        block.samples[i]}));
+    return {};
+  });
 }
 
 void InteractionTraining::score_one(std::size_t test_user, const model::TabularParts& parts,
@@ -286,7 +306,7 @@ void InteractionTraining::score_test_users(std::int64_t tuning_epochs, double tu
   for (const auto& user : data_.test)
     tasks.push_back(tuning_epochs > 0 ? tasks_.tuning(user.support, tuning_epochs)
                                       : model::TabularTask{user.support.user, {}, {}});
-  for (std::size_t begin = 0; begin < tasks.size();) {
+  for (std::size_t begin = 0; begin < tasks.size() && !interrupted();) {
     const std::size_t end = chunk_end(tasks, begin);
     const model::TabularChunk chunk = model::make_chunk(inputs_, std::span(tasks).subspan(begin, end - begin),
                                                         parameters_.values().device());

@@ -75,6 +75,9 @@ class InteractionTraining final : public UserUpdates {
   MeanUpdate mean_update(std::uint32_t round, std::span<const data::UserId> users);
   Status each_update(std::uint32_t round, std::span<const data::UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
+  // The same as they are laid out, in blocks of at most block_bytes.
+  Status each_block(std::uint32_t round, std::span<const data::UserId> users,
+                    const std::function<Status(const UpdateBlock&)>& take) override;
   const torch::Tensor& values() const { return parameters_.values(); }
 
   // Scores of all items for a test user in the situation of one of its rows, after fine-tuning on its support

@@ -150,8 +150,8 @@ Result<std::vector<double>> NewsTraining::backward_apart(const model::RankingBat
   return batch.by_user(losses);
 }
 
-Status NewsTraining::user_gradients(std::uint32_t round, std::span<const data::UserId> users,
-                                    const EachUser& each) {
+Status NewsTraining::each_block(std::uint32_t round, std::span<const data::UserId> users,
+                                const std::function<Status(const UpdateBlock&)>& take) {
   while (!users.empty()) {
     const auto chunk = users.first(users_at_once(users, sizeof(float)));
     users = users.subspan(chunk.size());
@@ -160,10 +160,19 @@ Status NewsTraining::user_gradients(std::uint32_t round, std::span<const data::U
     const model::RankingBatch batch = batch_apart(round, chunk);
     SOTTO_TRY(const auto losses, backward_apart(batch, own));
     const auto samples = batch.samples_by_user();
-    for (std::size_t i = 0; i < chunk.size(); ++i)
-      SOTTO_CHECK(each(chunk[i], {own.gradients()[static_cast<std::int64_t>(i)], losses[i], samples[i]}));
+    SOTTO_CHECK(take({chunk, own.gradients(), losses, samples}));
   }
   return {};
+}
+
+Status NewsTraining::user_gradients(std::uint32_t round, std::span<const data::UserId> users,
+                                    const EachUser& each) {
+  return each_block(round, users, [&](const UpdateBlock& block) -> Status {
+    for (std::size_t i = 0; i < block.users.size(); ++i)
+      SOTTO_CHECK(each(block.users[i],
+                       {block.directions[static_cast<std::int64_t>(i)], block.losses[i], block.samples[i]}));
+    return {};
+  });
 }
 
 Status NewsTraining::each_update(std::uint32_t round, std::span<const data::UserId> users,

@@ -69,6 +69,9 @@ class NewsTraining final : public UserUpdates {
   // The same for many, one after another.
   Status each_update(std::uint32_t round, std::span<const data::UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
+  // user_gradients() as they are computed, side by side.
+  Status each_block(std::uint32_t round, std::span<const data::UserId> users,
+                    const std::function<Status(const UpdateBlock&)>& take) override;
   // One user trains its own copy: gradient holds (start - end) weights. The model is left as it was.
   LocalGradient user_epochs(std::uint32_t round, data::UserId user, const LocalEpochs& local);
   // Gradient of samples chosen by the caller (central training).

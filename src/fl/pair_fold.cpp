@@ -5,9 +5,11 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/interrupt.h"
 #include "fl/pair_spectrum.h"
 #include "privacy/accounting/account.h"
 #include "secagg/vectors/audited_sums.h"
+#include "secagg/vectors/calibrated_plan.h"
 
 namespace sotto::fl {
 
@@ -103,7 +105,7 @@ void score_test_users(const data::Dataset& dataset, const InteractionData& data,
                       const model::ItemVectors& model, const model::RankingWeights& weights,
                       const TakeScores& take) {
   const model::VectorRanking ranking(model, weights);
-  for (std::size_t user = 0; user < data.test.size(); ++user) {
+  for (std::size_t user = 0; user < data.test.size() && !interrupted(); ++user) {
     std::vector<data::ItemId> history;
     for (const std::uint64_t row : data.test[user].support.positive)
       history.push_back(dataset.interactions().items[row]);
@@ -126,8 +128,8 @@ Result<secagg::EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, s
   encoding.nonnegative = true;
   encoding.denominator = static_cast<double>(users);
   encoding.devices = users;
-  encoding.dropped = devices_in(settings.dropping, users);
-  encoding.corrupted = devices_in(settings.corrupted, users);
+  encoding.dropped = secagg::devices_in(settings.dropping, users);
+  encoding.corrupted = secagg::devices_in(settings.corrupted, users);
   encoding.noise_multiplier = noise_multiplier;
   encoding.adjacency = privacy::Adjacency::replace_one;
   encoding.step = step;
@@ -179,6 +181,7 @@ Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& 
   if (settings.epsilon <= 0)
     return bad_input("two private sums need a budget: give --epsilon (and delta, {:g} by default)",
                      settings.delta);
+  SOTTO_CHECK(secagg::check_delta(settings.delta, shape.users));
   // Epsilon hardly depends on the grid, and less noise needs no coarser one: the grid of the first noise that
   // is enough serves the search, and the finest is taken at its end.
   Steps steps;
@@ -194,7 +197,8 @@ Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& 
     SOTTO_TRY(good, with_noise(settings, shape, noise, steps));
   }
   privacy::PrivacyPlan accounted = accounted_as(settings, shape, good.plans);
-  return TwoPrivateSums{std::move(good.plans), std::move(good.guarantee), std::move(accounted)};
+  return TwoPrivateSums{std::move(good.plans), std::move(good.guarantee), std::move(accounted),
+                        settings.sums.chosen(shape.users)};
 }
 
 Result<PairPlans> sums_without_noise(const PrivateTrainingSettings& settings, const SumsShape& shape) {
@@ -208,10 +212,11 @@ privacy::PrivacyDatasheet TwoPrivateSums::datasheet(std::string recipe) const {
   sheet.mode = "sound";
   sheet.mechanism = fmt::format(
       "two sums of vectors of norm 1, of {} item counts and of {} pairs of {} chosen items; Skellam shares "
-      "of {} surely honest devices, noise multipliers {:.4g} and {:.4g} of the sensitivity, {} and {} bits",
+      "of {} surely honest devices, noise multipliers {:.4g} and {:.4g} of the sensitivity, {} and {} bits; "
+      "simulated with sums={}",
       counts.settings().dimension, pairs.settings().dimension, plans.chosen,
       pairs.noise_share()->surely_present(), counts.settings().noise_multiplier,
-      pairs.settings().noise_multiplier, counts.modulus().bits(), pairs.modulus().bits());
+      pairs.settings().noise_multiplier, counts.modulus().bits(), pairs.modulus().bits(), sums);
   sheet.sampling = fmt::format("none: all {} training users are in both sums", pairs.settings().devices);
   sheet.composition = fmt::format("two releases, each user in both; {}", privacy::name(guarantee.method));
   sheet.unit = guarantee.unit;

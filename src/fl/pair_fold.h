@@ -37,6 +37,7 @@ struct TwoPrivateSums {
   // Everybody takes part in both sums and the server knows it: one number for both adversaries.
   privacy::Guarantee guarantee;
   privacy::PrivacyPlan accounted;  // the same as a file that `sotto privacy account` reads
+  std::string sums;                // how this simulation comes to its sums
 
   // The least noise with which the budget holds. Refuses budgets that are not given.
   static Result<TwoPrivateSums> calibrate(const PrivateTrainingSettings& settings, const SumsShape& shape);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "base/thread_pool.h"
 
 namespace sotto::fl {
@@ -94,14 +96,17 @@ PersonalVectors PersonalVectors::learn(model::NewsRecommender& model, const data
   const Tensor vectors = model.encode_users(items, histories, pass).to(torch::kCPU).contiguous();
   const Tensor table = items.to(torch::kCPU).contiguous();
   std::vector<std::vector<float>> found(users.size());
+  Progress progress("adapting", users.size(), "devices");
   parallel_for(users.size(), 64, [&](std::size_t begin, std::size_t end) {
+    if (interrupted()) return;  // whoever asked looks at it too
+    progress.advance(end - begin);
     for (std::size_t u = begin; u < end; ++u)
       found[u] =
           adapted(std::span(kept).subspan(first[u], first[u + 1] - first[u]), vectors.data_ptr<float>(),
                   table.data_ptr<float>(), static_cast<std::size_t>(personal.size), settings);
   });
   for (std::size_t u = 0; u < users.size(); ++u)
-    if (first[u + 1] > first[u]) personal.of_user.emplace(users[u], std::move(found[u]));
+    if (!found[u].empty() && first[u + 1] > first[u]) personal.of_user.emplace(users[u], std::move(found[u]));
   return personal;
 }
 

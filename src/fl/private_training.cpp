@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "privacy/accounting/account.h"
 #include "secagg/vectors/audited_sums.h"
 
 namespace sotto::fl {
@@ -10,9 +9,9 @@ namespace sotto::fl {
 void PrivateTrainingSettings::bind(SettingsTable& table) {
   bind_budget(table);
   table
-      .add_choice(
-          "against", against, {"published", "server"},
-          "Whose view the budget bounds: of the published models, or of the server, which sees the cohorts")
+      .add_choice("against", against, {"server", "published"},
+                  "Whose view epsilon bounds: of the server, which sees the cohorts, or of the published "
+                  "models alone")
       .add("participations", participations, {0, 1000000000},
            "Rounds one user may take part in at most; 0: so many that hardly anybody reaches them")
       .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to, at first");
@@ -22,7 +21,7 @@ void PrivateTrainingSettings::bind_budget(SettingsTable& table) {
   table
       .add("epsilon", epsilon, {0.0, 1e6},
            "Privacy budget of the whole training, per user; must be given in sound mode")
-      .add("delta", delta, {1e-300, 0.5}, "delta of that budget; well below one over the number of users")
+      .add("delta", delta, {1e-300, 0.5}, "delta of that budget: below one over the number of users")
       .add("bits", bits, {8, 32}, "Bits per coordinate of an upload")
       .add("dropping", dropping, {0.0, 0.9}, "Share of a cohort that may vanish after it chose its noise")
       .add("corrupted", corrupted, {0.0, 0.9}, "Share of a cohort that may tell the server its noise");
@@ -37,81 +36,20 @@ void PrivateTrainingSettings::bind_following_bound(SettingsTable& table) {
       .add("clip_floor", clip_floor, {1e-12, 1e12}, "The bound never falls below this");
 }
 
-namespace {
-
-// What private training adds to a bound that follows a quantile: half of it is the bit's largest value, in
-// units of the bound. Costs √(1 + c²/4) in noise.
-constexpr double clip_bit_weight = 0.5;
-
-struct Candidate {
-  secagg::EncodingPlan plan;
-  privacy::TwoAdversaries guarantee;
-};
-
-std::uint64_t participation_cap(const PrivateTrainingSettings& settings, const TrainingShape& shape) {
-  if (settings.participations > 0) return static_cast<std::uint64_t>(settings.participations);
-  return privacy::participation_cap_for(
-      settings.epsilon, settings.delta,
-      settings.against == "server" ? privacy::Adversary::server : privacy::Adversary::published,
-      {shape.cohort, shape.population}, shape.rounds);
-}
-
-Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const TrainingShape& shape,
-                             double noise_multiplier) {
-  secagg::EncodingPlan::Settings encoding;
-  encoding.dimension = shape.dimension;
-  encoding.clip = settings.clip;
-  if (settings.clip_quantile > 0) encoding.clip = 1, encoding.clip_bit_weight = clip_bit_weight;
-  encoding.denominator = static_cast<double>(shape.cohort);
-  encoding.devices = shape.cohort;
-  encoding.dropped = devices_in(settings.dropping, shape.cohort);
-  encoding.corrupted = devices_in(settings.corrupted, shape.cohort);
-  encoding.noise_multiplier = noise_multiplier;
-  encoding.adjacency = privacy::Adjacency::replace_one;
-  SOTTO_TRY(encoding.step, secagg::finest_step(encoding, static_cast<unsigned>(settings.bits)));
-  SOTTO_TRY(secagg::EncodingPlan plan, secagg::EncodingPlan::create(encoding));
-  const privacy::PrivacyEvent event = *plan.event();
-  const privacy::TrainingExposure exposure{
-      event.mechanism,      event.adjacency,
-      event.unit,           privacy::SamplingWithoutReplacement{shape.cohort, shape.population},
-      shape.rounds,         participation_cap(settings, shape),
-      event.total_variation};
-  SOTTO_TRY(auto guarantee, privacy::account_training(exposure, settings.delta));
-  return Candidate{std::move(plan), std::move(guarantee)};
-}
-
-privacy::PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const TrainingShape& shape,
-                                  const privacy::PrivacyEvent& event) {
-  privacy::PrivacyPlan plan = privacy::stated(event, settings.delta);
-  plan.sampling = "without-replacement";
-  plan.population = static_cast<std::int64_t>(shape.population);
-  plan.cohort = static_cast<std::int64_t>(shape.cohort);
-  plan.rounds = static_cast<std::int64_t>(shape.rounds);
-  plan.participations = static_cast<std::int64_t>(participation_cap(settings, shape));
-  return plan;
-}
-
-}  // namespace
-
-std::uint64_t devices_in(double share, std::uint64_t devices) {
-  return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(devices) - 1e-9));
-}
-
 Result<PrivateTraining> PrivateTraining::calibrate(const PrivateTrainingSettings& settings,
                                                    const TrainingShape& shape) {
-  if (settings.epsilon <= 0)
-    return bad_input("sound mode needs a budget: give --epsilon (and delta, {:g} by default)",
-                     settings.delta);
-  SOTTO_TRY(const double noise,
-            privacy::smallest_noise(settings.epsilon, [&](double candidate) -> Result<double> {
-              SOTTO_TRY(const Candidate tried, with_noise(settings, shape, candidate));
-              return settings.against == "server" ? tried.guarantee.server.epsilon
-                                                  : tried.guarantee.published.epsilon;
-            }));
-  SOTTO_TRY(Candidate good, with_noise(settings, shape, noise));
-  const privacy::PrivacyEvent event = *good.plan.event();
-  return PrivateTraining{std::move(good.plan), std::move(good.guarantee),
-                         accounted_as(settings, shape, event)};
+  const secagg::TrainingBudget budget{
+      .epsilon = settings.epsilon,
+      .delta = settings.delta,
+      .against = settings.against == "server" ? privacy::Adversary::server : privacy::Adversary::published,
+      .participations = static_cast<std::uint64_t>(settings.participations),
+      .bits = static_cast<unsigned>(settings.bits),
+      .dropping = settings.dropping,
+      .corrupted = settings.corrupted,
+      .clip = settings.clip,
+      .bound_follows = settings.clip_quantile > 0};
+  SOTTO_TRY(auto calibrated, secagg::calibrated_plan(budget, shape));
+  return PrivateTraining{std::move(calibrated), settings.sums.chosen(shape.cohort)};
 }
 
 Status check_nothing_is_chosen(const TrainingDataSettings& data) {
@@ -128,10 +66,10 @@ privacy::PrivacyDatasheet PrivateTraining::datasheet(std::string recipe) const {
   sheet.mode = "sound";
   sheet.mechanism = fmt::format(
       "sum of updates clipped to {}, Skellam shares of {} surely honest devices, noise multiplier {:.4g} "
-      "of the sensitivity, {} bits",
+      "of the sensitivity, {} bits; simulated with sums={}",
       plan.clip_bit() ? "a bound that follows a quantile (clip bit in the same sum)"
                       : fmt::format("{:g}", plan.settings().clip),
-      plan.noise_share()->surely_present(), plan.settings().noise_multiplier, plan.modulus().bits());
+      plan.noise_share()->surely_present(), plan.settings().noise_multiplier, plan.modulus().bits(), sums);
   sheet.sampling =
       fmt::format("{} of {} users per round, without replacement", accounted.cohort, accounted.population);
   sheet.composition = fmt::format("{} rounds, at most {} per user; server: {}, published: {}",
@@ -155,7 +93,7 @@ privacy::PrivacyDatasheet PrivateTraining::datasheet(std::string recipe) const {
   if (!holds_against_server)
     sheet.not_protected.emplace_back(
         "anything, against the server: so little noise shows no epsilon at this delta. What is published is "
-        "protected by the sampling, which the server sees; against=server asks for enough noise");
+        "protected by the sampling, which the server sees; --against server asks for enough noise");
   return sheet;
 }
 

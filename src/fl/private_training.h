@@ -9,13 +9,13 @@
 #include "fl/cohort_rounds.h"
 #include "fl/training_data.h"
 #include "privacy/accounting/datasheet.h"
-#include "privacy/accounting/plan.h"
+#include "secagg/vectors/calibrated_plan.h"
 
 namespace sotto::fl {
 
 struct PrivateTrainingSettings {
   double epsilon = 0, delta = 1e-6, clip = 1;
-  std::string against = "published";
+  std::string against = "server";
   std::int64_t participations = 0, bits = 18;
   double dropping = 0.1, corrupted = 0.1;
   double clip_quantile = 0, clip_rate = 0.2, clip_floor = 1e-6;
@@ -27,18 +27,14 @@ struct PrivateTrainingSettings {
   void bind_following_bound(SettingsTable& table);
 };
 
-// Who trains: fixed before the first round.
-struct TrainingShape {
-  std::uint64_t dimension = 0, population = 0, cohort = 0, rounds = 0;
-  static TrainingShape of(std::uint64_t dimension, const CohortSampler& sampler, std::int64_t rounds) {
-    return {dimension, sampler.population(), sampler.cohort(), static_cast<std::uint64_t>(rounds)};
-  }
-};
+using TrainingShape = secagg::TrainingShape;
+inline TrainingShape shape_of(std::uint64_t dimension, const CohortSampler& sampler, std::int64_t rounds) {
+  return {dimension, sampler.population(), sampler.cohort(), static_cast<std::uint64_t>(rounds)};
+}
 
-struct PrivateTraining {
-  secagg::EncodingPlan plan;
-  privacy::TwoAdversaries guarantee;
-  privacy::PrivacyPlan accounted;  // the same as a file that `sotto privacy account` reads
+// A plan that was calibrated to a budget, with what a run's folder says about it.
+struct PrivateTraining : secagg::CalibratedPlan {
+  std::string sums;  // how this simulation comes to its sums
 
   // The least noise with which the budget holds against the adversary named. Refuses budgets that are not
   // given.
@@ -47,9 +43,6 @@ struct PrivateTraining {
   std::uint64_t participations() const { return static_cast<std::uint64_t>(accounted.participations); }
   privacy::PrivacyDatasheet datasheet(std::string recipe) const;
 };
-
-// A share of so many devices as a number of them, rounded up.
-std::uint64_t devices_in(double share, std::uint64_t devices);
 
 // Refuses to choose the best round on users' impressions: a release that no budget here covers.
 Status check_nothing_is_chosen(const TrainingDataSettings& data);

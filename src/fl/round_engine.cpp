@@ -82,9 +82,11 @@ bool RoundEngine::out_of_patience(const Checkpoint& progress) const {
              progress.best_round + static_cast<std::uint64_t>(settings_.patience * settings_.evaluate_every);
 }
 
-Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const Observe& observe) {
+Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const Observe& observe,
+                                    const Begin& begin) {
   Checkpoint progress;
   if (resume) SOTTO_CHECK(restore(progress));
+  if (begin) SOTTO_CHECK(begin());
   SOTTO_TRY(auto log, RunLog::open(run_ / "log.jsonl", progress.rounds_done, progress.unwritten));
   progress.unwritten.clear();
   // Killed behind the checkpoint of its best round, a run has not written best.sotto yet.

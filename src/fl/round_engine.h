@@ -24,6 +24,8 @@ struct EngineSettings {
 using Validate = std::function<metrics::ImpressionMetrics()>;
 // Told about every finished round.
 using Observe = std::function<void(const RoundRecord&)>;
+// Called when nothing can be refused any more, before a file of the run is touched.
+using Begin = std::function<Status()>;
 
 struct RunSummary {
   std::vector<RoundRecord> rounds;
@@ -40,7 +42,8 @@ class RoundEngine {
               UpdateSource& source, ServerOptimiser& optimiser);
 
   // Files in the run folder: last.sotto, best.sotto, log.jsonl.
-  Result<RunSummary> run(bool resume, const Validate& validate, const Observe& observe);
+  Result<RunSummary> run(bool resume, const Validate& validate, const Observe& observe,
+                         const Begin& begin = {});
 
  private:
   std::vector<torch::Tensor*> state() const;  // of the optimiser, then of the source

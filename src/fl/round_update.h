@@ -41,6 +41,14 @@ struct UserUpdate {
   std::uint64_t samples = 0;
 };
 
+// The updates of many users as one tensor, on the device they were computed on.
+struct UpdateBlock {
+  std::span<const data::UserId> users;  // U
+  torch::Tensor directions;             // [U, P]; the next block may overwrite it
+  std::span<const double> losses;       // [U], as in UserUpdate
+  std::span<const std::uint64_t> samples;
+};
+
 // Pure in (current parameters, round, user); not thread-safe.
 class UserUpdates {
  public:
@@ -48,6 +56,11 @@ class UserUpdates {
   // Calls take() for every user in the order given; its first failure ends the walk and is returned.
   virtual Status each_update(std::uint32_t round, std::span<const data::UserId> users,
                              const std::function<Status(const UserUpdate&)>& take) = 0;
+  // The same, many at a time. Unless an implementation has them side by side anyway, they are copied into a
+  // tensor of at most block_bytes (but at least one update).
+  static constexpr std::size_t block_bytes = std::size_t{64} << 20;
+  virtual Status each_block(std::uint32_t round, std::span<const data::UserId> users,
+                            const std::function<Status(const UpdateBlock&)>& take);
 };
 
 }  // namespace sotto::fl

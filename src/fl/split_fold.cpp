@@ -50,8 +50,14 @@ std::uint64_t SplitFold::publish(std::vector<data::ItemId> items, bool compresse
 
 Status SplitFold::each_update(std::uint32_t round, std::span<const data::UserId> users,
                               const std::function<Status(const UserUpdate&)>& take) {
+  // What devices computing together keep of the user encoder, one row each.
+  const std::int64_t budget = std::int64_t{vectors_.values.is_cuda() ? 8 : 1} << 30;
+  const auto at_once = static_cast<std::size_t>(std::max<std::int64_t>(
+      1, budget /
+             (static_cast<std::int64_t>(sizeof(float)) * std::max<std::int64_t>(1, training_.user_size()))));
   UserUpdate update;
-  update.direction = torch::empty({static_cast<std::int64_t>(training_.dimension(items_.size()))});
+  update.direction = torch::empty({static_cast<std::int64_t>(training_.dimension(items_.size()))},
+                                  vectors_.values.options().requires_grad(false));
   const auto add = [&](data::UserId device, const DeviceGradients& own) -> Status {
     write_device_update(own, items_, update.direction);
     update.user = device;
@@ -59,7 +65,12 @@ Status SplitFold::each_update(std::uint32_t round, std::span<const data::UserId>
     update.samples = own.samples;
     return take(update);
   };
-  return training_.devices(round, users, items_, vectors_.values, user_.values, add);
+  while (!users.empty()) {
+    const auto together = users.first(std::min(at_once, users.size()));
+    users = users.subspan(together.size());
+    SOTTO_CHECK(training_.devices(round, together, items_, vectors_.values, user_.values, add));
+  }
+  return {};
 }
 
 CatalogueFold::CatalogueFold(secagg::EncodingPlan plan, SplitTraining& training, std::uint64_t catalogue)

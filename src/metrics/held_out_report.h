@@ -24,4 +24,7 @@ struct HeldOutReport {
   std::vector<Row> beside;                    // what needs no model, same users and rows
 };
 
+// Of `mean`, over users; NaN when one user cannot tell.
+HeldOutMetrics standard_errors(const HeldOutReport& report);
+
 }  // namespace sotto::metrics

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "metrics/held_out_report.h"
+
 namespace sotto::metrics {
 
 MeanAndError mean_and_error(std::span<const double> values) {
@@ -19,32 +21,46 @@ MeanAndError mean_and_error(std::span<const double> values) {
   return {mean, std::sqrt(squares / (count - 1) / count)};
 }
 
+namespace {
+
+constexpr double ImpressionMetrics::*all_metrics[] = {&ImpressionMetrics::auc, &ImpressionMetrics::mrr,
+                                                      &ImpressionMetrics::ndcg5, &ImpressionMetrics::ndcg10};
+
+}  // namespace
+
 void ImpressionMetricsSum::add(const std::optional<ImpressionMetrics>& metrics) {
   if (!metrics) {
     ++left_out_;
     return;
   }
   ++counted_;
-  sum_.auc += metrics->auc;
-  sum_.mrr += metrics->mrr;
-  sum_.ndcg5 += metrics->ndcg5;
-  sum_.ndcg10 += metrics->ndcg10;
+  for (const auto metric : all_metrics) {
+    sum_.*metric += (*metrics).*metric;
+    squares_.*metric += (*metrics).*metric * (*metrics).*metric;
+  }
 }
 
 void ImpressionMetricsSum::merge(const ImpressionMetricsSum& later) {
   counted_ += later.counted_;
   left_out_ += later.left_out_;
-  sum_.auc += later.sum_.auc;
-  sum_.mrr += later.sum_.mrr;
-  sum_.ndcg5 += later.sum_.ndcg5;
-  sum_.ndcg10 += later.sum_.ndcg10;
+  for (const auto metric : all_metrics) {
+    sum_.*metric += later.sum_.*metric;
+    squares_.*metric += later.squares_.*metric;
+  }
 }
 
 MeanImpressionMetrics ImpressionMetricsSum::mean() const {
   MeanImpressionMetrics result{{}, counted_, left_out_};
   if (counted_ == 0) return result;
   const auto n = static_cast<double>(counted_);
-  result.mean = {sum_.auc / n, sum_.mrr / n, sum_.ndcg5 / n, sum_.ndcg10 / n};
+  for (const auto metric : all_metrics) {
+    const double mean = sum_.*metric / n;
+    result.mean.*metric = mean;
+    // All in 0..1, so that little is lost by subtracting; with one value there is nothing to divide by.
+    result.error.*metric = counted_ < 2
+                               ? std::numeric_limits<double>::quiet_NaN()
+                               : std::sqrt(std::max(0.0, squares_.*metric / n - mean * mean) / (n - 1));
+  }
   return result;
 }
 
@@ -72,6 +88,18 @@ HeldOutMetrics HeldOutMetricsSum::mean() const {
     result.ndcg[c] = sum_.ndcg[c] / static_cast<double>(count_);
   }
   return result;
+}
+
+HeldOutMetrics standard_errors(const HeldOutReport& report) {
+  HeldOutMetrics errors;
+  std::vector<double> hits, ndcg;
+  for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c) {
+    hits.clear(), ndcg.clear();
+    for (const HeldOutMetrics& user : report.each) hits.push_back(user.hits[c]), ndcg.push_back(user.ndcg[c]);
+    errors.hits[c] = mean_and_error(hits).error;
+    errors.ndcg[c] = mean_and_error(ndcg).error;
+  }
+  return errors;
 }
 
 void ClickRates::add(std::span<const std::uint32_t> shown, std::span<const std::uint8_t> clicked) {

@@ -32,7 +32,7 @@ class ImpressionMetricsSum {
   MeanImpressionMetrics mean() const;  // zeros when nothing was counted
 
  private:
-  ImpressionMetrics sum_;
+  ImpressionMetrics sum_, squares_;
   std::uint64_t counted_ = 0, left_out_ = 0;
 };
 

@@ -23,6 +23,8 @@ std::optional<ImpressionMetrics> impression_metrics(std::span<const float> score
 struct MeanImpressionMetrics {
   ImpressionMetrics mean;
   std::uint64_t counted = 0, left_out = 0;
+  // Standard errors of the means over impressions, as if these were independent; NaN when one cannot tell.
+  ImpressionMetrics error = {};
 };
 
 // One held-out item against all items the user never touched: Hits@k and nDCG@k for k = 5, 10, 20, 30.

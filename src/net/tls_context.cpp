@@ -5,7 +5,7 @@
 
 #include <boost/asio/ssl/context.hpp>
 
-#include "net/secret_file.h"
+#include "base/secret_file.h"
 
 namespace sotto::net {
 

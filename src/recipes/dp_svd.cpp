@@ -94,7 +94,7 @@ class DpSvd final : public Recipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check());
-    SOTTO_TRY(const auto data, fl::prepare_interactions(request.dataset, data_, request.seed));
+    SOTTO_TRY(const auto data, tested_interactions(request, data_));
     SOTTO_TRY(const auto model, make_model(request));
     const fl::SumsShape shape = shape_of(request.dataset, data);
     std::optional<fl::TwoPrivateSums> sums;
@@ -138,7 +138,7 @@ class DpSvd final : public Recipe {
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
-    SOTTO_TRY(const auto data, fl::prepare_interactions(request.dataset, data_, request.seed));
+    SOTTO_TRY(const auto data, tested_interactions(request, data_));
     SOTTO_TRY(const auto model, make_model(request));
     model::FlatParameters parameters(*model);
     return measure_last_round(request, parameters, [&] { return measure(request, data, *model); });

@@ -82,7 +82,7 @@ class EfficientFedRec final : public NewsRecipe {
     const std::uint64_t catalogue = request.dataset.catalogue().size();
     SOTTO_CHECK(fl::check_nothing_is_chosen(news_.data));
     SOTTO_CHECK(check_may_train_privately(request.dataset));
-    const auto shape = fl::TrainingShape::of(split.dimension(catalogue), sampler, engine_.rounds);
+    const auto shape = fl::shape_of(split.dimension(catalogue), sampler, engine_.rounds);
     SOTTO_TRY(auto rounds, fl::SoundRounds::begin(private_, shape, request.run));
     fl::CatalogueFold fold(rounds.plan(), split, catalogue);
     SOTTO_TRY(auto* source, rounds.through(fold, fold, std::move(sampler), request.noise()));

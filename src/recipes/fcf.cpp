@@ -11,6 +11,7 @@
 #include "fl/plain_means.h"
 #include "fl/training_data.h"
 #include "recipes/interaction_run.h"
+#include "recipes/run_data.h"
 #include "recipes/table.h"
 
 namespace sotto::recipes {
@@ -92,7 +93,7 @@ class Fcf final : public Recipe {
         return bad_input(
             "{} has interactions, and max_history and user_share are about impressions: leave them out",
             dataset.name());
-      SOTTO_TRY(run.interactions, fl::prepare_interactions(dataset, interactions_, run.request.seed));
+      SOTTO_TRY(run.interactions, tested_interactions(run.request, interactions_));
       run.devices = fl::positives_of(dataset, *run.interactions);
       return {};
     }
@@ -108,6 +109,7 @@ class Fcf final : public Recipe {
           dataset.name());
     SOTTO_TRY(auto data, fl::prepare_training_data(dataset, impressions_, run.request.seed));
     run.devices = fl::positives_of(dataset, data.users);
+    keep_drawn_tests(data.test, run.request);
     run.test_impressions = std::move(data.test);
     return {};
   }

@@ -4,6 +4,13 @@
 
 namespace sotto::recipes {
 
+Result<fl::InteractionData> tested_interactions(const RunRequest& request,
+                                                const fl::InteractionSettings& settings) {
+  SOTTO_TRY(auto data, fl::prepare_interactions(request.dataset, settings, request.seed));
+  keep_drawn_tests(data.test, request);
+  return data;
+}
+
 Result<TrainOutcome> train_to_last_round(const RunRequest& request, model::FlatParameters& parameters,
                                          fl::UpdateSource& source,
                                          const fl::OptimiserSettings& optimiser_settings,
@@ -12,7 +19,8 @@ Result<TrainOutcome> train_to_last_round(const RunRequest& request, model::FlatP
   SOTTO_TRY(const auto optimiser, fl::make_optimiser(optimiser_settings, parameters.values()));
   fl::RoundEngine engine(engine_settings, request.run, parameters, source, *optimiser);
   TrainOutcome outcome;
-  SOTTO_TRY(outcome.summary, engine.run(request.resume, {}, request.observe));
+  SOTTO_TRY(outcome.summary, engine.run(request.resume, {}, request.observe, request.begin));
+  if (request.trained) request.trained();
   if (!outcome.summary.interrupted) {
     const TestMetrics test = measure();
     if (const auto* held_out = std::get_if<metrics::HeldOutReport>(&test)) outcome.held_out = *held_out;
@@ -90,7 +98,7 @@ Result<InteractionRun> InteractionRun::prepare(const InteractionRunSettings& set
                                                const RunRequest& request, fl::MetaLearning method) {
   InteractionRun run(settings, request);
   SOTTO_TRY(const auto device, request.compute_device());
-  SOTTO_TRY(auto data, fl::prepare_interactions(request.dataset, settings.data, request.seed));
+  SOTTO_TRY(auto data, tested_interactions(request, settings.data));
   run.data_ = std::make_unique<fl::InteractionData>(std::move(data));
   SOTTO_TRY(auto inputs, model::build_tabular_inputs(request.dataset, model::input_choice(settings.inputs)));
   run.inputs_ = std::make_unique<model::TabularInputs>(std::move(inputs));
@@ -134,7 +142,7 @@ Result<TrainOutcome> InteractionRun::train_soundly(const fl::PrivateTrainingSett
                                                    const fl::EngineSettings& engine,
                                                    const std::string& recipe) {
   SOTTO_CHECK(check_may_train_privately(request_.dataset));
-  const auto shape = fl::TrainingShape::of(dimension(), sampler, engine.rounds);
+  const auto shape = fl::shape_of(dimension(), sampler, engine.rounds);
   SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
   SOTTO_TRY(auto* source,
             rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.noise()));

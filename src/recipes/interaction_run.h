@@ -14,6 +14,10 @@
 
 namespace sotto::recipes {
 
+// Who trains, and of the others as many as the request tests.
+Result<fl::InteractionData> tested_interactions(const RunRequest& request,
+                                                const fl::InteractionSettings& settings);
+
 // Training that publishes its last round: none is chosen on what users did.
 
 // Test metrics of the parameters as they are now.

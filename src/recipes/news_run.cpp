@@ -73,6 +73,7 @@ Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest&
   SOTTO_TRY(const auto device, request.compute_device());
   SOTTO_TRY(const auto precision, model::precision_on(settings.precision, request.device));
   SOTTO_TRY(auto data, fl::prepare_training_data(request.dataset, settings.data, request.seed));
+  keep_drawn_tests(data.test, request);
   run.data_ = std::make_unique<fl::TrainingData>(std::move(data));
   torch::manual_seed(request.seed);
   SOTTO_TRY(auto text, read_news_text(settings, request, *entry));
@@ -93,9 +94,10 @@ Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest&
   return run;
 }
 
-metrics::MeanImpressionMetrics NewsRun::measure(const std::vector<std::uint32_t>& impressions) {
-  return request_.evaluate(*model_, request_.dataset, impressions,
-                           static_cast<std::size_t>(settings_.data.max_history));
+metrics::MeanImpressionMetrics NewsRun::measure(const Evaluate& evaluate,
+                                                const std::vector<std::uint32_t>& impressions) {
+  return evaluate(*model_, request_.dataset, impressions,
+                  static_cast<std::size_t>(settings_.data.max_history));
 }
 
 TrainedNews NewsRun::trained() const {
@@ -125,11 +127,15 @@ Result<TrainOutcome> NewsRun::train(fl::UpdateSource& source, fl::ServerOptimise
                                     const fl::EngineSettings& engine_settings) {
   fl::RoundEngine engine(engine_settings, request_.run, *parameters_, source, optimiser);
   fl::Validate validate;
-  if (!data_->validation.empty()) validate = [&] { return measure(data_->validation).mean; };
+  if (!data_->validation.empty())
+    validate = [&] {
+      return measure(request_.validate ? request_.validate : request_.evaluate, data_->validation).mean;
+    };
   TrainOutcome outcome;
-  SOTTO_TRY(outcome.summary, engine.run(request_.resume, validate, request_.observe));
+  SOTTO_TRY(outcome.summary, engine.run(request_.resume, validate, request_.observe, request_.begin));
+  if (request_.trained) request_.trained();
   // After Ctrl-C the caller wants its prompt back; 'sotto eval' measures the saved run.
-  if (!outcome.summary.interrupted) outcome.test = measure(data_->test);
+  if (!outcome.summary.interrupted) outcome.test = measure_test();
   outcome.parameters = parameters_->size();
   outcome.training_users = data_->users.size();
   outcome.training_samples = data_->sample_count();
@@ -147,14 +153,14 @@ Status NewsRun::load_best() {
   return {};
 }
 
-metrics::MeanImpressionMetrics NewsRun::measure_test() { return measure(data_->test); }
+metrics::MeanImpressionMetrics NewsRun::measure_test() { return measure(request_.evaluate, data_->test); }
 
 Result<TrainOutcome> NewsRun::train_soundly(const fl::PrivateTrainingSettings& budget,
                                             fl::CohortSampler sampler, fl::ServerOptimiser& optimiser,
                                             const fl::EngineSettings& engine, const std::string& recipe) {
   SOTTO_CHECK(fl::check_nothing_is_chosen(settings_.data));
   SOTTO_CHECK(check_may_train_privately(request_.dataset));
-  const auto shape = fl::TrainingShape::of(dimension(), sampler, engine.rounds);
+  const auto shape = fl::shape_of(dimension(), sampler, engine.rounds);
   SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
   SOTTO_TRY(auto* source,
             rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.noise()));

@@ -73,7 +73,8 @@ class NewsRun {
 
  private:
   NewsRun(const NewsSettings& settings, const RunRequest& request) : settings_(settings), request_(request) {}
-  metrics::MeanImpressionMetrics measure(const std::vector<std::uint32_t>& impressions);
+  metrics::MeanImpressionMetrics measure(const Evaluate& evaluate,
+                                         const std::vector<std::uint32_t>& impressions);
 
   const NewsSettings& settings_;
   const RunRequest& request_;

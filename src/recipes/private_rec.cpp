@@ -12,6 +12,7 @@
 #include "privacy/accounting/account.h"
 #include "privacy/mechanisms/label_release.h"
 #include "recipes/news_run.h"
+#include "recipes/run_data.h"
 #include "recipes/table.h"
 
 namespace sotto::recipes {
@@ -215,16 +216,19 @@ class PrivateRec final : public NewsRecipe {
     SOTTO_TRY(const std::string query, query_statement());
     outcome.privacy->mechanism += "; " + query;
     SOTTO_TRY(outcome.privacy->epsilon_query, query_epsilon());
+    outcome.privacy->delta_query = query_delta();
     outcome.privacy->not_protected.emplace_back("queries together: the device's ledger charges each of them");
     return outcome;
   }
 
-  // Of one query, for the whole history; Gaussian noise has a delta besides, told in words.
+  // Of one query, for the whole history.
   Result<std::optional<double>> query_epsilon() const {
     SOTTO_TRY(const auto made, mechanism(serving_epsilon_));
     if (!made) return std::nullopt;
     return holds_once(made->whole_history(), noise_delta_);
   }
+
+  double query_delta() const { return serving_epsilon_ > 0 && noise_ == "gaussian" ? noise_delta_ : 0; }
 
   Result<std::string> query_statement() const {
     SOTTO_TRY(const auto made, mechanism(serving_epsilon_));
@@ -235,7 +239,7 @@ class PrivateRec final : public NewsRecipe {
         "one query: epsilon {:.4g} for one replaced click, {:.4g} for the whole history (asked for: {:g}){}, "
         "up to the {:.1g} by which the sampler may miss its law; queries add up",
         click, whole, serving_epsilon_,
-        noise_ == "gaussian" ? fmt::format(" at delta {:g}", noise_delta_) : std::string(),
+        query_delta() > 0 ? fmt::format(" at delta {:g}", query_delta()) : std::string(),
         made->whole_history().total_variation);
   }
 
@@ -252,6 +256,7 @@ class PrivateRec final : public NewsRecipe {
     sheet.composition = "none: the paper counts one training step";
     if (training_epsilon_ > 0) sheet.epsilon_claimed = training_epsilon_;
     SOTTO_TRY(sheet.epsilon_query, query_epsilon());
+    sheet.delta_query = query_delta();
     sheet.server_sees = {"who takes part in which round", "every device's gradient on its own"};
     sheet.not_protected = {
         "gradients below the noise: user model, news model through the history and the basis as keys are "
@@ -285,6 +290,7 @@ class PrivateRec final : public NewsRecipe {
                 data::open_histories(request.dataset, split_at_commas(public_categories_), folder));
       std::vector<std::uint32_t> all(open.impression_count());
       for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+      keep_drawn_tests(all, request);
       metrics = request.evaluate(run.model(), open, all, static_cast<std::size_t>(news_.data.max_history));
     }
     std::error_code left_there;

@@ -26,7 +26,7 @@
 namespace sotto::recipes {
 
 // Metrics of a model on impressions of a data set, reading at most `max_history` clicks per user. Given by
-// the caller: evaluation stands above the recipes.
+// the caller: evaluation stands above the recipes. What it answers after an interrupt means nothing.
 using Evaluate = std::function<metrics::MeanImpressionMetrics(
     model::RankingModel& model, const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
     std::size_t max_history)>;
@@ -56,13 +56,17 @@ struct RunRequest {
   std::uint64_t seed = 1;
   std::string device = "cpu";
   bool resume = false;
-  Evaluate evaluate = {};
+  Evaluate evaluate = {};  // of test impressions
   fl::Observe observe = {};
   EvaluateHeldOut evaluate_held_out = {};
   EvaluateServed evaluate_served = {};
   // Noise follows from the seed: a simulation, for which no ε holds. Otherwise it is secret, and the seed
   // fixes data order, initial weights and cohorts that anybody may know.
   bool reproducible = false;
+  Evaluate validate = {};              // of validation impressions, between rounds; empty: evaluate
+  fl::Begin begin = {};                // before the first round
+  std::function<void()> trained = {};  // after the last one, before anything is tested
+  std::uint64_t test_impressions = 0;  // tests on so many, drawn by a fixed seed (run_data.h); 0: all
 
   // Of noise, of rounding where it matters to an ε, and of cohorts whose secrecy an ε counts on.
   privacy::NoiseOrigin noise() const {

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/distributions.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "data/describe.h"
 #include "data/public_part.h"
 #include "recipes/stored_run.h"
@@ -33,6 +37,17 @@ Result<data::Dataset> data_of_run(const Recipe& recipe, const data::Dataset& dat
 Result<data::Dataset> data_of_run(const fs::path& run, const data::Dataset& dataset) {
   SOTTO_TRY(const auto stored, load_run(run));
   return data_of_run(*stored.recipe, dataset);
+}
+
+std::vector<std::uint32_t> drawn_tests(std::size_t tests, const RunRequest& request) {
+  constexpr std::uint64_t seed = 1;
+  constexpr std::uint32_t stream = 4;  // 1 to 3: fl/training_data.cpp
+  SeededRandom random(seed, Purpose::split, stream);
+  auto places = sample_without_replacement(
+      static_cast<std::uint32_t>(tests),
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(request.test_impressions, tests)), random);
+  std::sort(places.begin(), places.end());
+  return places;
 }
 
 Status check_may_train_privately(const data::Dataset& dataset) {

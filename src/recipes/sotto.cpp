@@ -130,7 +130,7 @@ class Sotto final : public NewsRecipe {
   // The same, and what the server makes of private answers.
   Status measure(NewsRun& run, const RunRequest& request, TrainOutcome& outcome) const {
     if (personal_.steps > 0) {
-      info("before adaptation: AUC {:.2f}", 100 * outcome.test.mean.auc);
+      info("before adaptation: AUC {:.2f} %", 100 * outcome.test.mean.auc);
       SOTTO_TRY(outcome.test, measure_adapted(run, request));
     }
     if (serving_epsilon_ == 0 || !request.evaluate_served) return {};

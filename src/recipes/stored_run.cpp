@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/fingerprint.h"
 #include "recipes/run_data.h"
 
 namespace sotto::recipes {
@@ -32,6 +33,9 @@ Result<StoredRun> load_run(const fs::path& run) {
     loaded.seed = stored.at("seed").get<std::uint64_t>();
     loaded.device = stored.at("device").get<std::string>();
     loaded.reproducible = stored.at("reproducible").get<bool>();
+    loaded.dataset = stored.at("dataset").get<std::string>();
+    loaded.fingerprint = stored.at("fingerprint").get<std::string>();
+    loaded.data = stored.at("data").get<std::string>();
   } catch (const json::exception&) {
     return bad_input("{} is not a run description", (run / "run.json").string());
   }
@@ -39,6 +43,24 @@ Result<StoredRun> load_run(const fs::path& run) {
   SOTTO_CHECK(bind_settings(*loaded.recipe, loaded.table, {}, run / "settings.toml"));
   SOTTO_CHECK(loaded.table.load_toml(run / "settings.toml"));
   return loaded;
+}
+
+Status check_data_of_run(const StoredRun& stored, const fs::path& run, const data::Dataset& dataset,
+                         const fs::path& folder) {
+  const std::string found = data::fingerprint(dataset);
+  if (found == stored.fingerprint) return {};
+  return bad_input(
+      "{} was trained on {} (fingerprint {}{}), and {} holds other data: {} (fingerprint {}). Name the data "
+      "it was "
+      "trained on, or train a run on this",
+      run.string(), stored.dataset, stored.fingerprint,
+      stored.data.empty() ? "" : fmt::format(", then in {}", stored.data.string()),
+      folder.empty() ? "what was given" : folder.string(), dataset.name(), found);
+}
+
+Status check_data_of_run(const fs::path& run, const data::Dataset& dataset, const fs::path& folder) {
+  SOTTO_TRY(const auto stored, load_run(run));
+  return check_data_of_run(stored, run, dataset, folder);
 }
 
 namespace {

@@ -13,9 +13,18 @@ struct StoredRun {
   std::uint64_t seed = 1;
   std::string device;
   bool reproducible = false;
+  // What it was trained on: name, folder and content (data/fingerprint.h).
+  std::string dataset, fingerprint;
+  fs::path data;
 };
 
 Result<StoredRun> load_run(const fs::path& run);
+
+// A run belongs to its data: numbers of items, users and categories mean nothing elsewhere. Refuses another
+// data set, however it is called; `folder` is where it lies, for people.
+Status check_data_of_run(const StoredRun& stored, const fs::path& run, const data::Dataset& dataset,
+                         const fs::path& folder);
+Status check_data_of_run(const fs::path& run, const data::Dataset& dataset, const fs::path& folder);
 
 // The news model of a run with its best parameters; `dataset`, as data_of_run() gives it, has the items it
 // knows at first. Runs without a news model are refused.

@@ -32,6 +32,7 @@ namespace {
 
 struct Training {
   std::optional<double> epsilon;  // of what is published; none: nothing holds
+  std::optional<double> server;   // against whoever runs the training
   double delta = 0;
   std::optional<std::string> simulation;
 };
@@ -42,15 +43,23 @@ Result<Training> training_of(const fs::path& run) {
   SOTTO_TRY(const auto text, read_file(file, 1 << 20));
   const auto sheet = privacy::datasheet_from_json(text);
   if (!sheet) return bad_input("{}: {}", file.string(), sheet.error().message);
-  return Training{sheet->epsilon_published, sheet->delta, privacy::simulation_note(*sheet)};
+  return Training{sheet->epsilon_published, sheet->epsilon_server, sheet->delta,
+                  privacy::simulation_note(*sheet)};
+}
+
+bool means_something(const Training& training) {
+  return training.epsilon && *training.epsilon <= largest_meaningful_epsilon;
 }
 
 std::string in_words(const Training& training, const DemandCharges& demand) {
   std::string text =
       training.simulation ? *training.simulation
       : training.epsilon
-          ? fmt::format("training: epsilon {:.4g} at delta {:g} of what is published", *training.epsilon,
-                        training.delta)
+          ? fmt::format(
+                "training: epsilon {:.4g} of what is published, {} against the server, at delta {:g}{}",
+                *training.epsilon,
+                training.server ? fmt::format("{:.4g}", *training.server) : std::string("none"),
+                training.delta, means_something(training) ? "" : ": so large a number hides nothing")
           : "training: without differential privacy, no epsilon holds for what is published. The pack "
             "that everybody may fetch can tell what single readers did. Serve it to try things out; "
             "for readers train with a budget: 'sotto recipes' says which recipes take --epsilon";
@@ -70,13 +79,15 @@ Result<RunPrivacy> privacy_of_run(const fs::path& run) {
   SOTTO_TRY(const Training training, training_of(run));
   SOTTO_TRY(const DemandCharges demand, demand_charges(run));
   json stated = {{"training", or_null(training.epsilon)},
+                 {"training_server", or_null(training.server)},
                  {"delta", training.delta},
                  {"demand", demand.epsilon},
                  {"demand_releases", demand.releases},
                  {"published", nullptr},
                  {"simulation", or_null(training.simulation)}};
   if (training.epsilon && !training.simulation) stated["published"] = *training.epsilon + demand.epsilon;
-  return RunPrivacy{training.epsilon && !training.simulation, in_words(training, demand), stated.dump()};
+  return RunPrivacy{means_something(training) && !training.simulation, in_words(training, demand),
+                    stated.dump()};
 }
 
 }  // namespace sotto::serving

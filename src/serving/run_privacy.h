@@ -20,11 +20,14 @@ struct DemandCharges {
 // None where the file is missing; refuses a damaged one.
 Result<DemandCharges> demand_charges(const fs::path& run);
 
+// Above it an ε hides nothing: odds change by e^20.
+inline constexpr double largest_meaningful_epsilon = 20;
+
 struct RunPrivacy {
-  bool holds = false;  // some ε, for what is published
-  std::string text;    // for people
-  std::string as_json;  // {"training": ε or null, "delta": …, "demand": ε, "demand_releases": n, "published":
-                        // sum or null, "simulation": sentence or null}
+  bool holds = false;   // an ε that means something, for what is published
+  std::string text;     // for people
+  std::string as_json;  // {"training": ε or null, "training_server": ε or null, "delta": …, "demand": ε,
+                        // "demand_releases": n, "published": sum or null, "simulation": sentence or null}
 };
 Result<RunPrivacy> privacy_of_run(const fs::path& run);
 

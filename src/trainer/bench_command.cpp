@@ -36,6 +36,8 @@ Status run_bench(const BenchChoice& choice, const Output& output) {
       if (choice.arguments.items && !bench.takes_items) {
         return bad_input("--items is for the benchmark 'serving'");
       }
+      if (choice.arguments.device && !bench.takes_device)
+        return bad_input("--device is for the benchmark 'private'");
       SOTTO_TRY(const auto rows, bench.run(choice.arguments));
       for (const auto& row : rows) report(output, row);
       return {};
@@ -55,6 +57,7 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
   command->add_option("name", choice->name, "Which one");
   command->add_flag("--list", choice->list, "Name them all");
   command->add_option("--items", choice->arguments.items, "Items in the pool (serving; default 1000000)");
+  command->add_option("--device", choice->arguments.device, "cpu or cuda (private; default cpu)");
   command->callback([choice, &invocation] {
     invocation.action = [choice, &invocation] { return run_bench(*choice, invocation.output); };
   });

@@ -32,6 +32,7 @@ Status compare(const CompareArguments& arguments, const Output& output) {
                             {"difference", number(row.difference.mean)},
                             {"difference_error", number(row.difference.error)},
                             {"paired_by", row.paired_by},
+                            {"unpaired", row.unpaired},
                             {"epsilon", row.epsilon_server},
                             {"epsilon_published", row.epsilon_published}};
     for (const auto& column : comparison.columns) event[column.measure] = row.values.at(column.measure);

@@ -37,6 +37,7 @@ Result<ReadyRun> open_run(PublishArguments& arguments) {
   if (!stored)
     return tl::unexpected(
         std::move(stored).error().in("the data of the run (name another place with --data DIR)"));
+  SOTTO_CHECK(recipes::check_data_of_run(arguments.run, *stored, arguments.data));
   SOTTO_TRY(const auto dataset, recipes::data_of_run(arguments.run, *stored));
   ReadyRun ready;
   if (arguments.pack.empty()) {

@@ -1,3 +1,6 @@
+#include <cmath>
+#include <map>
+
 #include "base/progress.h"
 #include "eval/impression_evaluator.h"
 #include "eval/training_run.h"
@@ -11,37 +14,72 @@ namespace {
 struct TrainArguments {
   eval::TrainJob job;
   std::string data, out, config;
-  std::int64_t rounds = 0;
+  std::int64_t rounds = 0, test_impressions = 0;
+  std::optional<std::uint64_t> seed;
+  std::string device;
 };
 
-std::string metrics_line(const metrics::ImpressionMetrics& m) {
-  return fmt::format("AUC {:.2f}  MRR {:.2f}  nDCG@5 {:.2f}  nDCG@10 {:.2f}", 100 * m.auc, 100 * m.mrr,
-                     100 * m.ndcg5, 100 * m.ndcg10);
+// "61.23 ± 0.42": percent, with its standard error where there is one.
+std::string percent(double value, double error) {
+  return std::isfinite(error) ? fmt::format("{:.2f} ± {:.2f}", 100 * value, 100 * error)
+                              : fmt::format("{:.2f}", 100 * value);
 }
 
-std::string metrics_line(const metrics::HeldOutMetrics& m) {
-  std::string line;
-  for (std::size_t c = 0; c < std::size(metrics::HeldOutMetrics::cutoffs); ++c)
-    line += fmt::format("Hits@{} {:.3f}  ", metrics::HeldOutMetrics::cutoffs[c], m.hits[c]);
-  for (std::size_t c = 0; c < std::size(metrics::HeldOutMetrics::cutoffs); ++c)
-    line +=
-        fmt::format("nDCG@{} {:.3f}{}", metrics::HeldOutMetrics::cutoffs[c], m.ndcg[c], c < 3 ? "  " : "");
+std::string metrics_line(const metrics::MeanImpressionMetrics& m) {
+  return fmt::format("AUC {}   MRR {}   nDCG@5 {}   nDCG@10 {}", percent(m.mean.auc, m.error.auc),
+                     percent(m.mean.mrr, m.error.mrr), percent(m.mean.ndcg5, m.error.ndcg5),
+                     percent(m.mean.ndcg10, m.error.ndcg10));
+}
+
+constexpr std::string_view in_percent = "in percent ± standard error";
+
+std::string cutoff_cells(const std::string& label, const metrics::HeldOutMetrics& m) {
+  std::string line = fmt::format("\n{:<28}", label);
+  for (const double value : m.hits) line += fmt::format("{:>8.2f}", 100 * value);
+  for (const double value : m.ndcg) line += fmt::format("{:>8.2f}", 100 * value);
   return line;
 }
 
 std::string metrics_text(const metrics::HeldOutReport& report) {
-  std::string text = fmt::format("{} test users, {} held-out rows\n{:<28}{}", report.users, report.rows,
-                                 "model", metrics_line(report.mean));
-  for (const auto& row : report.beside)
-    text += fmt::format("\n{:<28}{}", row.name, metrics_line(row.metrics));
-  constexpr std::string_view parts[] = {"least active third", "middle third", "most active third"};
+  std::string text =
+      fmt::format("{} test users, {} held-out rows, in percent\n{:<28}", report.users, report.rows, "");
+  for (const int k : metrics::HeldOutMetrics::cutoffs)
+    text += fmt::format("{:>8}", fmt::format("Hits@{}", k));
+  for (const int k : metrics::HeldOutMetrics::cutoffs)
+    text += fmt::format("{:>8}", fmt::format("nDCG@{}", k));
+  text += cutoff_cells("model", report.mean);
+  if (report.users > 1) text += cutoff_cells("± standard error", metrics::standard_errors(report));
+  for (const auto& row : report.beside) text += cutoff_cells(row.name, row.metrics);
+  constexpr const char* parts[] = {"least active third", "middle third", "most active third"};
   for (std::size_t part = 0; part < report.by_activity.size(); ++part)
-    text += fmt::format("\n{:<28}{}", parts[part], metrics_line(report.by_activity[part]));
+    text += cutoff_cells(parts[part], report.by_activity[part]);
   return text;
 }
 
 std::string metrics_text(const metrics::MeanImpressionMetrics& metrics) {
-  return fmt::format("{} test impressions\n{}", metrics.counted, metrics_line(metrics.mean));
+  return fmt::format("{} test impressions, {}\n{}", metrics.counted, in_percent, metrics_line(metrics));
+}
+
+// Which round the run keeps, and why.
+std::string kept_round(const fl::RunSummary& summary) {
+  const auto rounds = summary.rounds.size();
+  const bool chosen =
+      std::any_of(summary.rounds.begin(), summary.rounds.end(),
+                  [](const fl::RoundRecord& record) { return record.validation.has_value(); });
+  if (!chosen) return fmt::format("{} rounds, the last one kept", rounds);
+  return fmt::format("{} rounds, round {} kept: the best on validation", rounds, summary.best_round);
+}
+
+// Twice the same key is a slip, and which of the two was meant is not for us to say.
+Status refuse_repeated(const std::vector<std::string>& assignments) {
+  std::map<std::string, std::string> seen;
+  for (const std::string& assignment : assignments) {
+    const auto [before, fresh] = seen.emplace(assignment.substr(0, assignment.find('=')), assignment);
+    if (!fresh && before->second != assignment)
+      return bad_input("--set {} and --set {} contradict each other: give one of them", before->second,
+                       assignment);
+  }
+  return {};
 }
 
 Status train(TrainArguments& arguments, const Output& output) {
@@ -49,7 +87,13 @@ Status train(TrainArguments& arguments, const Output& output) {
   job.data = arguments.data;
   job.out = arguments.out;
   job.config = arguments.config;
+  job.test_impressions = static_cast<std::uint64_t>(arguments.test_impressions);
   if (arguments.rounds > 0) job.rounds = arguments.rounds;
+  if (job.resume && (arguments.seed || !arguments.device.empty()))
+    return bad_input("a resumed run keeps its seed and its device: leave out --seed and --device");
+  if (arguments.seed) job.seed = *arguments.seed;
+  if (!arguments.device.empty()) job.device = arguments.device;
+  SOTTO_CHECK(refuse_repeated(job.assignments));
   SOTTO_TRY(const auto rounds, eval::planned_rounds(job));
   SOTTO_TRY(const auto dataset, data::Dataset::open(arguments.data));
   model::prepare_torch();
@@ -58,35 +102,31 @@ Status train(TrainArguments& arguments, const Output& output) {
     progress.set(record.round);
     if (record.validation)
       progress.note(
-          fmt::format("loss {:.3f}, validation AUC {:.2f}", record.loss, 100 * record.validation->auc));
+          fmt::format("loss {:.3f}, validation AUC {:.2f} %", record.loss, 100 * record.validation->auc));
     auto event = nlohmann::json::parse(fl::to_json_line(record));
     event["event"] = "round";
     output.event(event);
   };
-  SOTTO_TRY(const auto outcome, eval::train_run(job, dataset, observe));
-  progress.finish();
+  SOTTO_TRY(const auto outcome,
+            eval::train_run(job, dataset, {.round = observe, .trained = [&] { progress.finish(); }}));
   if (outcome.summary.interrupted) {
     const auto done = outcome.summary.rounds.size();
     output.event({{"event", "interrupted"}, {"rounds", done}});
     fmt::print(stderr,
-               "\nstopped after round {}; everything up to here is saved. Continue with:\n  sotto train {} "
+               "\nstopped after round {}; everything up to here is saved. Go on with:\n  sotto train {} "
                "--data {} --out {} --resume\n",
                done, job.recipe, arguments.data, arguments.out);
     return {};
   }
   output.event(eval::to_json(outcome));
   const std::string served =
-      outcome.served ? "\nranked by the server from private answers: " + metrics_line(outcome.served->mean)
-                     : "";
+      outcome.served ? "\nranked by the server from private answers: " + metrics_line(*outcome.served) : "";
   output.text(fmt::format(
-      "{} on {}, {}{}\nbest of {} rounds: {}; {:.1f} s; per client and round {} bytes "
-      "down, {} bytes up\n{}run: {}",
-      job.recipe, dataset.name(),
-      outcome.held_out ? metrics_text(*outcome.held_out) : metrics_text(outcome.test), served,
-      outcome.summary.rounds.size(), outcome.summary.best_round, outcome.summary.seconds, outcome.bytes_down,
-      outcome.bytes_up,
+      "{} on {}, {}{}\n{}; {:.1f} s; per client and round {} bytes down, {} bytes up\n{}run: {}", job.recipe,
+      dataset.name(), outcome.held_out ? metrics_text(*outcome.held_out) : metrics_text(outcome.test), served,
+      kept_round(outcome.summary), outcome.summary.seconds, outcome.bytes_down, outcome.bytes_up,
       outcome.privacy
-          ? privacy::to_text(*outcome.privacy)
+          ? privacy::in_words(*outcome.privacy) + "\n" + privacy::to_text(*outcome.privacy)
           : fmt::format("no differential privacy ('sotto recipes {}' says what holds)\n", job.recipe),
       arguments.out));
   return {};
@@ -97,19 +137,25 @@ Status show_baselines(const data::Dataset& dataset, const Output& output) {
   for (std::uint32_t i = 0; i < dataset.impression_count(); ++i)
     if (dataset.impression(i).split == data::Split::test) test.push_back(i);
   if (test.empty()) return bad_input("{} has no test impressions to rank", dataset.name());
+  output.text(fmt::format("{}: {} test impressions, {}", dataset.name(), test.size(), in_percent));
   const std::pair<const char*, metrics::MeanImpressionMetrics> rows[] = {
       {"popularity", eval::evaluate_popularity(dataset, test)},
       {"random", eval::evaluate_random(dataset, test)}};
   for (const auto& [name, metrics] : rows) {
-    auto event = eval::to_json(metrics.mean);
-    event.update({{"event", "baseline"},
-                  {"name", name},
-                  {"impressions", metrics.counted},
-                  {"left_out", metrics.left_out}});
+    auto event = eval::to_json(metrics);
+    event.update({{"event", "baseline"}, {"name", name}});
     output.event(event);
-    output.text(fmt::format("{:<10}  {}", name, metrics_line(metrics.mean)));
+    output.text(fmt::format("{:<10}  {}", name, metrics_line(metrics)));
   }
   return {};
+}
+
+void add_test_impressions(CLI::App& command, std::int64_t& count) {
+  command
+      .add_option(
+          "--test-impressions", count,
+          "Test on so many impressions (test users of interaction data), drawn by a fixed seed; 0: all")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{4'000'000'000}));
 }
 
 }  // namespace
@@ -125,10 +171,15 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
   command->add_option("--mode", arguments->job.mode, "paper: as printed; sound: with the flaws repaired");
   command->add_option("--epsilon", arguments->job.epsilon,
-                      "Privacy budget of recipes with differential privacy");
-  command->add_option("--device", arguments->job.device, "cpu or cuda")
+                      "Privacy budget of recipes with differential privacy: bounds what the server learns");
+  command
+      ->add_option("--against", arguments->job.against,
+                   "Whose view --epsilon bounds: server (default), or published: the server is then left out")
+      ->check(CLI::IsMember({"server", "published"}));
+  add_test_impressions(*command, arguments->test_impressions);
+  command->add_option("--device", arguments->device, "cpu (default) or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command->add_option("--seed", arguments->job.seed,
+  command->add_option("--seed", arguments->seed,
                       "Seed of data order, initial weights and cohorts that anybody may know");
   command->add_flag("--reproducible", arguments->job.reproducible,
                     "Draw the noise from the seed too: a simulation, for which no epsilon holds");
@@ -145,21 +196,33 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
 void add_eval_command(CLI::App& app, Invocation& invocation) {
   struct EvalArguments {
     std::string run, data;
-    bool baselines = false;
+    bool baselines = false, other_data = false;
+    std::int64_t test_impressions = 0;
   };
   auto arguments = std::make_shared<EvalArguments>();
   CLI::App* command = add_command(app, "eval");
   command->add_option("run", arguments->run, "Run folder");
   command->add_flag("--baselines", arguments->baselines, "Popularity and random order instead of a run");
   command->add_option("--data", arguments->data, "Data set folder")->required();
+  command->add_flag("--other-data", arguments->other_data,
+                    "Test on data that the run was not trained on, which is refused otherwise");
+  add_test_impressions(*command, arguments->test_impressions);
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       if (arguments->run.empty() != arguments->baselines)
         return bad_input("eval takes a run folder, or --baselines instead of one");
+      if (arguments->baselines && (arguments->other_data || arguments->test_impressions > 0))
+        return bad_input("--baselines has no run: leave out --other-data and --test-impressions");
       SOTTO_TRY(const auto dataset, data::Dataset::open(arguments->data));
       if (arguments->baselines) return show_baselines(dataset, invocation.output);
       model::prepare_torch();
-      SOTTO_TRY(const auto metrics, eval::evaluate_run(arguments->run, dataset));
+      SOTTO_TRY(
+          const auto metrics,
+          eval::evaluate_run({.run = arguments->run,
+                              .test_impressions = static_cast<std::uint64_t>(arguments->test_impressions),
+                              .other_data = arguments->other_data,
+                              .data = arguments->data},
+                             dataset));
       nlohmann::json event;
       std::string text;
       if (const auto* held_out = std::get_if<metrics::HeldOutReport>(&metrics)) {
@@ -167,8 +230,7 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
         text = metrics_text(*held_out);
       } else {
         const auto& impressions = std::get<metrics::MeanImpressionMetrics>(metrics);
-        event = eval::to_json(impressions.mean);
-        event.update({{"impressions", impressions.counted}, {"left_out", impressions.left_out}});
+        event = eval::to_json(impressions);
         text = metrics_text(impressions);
       }
       event["event"] = "done";

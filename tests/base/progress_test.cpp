@@ -119,6 +119,37 @@ TEST_F(ProgressDisplay, WorkThatNeverBeganIsNotMentioned) {
   }
 }
 
+TEST_F(ProgressDisplay, APartOfOtherWorkHasTheLineWhileItLasts) {
+  FakeTerminal terminal(60);
+  {
+    Progress whole("whole", 2);
+    whole.advance();
+    {
+      Progress part("part", 1);
+      part.advance();
+      whole.advance();
+    }
+    whole.finish();
+  }
+  const std::string output = terminal.output();
+  const auto part = output.find("part");
+  ASSERT_NE(part, std::string::npos) << output;
+  EXPECT_LT(output.find("whole"), part);
+  EXPECT_GT(output.rfind("whole"), part) << "its end is told";
+  EXPECT_EQ(count(output, '\n'), 1u) << "the part leaves no line behind";
+}
+
+TEST_F(ProgressDisplay, AShortPartOfOtherWorkIsNotMentionedInALog) {
+  set_progress_style(ProgressStyle::lines);
+  CaptureStderr();
+  {
+    Progress whole("whole", 1);
+    Progress("part", 1).advance();
+    whole.advance();
+  }
+  EXPECT_THAT(GetCapturedStderr(), testing::AllOf(HasSubstr("whole"), testing::Not(HasSubstr("part"))));
+}
+
 TEST_F(ProgressDisplay, AutomaticMeansLinesWithoutATerminal) {
   CaptureStderr();
   Progress("work", 1).advance();

@@ -41,7 +41,7 @@ grep -qF SIMULATION "$work/pages/secret.html" && fail "a run with secret noise i
 "$sotto" --json privacy report "$work/simulation" --out "$work/pages/simulation.html" 2>/dev/null | grep -q '"epsilon":null' ||
   fail "a simulation has an epsilon"
 grep -qF SIMULATION "$work/pages/simulation.html" || fail "the page of a simulation does not say so"
-head -n 2 "$work/simulation/privacy.txt" | grep -qF simulation || fail "privacy.txt does not begin with the simulation"
+head -n 1 "$work/simulation/privacy.txt" | grep -qF simulation || fail "privacy.txt does not begin with the simulation"
 
 # Demand that was released for serving adds to what is published.
 cp -r "$work/secret" "$work/served"
@@ -60,6 +60,15 @@ refused '--replace' "$sotto" privacy report "$work/simulation" --out "$work/page
 refused 'no differential privacy' "$sotto" privacy report "$work/plain" --out "$work/none.html"
 refused 'no differential privacy' "$sotto" privacy audit "$work/plain"
 refused 'run.json' "$sotto" privacy report "$work/news" --out "$work/none.html"
+# A page that was made to promise more, and parts that are gone.
+cp -r "$work/secret" "$work/forged"
+sed -i 's/"epsilon":[0-9.]*/"epsilon":1.0/' "$work/forged/privacy.json"
+refused 'promises more than the plan' "$sotto" privacy report "$work/forged" --out "$work/none.html"
+cp -r "$work/secret" "$work/parts"
+rm "$work/parts/best.sotto"
+refused 'best.sotto is gone' "$sotto" privacy report "$work/parts" --out "$work/none.html"
+ended=$(grep -oE '"ended": ?"[^"]+' "$work/secret/result.json" | cut -d'"' -f4)
+grep -qF "$ended" "$work/pages/served.html" || fail "the page has another end of the training than the run"
 sed -i 's/"unit":"user"/"unit":"planet"/' "$work/secret/privacy.json"
 refused planet "$sotto" privacy report "$work/secret" --out "$work/none.html"
 [ ! -e "$work/none.html" ] || fail "a refusal wrote a page"

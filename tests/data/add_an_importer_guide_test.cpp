@@ -49,9 +49,9 @@ TEST_F(AddAnImporterGuide, ItsImporterReadsGoodRowsAndCountsTheOthers) {
         "bob,Ulysses,2,2024-03-01\n");
   ImportSettings settings;
   settings.malformed_limit = 0.5;
-  const auto summary = import_dataset(library, source(), out(), settings);
-  ASSERT_TRUE(summary) << summary.error().message;
-  EXPECT_EQ(summary->malformed_rows, 1U);
+  const auto imported = import_dataset(library, source(), out(), settings);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->malformed_rows, 1U);
   const Dataset dataset = Dataset::open(out()).value();
   EXPECT_EQ(dataset.counts().interactions, 2U);
   EXPECT_EQ(dataset.interactions().times[0], 1709164800);

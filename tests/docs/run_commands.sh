@@ -31,8 +31,8 @@ commands=$(awk -v port="$port" '
   /^```sh long$/ {inside = 2; next}
   /^```/ {inside = 0}
   inside == 2 {
-    gsub(/--rounds [0-9]+/, "--rounds 1"); gsub(/--users [0-9]+/, "--users 300"); gsub(/--news [0-9]+/, "--news 300")
-    gsub(/cohort=[0-9]+/, "cohort=5"); gsub(/validation_impressions=[0-9]+/, "validation_impressions=20"); gsub(/--device cuda/, "")
+    gsub(/--rounds [0-9]+/, "--rounds 1"); gsub(/ rounds=[0-9]+/, " rounds=1"); gsub(/--seeds [0-9]+/, "--seeds 1"); gsub(/--users [0-9]+/, "--users 300"); gsub(/--news [0-9]+/, "--news 300")
+    gsub(/cohort=[0-9]+/, "cohort=5"); gsub(/validation_impressions=[0-9]+/, "validation_impressions=20"); gsub(/--device cuda/, ""); gsub(/--jobs [0-9]+/, "--jobs 2")
   }
   inside && sub(/\\$/, "") {printf "%s", $0; next}
   inside' "$document")

@@ -100,8 +100,9 @@ TEST(CentralModels, OtherDataIsRefusedWhereItsUsersWouldBeReadAsOthers) {
     ASSERT_TRUE(train_run(job, dataset, {}));
     EXPECT_TRUE(evaluate_run(runs / name, dataset));
   }
-  EXPECT_TRUE(evaluate_run(runs / "nrms", strangers)) << "words alone go with any data";
-  const auto refused = evaluate_run(runs / "lstur", strangers);
+  EXPECT_TRUE(evaluate_run({.run = runs / "nrms", .other_data = true}, strangers))
+      << "words alone go with any data";
+  const auto refused = evaluate_run({.run = runs / "lstur", .other_data = true}, strangers);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("on its own data"), std::string::npos) << refused.error().message;
 }

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "eval/experiments/sweep.h"
 #include "eval/small_newsroom.h"
+#include "fl/tiny_interactions.h"
 #include "report/well_formed.h"
 
 namespace sotto::eval {
@@ -79,19 +81,44 @@ TEST_F(CompareRuns, StoredNumbersNeedNoData) {
   const auto comparison = compare_runs({{a, b}, {}, false});
   ASSERT_TRUE(comparison.has_value());
   EXPECT_TRUE(std::isnan(comparison->rows[1].difference.mean));
+  EXPECT_THAT(to_text(*comparison), HasSubstr("is not held against the first: nothing was tested again"));
+}
+
+TEST(CompareRunsOfInteractions, TestUsersOfOtherSeedsAreNotPairedAndThatIsSaid) {
+  const TempFolder data, runs;
+  const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
+  const auto train = [&](const std::string& out, std::uint64_t seed, const char* setting) {
+    TrainJob job;
+    job.recipe = "dp-svd", job.data = data.path(), job.out = runs / out, job.seed = seed, job.epsilon = "16";
+    job.assignments = {setting};
+    EXPECT_TRUE(train_run(job, dataset, {}));
+    return job.out;
+  };
+  const fs::path first = train("a", 1, "ridge=50"), other = train("b", 2, "ridge=60"),
+                 same = train("c", 1, "ridge=70");
+  const auto comparison = compare_runs({{first, other, same}, {}, true});
+  ASSERT_TRUE(comparison.has_value()) << comparison.error().message;
+  EXPECT_TRUE(std::isnan(comparison->rows[1].difference.mean));
+  EXPECT_THAT(to_text(*comparison), HasSubstr("seeds 2 here, 1 in the first row"));
+  EXPECT_EQ(comparison->rows[2].paired_by, "users");
 }
 
 TEST_F(CompareRuns, RefusesWhatHasNothingInCommon) {
   const fs::path a = train("a", 1);
   EXPECT_THAT(compare_runs({{a}, {}, false}).error().message, HasSubstr("two runs"));
   EXPECT_THAT(compare_runs({{a, a}, {}, false}).error().message, HasSubstr("once more"));
+  const fs::path sampled = train("d", 4);
+  auto result = nlohmann::json::parse(*read_file(sampled / "result.json", 1 << 20));
+  result["impressions"] = 3;
+  ASSERT_TRUE(write_file_atomically(sampled / "result.json", result.dump()).has_value());
+  EXPECT_THAT(compare_runs({{a, sampled}, {}, false}).error().message, HasSubstr("tested on 3 impressions"));
   const fs::path unfinished = train("b", 2);
   fs::remove(unfinished / "result.json");
   EXPECT_THAT(compare_runs({{a, unfinished}, {}, false}).error().message, HasSubstr("--resume"));
   const fs::path other = train("c", 3);
   const auto text = *read_file(other / "run.json", 1 << 20);
   auto described = text;
-  described.replace(described.find("\"dataset\": \""), 12, "\"dataset\": \"other ");
+  described.replace(described.find("\"fingerprint\": \""), 16, "\"fingerprint\": \"f");
   ASSERT_TRUE(write_file_atomically(other / "run.json", described).has_value());
   EXPECT_THAT(compare_runs({{a, other}, {}, false}).error().message, HasSubstr("one data set"));
 }

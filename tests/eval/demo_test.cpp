@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "test_paths.h"
 
 namespace sotto::eval {
@@ -47,6 +50,10 @@ TEST(Demo, WritesAReportWithCurvesAndThePrivacyPage) {
   EXPECT_THAT(html, HasSubstr(result->rows[4].epsilon));
   EXPECT_THAT(to_text(*result), HasSubstr("private (sotto"));
   EXPECT_THAT(to_text(*result), HasSubstr("no ε holds for these files"));
+  std::istringstream lines(to_text(*result));
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }), 100)
+        << line;
 }
 
 TEST(Demo, ReplacesAnEarlierDemoAndNothingElse) {

@@ -27,7 +27,6 @@ const std::map<std::string, std::string> changes_nothing_by_design = {
     {"patience", "ends runs that no longer get better, which takes longer than a test"},
     {"copies_mb", "memory: how many copies train at once"},
     {"bert_memory", "memory: what is kept for the backward pass"},
-    {"sums", "masks cancel: the same sum to the last bit"},
     {"features",
      "stands out of the noise with more users than there are here (tests/fl/pair_spectrum_test.cpp)"},
 };

@@ -39,6 +39,28 @@ TEST_P(Declaration, EveryRowIsAcceptedByItsRecipeAtEverySize) {
   }
 }
 
+// "--set epsilon=4" once trained with 4 under the label "ε = 8".
+TEST_P(Declaration, LabelsSayWhichBudgetIsTrainedAndWhoseViewItBounds) {
+  const ExperimentEntry& entry = GetParam();
+  for (const std::vector<std::string>& given :
+       std::vector<std::vector<std::string>>{{}, {"epsilon=4"}, {"against=server"}, {"against=published"}}) {
+    const auto grid = entry.grid({true, "newsroom", 1500, 800, given});
+    ASSERT_TRUE(grid) << grid.error().message;
+    for (const GridRow& row : grid->rows) {
+      const auto settings = row_settings(*grid, row, given);
+      ASSERT_TRUE(settings) << row.label << ": " << settings.error().message;
+      const auto trained = nlohmann::json::parse(settings->complete);
+      const std::string sign = "ε = ";
+      const auto place = row.label.find(sign);
+      if (place == std::string::npos || trained.value("mode", "sound") == "paper") continue;
+      EXPECT_EQ(std::strtod(row.label.c_str() + place + sign.size(), nullptr), trained.at("epsilon"))
+          << row.label;
+      if (!trained.contains("against")) continue;
+      EXPECT_TRUE(row.label.ends_with(", " + trained.at("against").get<std::string>())) << row.label;
+    }
+  }
+}
+
 std::vector<ExperimentEntry> grids() {
   std::vector<ExperimentEntry> found;
   for (const ExperimentEntry& entry : experiments())
@@ -119,7 +141,8 @@ TEST(Experiments, FiguresOfEfficientFedRecSayWhichNewsModelTheyTrain) {
 }
 
 TEST(Experiments, FedNewsRecsFigureOfUsersTakesTwoPercentOfThem) {
-  for (const GridRow& row : fednewsrec_users({false, "MIND", 50000, 800, {}})->rows) {
+  const auto grid = fednewsrec_users({false, "MIND", 50000, 800, {}});
+  for (const GridRow& row : grid->rows) {
     const std::string cohort = fmt::format("cohort={:.0f}", 0.02 * row.x);
     EXPECT_NE(std::find(row.settings.begin(), row.settings.end(), cohort), row.settings.end()) << row.label;
   }
@@ -156,6 +179,23 @@ TEST(Experiments, DpPrivRecAsPrintedIsAllThatIsPrinted) {
   EXPECT_GT(settings.at("proximal"), 0);
   EXPECT_EQ(grid.plots.front().source, PlotSource::cutoffs) << "Figures 3 and 4 are Hits@k by k";
   EXPECT_EQ(privrec_gamma_clip({false, "MovieLens-1M", 6040, 3706, {}})->plots.front().measure, "hits20");
+}
+
+TEST(Experiments, AQuickLookTakesAsLongOnLargeDataAsOnSmall) {
+  const auto small = fednewsrec_table2({true, "newsroom", 1500, 800, {}, 12}),
+             large = fednewsrec_table2({true, "MovieLens-1M as impressions", 60'000, 3883, {}, 95});
+  ASSERT_TRUE(small && large);
+  const auto has = [](const std::vector<std::string>& settings, const char* wanted) {
+    return std::find(settings.begin(), settings.end(), wanted) != settings.end();
+  };
+  EXPECT_TRUE(has(small->shared, "rounds=40"));
+  EXPECT_TRUE(has(large->shared, "rounds=8"));
+  for (const GridRow& row : large->rows) {
+    EXPECT_FALSE(has(row.settings, "cohort=6000")) << row.label;
+    if (row.recipe == "sotto") {
+      EXPECT_TRUE(has(row.settings, "user_share=0.025000")) << row.label;
+    }
+  }
 }
 
 TEST(Experiments, SayHowToGetTheDataTheyNeed) {

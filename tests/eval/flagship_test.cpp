@@ -34,8 +34,8 @@ TEST(Flagship, LearnsUnderItsBudgetAndGivesItsGoldenMetrics) {
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_NEAR(outcome->test.mean.auc, 0.648, 0.01);
   ASSERT_TRUE(outcome->privacy);
-  EXPECT_LE(outcome->privacy->epsilon_published.value(), 8);
-  EXPECT_GT(outcome->privacy->epsilon_published.value(), 7.9);
+  EXPECT_LE(outcome->privacy->epsilon_server.value(), 8);
+  EXPECT_GT(outcome->privacy->epsilon_server.value(), 7.9);
   EXPECT_EQ(outcome->privacy->epsilon_query, 0) << "the device ranks by itself";
   EXPECT_EQ(outcome->parameters, 3 * 12 + 1) << "noise grows with every number that is trained";
   const auto again = evaluate_run(news.runs / "run", news.dataset);
@@ -63,7 +63,7 @@ TEST(Flagship, ThePublishedModelHasTheNoiseThatItsBudgetAsksFor) {
       values = torch::cat(flat).clone();
       return metrics::MeanImpressionMetrics{};
     };
-    EXPECT_TRUE(evaluate_run(news.runs / name, news.dataset, look));
+    EXPECT_TRUE(evaluate_run({.run = news.runs / name, .evaluate = look}, news.dataset));
     return values;
   };
   const auto noise = published("noisy", "0.5") - published("hardly", "100000");
@@ -137,7 +137,7 @@ TEST(Flagship, TheServedNumberIsThatOfTheCodebookWhichIsServed) {
     expected = metrics.mean.auc;
     return metrics;
   };
-  ASSERT_TRUE(evaluate_run(news.runs / "run", news.dataset, look));
+  ASSERT_TRUE(evaluate_run({.run = news.runs / "run", .evaluate = look}, news.dataset));
   EXPECT_NEAR(outcome->served->mean.auc, expected, 1e-6);
 }
 

@@ -170,8 +170,8 @@ TEST(DpPrivRec, SoundModeSpendsTheBudgetAndNotMore) {
   const auto outcome = train_run(job, dataset, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_TRUE(outcome->privacy);
-  EXPECT_LE(*outcome->privacy->epsilon_published, 20);
-  EXPECT_GT(*outcome->privacy->epsilon_published, 19);
+  EXPECT_LE(*outcome->privacy->epsilon_server, 20);
+  EXPECT_GT(*outcome->privacy->epsilon_server, 19);
   EXPECT_EQ(outcome->privacy->unit, privacy::Unit::user);
   EXPECT_TRUE(fs::exists(runs / "run" / "privacy.toml"));
 }

@@ -98,6 +98,8 @@ TEST(PrivateRecQueries, GaussianNoiseStatesWhatHoldsForTheWholeHistoryAsLaplaceD
     EXPECT_GT(holds, 4.6) << mode;
     const auto sheet = page(std::string("gaussian-") + mode, mode, "gaussian");
     EXPECT_NEAR(sheet.epsilon_query.value(), holds, 1e-6) << mode;
+    EXPECT_THAT(privacy::to_text(sheet), HasSubstr("each, on top of the training"));
+    EXPECT_THAT(privacy::to_text(sheet), HasSubstr(fmt::format("{:.4g} at delta 1e-06 each", holds)));
     EXPECT_THAT(sheet.mechanism, HasSubstr(fmt::format("{:.4g} for the whole history", holds)));
     EXPECT_THAT(sheet.mechanism, HasSubstr("(asked for: 4) at delta 1e-06"));
   }

@@ -56,6 +56,8 @@ TEST_F(ServingExperiment, WritesEveryRowWithItsTrueEpsilonAndGoesOnWhereItStoppe
   }
   EXPECT_NE(read_file(request.out / "serving-epsilon.csv", 1 << 20)->find("average-user,0,0,0,0,none,0"),
             std::string::npos);
+  EXPECT_NE(read_file(request.out / "report.html", 1 << 22)->find("simulation: no ε holds for these files"),
+            std::string::npos);
   EXPECT_NE(read_file(request.out / "report.html", 1 << 22)->find("no ε, so none holds for any row"),
             std::string::npos);
   EXPECT_EQ(events[0].at("mechanism"), "average-user");

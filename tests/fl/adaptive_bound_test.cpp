@@ -72,9 +72,13 @@ double mean_of_last(UpdateSource& source, const std::function<double()>& bound) 
   return sum / 100;
 }
 
-TEST(AdaptiveBound, ConvergesToTheQuantileInsideTheSecureSum) {
+class AdaptiveBoundOf : public testing::EitherGather {};
+INSTANTIATE_TEST_SUITE_P(Gathers, AdaptiveBoundOf, testing::either_gather,
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_P(AdaptiveBoundOf, ConvergesToTheQuantileInsideTheSecureSum) {
   KnownNorms norms(4);
-  WholeModelRounds parts(plan_with_bit(4, 0.5), sampler(), 1000, norms, norms.values(), 1);
+  WholeModelRounds parts(GetParam(), plan_with_bit(4, 0.5), sampler(), 1000, norms, norms.values(), 1);
   CohortRounds& source = parts.rounds;
   source.follow({0.5, 0.01, 0.7, 0.1});
   EXPECT_NEAR(mean_of_last(source, [&] { return source.bound(); }), 0.7 * 4, 0.1);
@@ -86,9 +90,9 @@ TEST(AdaptiveBound, ConvergesToTheQuantileAsPrinted) {
   EXPECT_NEAR(mean_of_last(source, [&] { return source.bound(); }), 0.7 * 4, 0.1);
 }
 
-TEST(AdaptiveBound, StaysAboveItsFloor) {
+TEST_P(AdaptiveBoundOf, StaysAboveItsFloor) {
   KnownNorms norms(4);
-  WholeModelRounds parts(plan_with_bit(4, 0.5), sampler(), 1000, norms, norms.values(), 1);
+  WholeModelRounds parts(GetParam(), plan_with_bit(4, 0.5), sampler(), 1000, norms, norms.values(), 1);
   CohortRounds& source = parts.rounds;
   source.follow({1, 0.8, 0.01, 0.5});
   for (std::uint32_t round = 0; round < 20; ++round) ASSERT_TRUE(source.round(round));
@@ -101,11 +105,11 @@ double spread(const torch::Tensor& direction) {
   return std::sqrt(rest.square().mean().item<double>());
 }
 
-TEST(AdaptiveBound, TheNoiseInTheSecureSumIsThePromisedOneTimesTheBound) {
+TEST_P(AdaptiveBoundOf, TheNoiseInTheSecureSumIsThePromisedOneTimesTheBound) {
   constexpr std::int64_t dimension = 4000;
   KnownNorms norms(dimension);
   const secagg::EncodingPlan plan = plan_with_bit(dimension, 1);
-  WholeModelRounds parts(plan, sampler(), 1000, norms, norms.values(), 1);
+  WholeModelRounds parts(GetParam(), plan, sampler(), 1000, norms, norms.values(), 1);
   CohortRounds& source = parts.rounds;
   source.follow({2, 0.01, 0.7, 0.1});
   EXPECT_NEAR(spread(source.round(0).value().direction) / (2 * plan.sigma_of_mean()), 1, 0.05);
@@ -119,9 +123,9 @@ TEST(AdaptiveBound, ThePrintedNoiseIsNotScaledByTheServersStep) {
   EXPECT_NEAR(spread(source.round(0).value().direction) / expected, 1, 0.05);
 }
 
-TEST(AdaptiveBound, ARoundAskedAgainFromTheSameStateIsTheSame) {
+TEST_P(AdaptiveBoundOf, ARoundAskedAgainFromTheSameStateIsTheSame) {
   KnownNorms norms(4);
-  WholeModelRounds parts(plan_with_bit(4, 0.5), sampler(), 1000, norms, norms.values(), 1);
+  WholeModelRounds parts(GetParam(), plan_with_bit(4, 0.5), sampler(), 1000, norms, norms.values(), 1);
   CohortRounds& source = parts.rounds;
   source.follow({1, 0.01, 0.7, 0.1});
   const torch::Tensor before = source.state().front()->clone();

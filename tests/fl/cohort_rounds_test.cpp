@@ -28,9 +28,10 @@ secagg::EncodingPlan plan_for(const Tiny& tiny, std::uint64_t cohort, double noi
   return secagg::EncodingPlan::create(settings).value();
 }
 
-WholeModelRounds source(const Tiny& tiny, const secagg::EncodingPlan& plan, std::uint64_t cap,
-                        std::uint64_t noise_seed) {
+WholeModelRounds source(const char* sums, const Tiny& tiny, const secagg::EncodingPlan& plan,
+                        std::uint64_t cap, std::uint64_t noise_seed) {
   return {
+      sums,
       plan,
       CohortSampler::create(tiny.data.users, static_cast<std::int64_t>(plan.settings().devices), 5).value(),
       cap,
@@ -48,14 +49,18 @@ Tensor clipped_mean(const Tiny& tiny, std::uint32_t round, double clip, std::int
   return sum / static_cast<double>(cohort);
 }
 
-TEST(CohortRounds, UpdatesAreTheClippedMeanWithThePromisedNoise) {
+class CohortRoundsOf : public testing::EitherGather {};
+INSTANTIATE_TEST_SUITE_P(Gathers, CohortRoundsOf, testing::either_gather,
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_P(CohortRoundsOf, UpdatesAreTheClippedMeanWithThePromisedNoise) {
   const Tiny tiny;
   const std::uint64_t cohort = 8, dropped = 2;
   const secagg::EncodingPlan plan = plan_for(tiny, cohort, 0.05, dropped);
   const Tensor expected = clipped_mean(tiny, 1, 0.5, static_cast<std::int64_t>(cohort));
   double squares = 0, sums = 0, count = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    const Tensor noise = source(tiny, plan, 100, seed).round(1).value().direction - expected;
+    const Tensor noise = source(GetParam(), tiny, plan, 100, seed).round(1).value().direction - expected;
     squares += noise.pow(2).sum().item<double>();
     sums += noise.sum().item<double>();
     count += static_cast<double>(noise.numel());
@@ -67,30 +72,33 @@ TEST(CohortRounds, UpdatesAreTheClippedMeanWithThePromisedNoise) {
   EXPECT_NEAR(sums / count, 0, 6 * sigma / std::sqrt(count));
 }
 
-TEST(CohortRounds, HalvedOrMissingNoiseWouldBeSeen) {
+TEST_P(CohortRoundsOf, HalvedOrMissingNoiseWouldBeSeen) {
   const Tiny tiny;
   const secagg::EncodingPlan plan = plan_for(tiny, 8, 0.05), half = plan_for(tiny, 8, 0.025);
   const Tensor expected = clipped_mean(tiny, 1, 0.5, 8);
   const auto variance = [&](const secagg::EncodingPlan& used) {
-    return (source(tiny, used, 100, 3).round(1).value().direction - expected).pow(2).mean().item<double>();
+    return (source(GetParam(), tiny, used, 100, 3).round(1).value().direction - expected)
+        .pow(2)
+        .mean()
+        .item<double>();
   };
   const double promised = plan.sigma_of_mean() * plan.sigma_of_mean();
   EXPECT_GT(variance(plan), 0.8 * promised);
   EXPECT_LT(variance(half), 0.5 * promised);
 }
 
-TEST(CohortRounds, ARoundAskedForAgainIsTheSame) {
+TEST_P(CohortRoundsOf, ARoundAskedForAgainIsTheSame) {
   const Tiny tiny;
-  auto rounds = source(tiny, plan_for(tiny, 6, 1), 100, 9);
+  auto rounds = source(GetParam(), tiny, plan_for(tiny, 6, 1), 100, 9);
   const Tensor first = rounds.round(3).value().direction.clone();
   EXPECT_TRUE(rounds.round(4));
   EXPECT_TRUE(torch::equal(rounds.round(3).value().direction, first));
   EXPECT_FALSE(torch::equal(rounds.round(4).value().direction, first));
 }
 
-TEST(CohortRounds, DevicesStayAwayOnceTheyHaveTakenPartOftenEnough) {
+TEST_P(CohortRoundsOf, DevicesStayAwayOnceTheyHaveTakenPartOftenEnough) {
   const Tiny tiny;  // 12 users
-  auto capped = source(tiny, plan_for(tiny, 12, 1, 12 - 2), 2, 9);
+  auto capped = source(GetParam(), tiny, plan_for(tiny, 12, 1, 12 - 2), 2, 9);
   EXPECT_EQ(capped.round(0).value().clients, 12U);
   EXPECT_EQ(capped.round(1).value().clients, 12U);
   const auto third = capped.round(2);

@@ -45,7 +45,7 @@ torch::Tensor batched(const TinyInteractions& tiny, const std::vector<model::Tab
   torch::Tensor only = torch::zeros_like(trained.losses), flat = torch::zeros_like(tiny.parameters->values());
   only[user] = 1;
   tiny.model->add_differences(chunk, trained.differences, only, flat);
-  EXPECT_TRUE(torch::equal(flat, tiny.model->difference_of(chunk, trained.differences, user)));
+  EXPECT_TRUE(torch::equal(flat, tiny.model->differences_of(chunk, trained.differences, user, 1)[0]));
   return flat;
 }
 

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "fl/law_gather.h"
 #include "fl/masked_gather.h"
 #include "secagg/vectors/modular_sum.h"
 #include "secagg/vectors/update_encoding.h"
@@ -49,11 +50,12 @@ class FixedUpdates final : public UserUpdates {
     Tensor shared = torch::empty_like(all.front());
     for (const data::UserId user : users) {
       shared.resize_as_(all[user]).copy_(all[user]);
-      SOTTO_CHECK(take({user, shared, 0.5, 2}));
+      SOTTO_CHECK(take({user, shared, loss, 2}));
     }
     shared.zero_();
     return {};
   }
+  double loss = 0.5;
   std::vector<data::UserId> users() const {
     std::vector<data::UserId> result(all.size());
     std::iota(result.begin(), result.end(), data::UserId{0});
@@ -117,6 +119,18 @@ TEST(SimulatedGather, AnUpdateThatCannotBeEncodedFailsTheRound) {
     updates.all[2] = wrong;
     SimulatedGather gather(devices_of(updates));
     EXPECT_FALSE(gather.sum({round_number, plan_for(6, 4), bound}));
+  }
+}
+
+TEST(SimulatedGather, AModelThatDivergedIsCalledSo) {
+  FixedUpdates updates(4, 6);
+  updates.loss = NAN;
+  SimulatedGather simulated(devices_of(updates));
+  LawGather by_law(devices_of(updates));
+  for (Gather* gather : {static_cast<Gather*>(&simulated), static_cast<Gather*>(&by_law)}) {
+    const auto refused = gather->sum({round_number, plan_for(6, 4), bound});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("round 4: the loss is no longer a number"), std::string::npos);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/interrupt.h"
 #include "privacy/accounting/account.h"
 #include "test_paths.h"
 
@@ -65,10 +66,10 @@ TEST(PrivateTraining, SaysNoneWhereNothingHoldsAgainstTheServer) {
   EXPECT_TRUE(std::isinf(training.guarantee.server.epsilon));
   EXPECT_FALSE(training.datasheet("test").epsilon_server);
   EXPECT_NE(privacy::to_text(training.datasheet("test")).find("none against the server"), std::string::npos);
-  EXPECT_NE(training.datasheet("test").not_protected.back().find("against=server"), std::string::npos)
+  EXPECT_NE(training.datasheet("test").not_protected.back().find("--against server"), std::string::npos)
       << "the page says why, and what to do";
   const auto enough = PrivateTraining::calibrate(budget(4, "server"), shape).value();
-  EXPECT_EQ(privacy::to_text(enough.datasheet("test")).find("against=server"), std::string::npos);
+  EXPECT_EQ(privacy::to_text(enough.datasheet("test")).find("--against server"), std::string::npos);
 }
 
 // The plans that recipes make by default: rounds and cohorts as they bind them, users as of usual data sets.
@@ -85,16 +86,16 @@ const DefaultPlan default_plans[] = {
 };
 
 // Of the Gaussian mechanism itself, drawn the same way, at the same δ.
-double exact_gaussian_noise(double epsilon, double delta, const TrainingShape& shape, bool server,
+double exact_gaussian_noise(double epsilon, double delta, const TrainingShape& asked, bool server,
                             std::uint64_t cap) {
   return privacy::smallest_noise(
              epsilon,
              [&](double noise) -> Result<double> {
                privacy::PrivacyEvent event{privacy::GaussianNoise{noise}, privacy::Adjacency::replace_one,
                                            privacy::Unit::user};
-               event.count = server ? std::min(cap, shape.rounds) : shape.rounds;
+               event.count = server ? std::min(cap, asked.rounds) : asked.rounds;
                if (!server)
-                 event.sampling = privacy::SamplingWithoutReplacement{shape.cohort, shape.population};
+                 event.sampling = privacy::SamplingWithoutReplacement{asked.cohort, asked.population};
                SOTTO_TRY(const auto holds, privacy::account_best({&event, 1}, delta,
                                                                  server ? privacy::Adversary::server
                                                                         : privacy::Adversary::published));
@@ -130,6 +131,27 @@ TEST(PrivateTraining, ALargeBudgetIsSpentToo) {
     EXPECT_LT(training.plan.settings().noise_multiplier, last) << epsilon;
     last = training.plan.settings().noise_multiplier;
   }
+}
+
+// The server's view is a closed form and tails of counts are not summed from far below their mean: a hundred
+// million rounds took more than ten minutes to be calibrated.
+TEST(PrivateTraining, SoManyRoundsThatNoGridHoldsTheirNoiseAreRefusedWithTheirNumber) {
+  const auto refused = PrivateTraining::calibrate(budget(8, "server"), {200, 2000, 1000, 100'000'000});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::bad_input);
+  EXPECT_NE(refused.error().message.find("100000000 rounds"), std::string::npos) << refused.error().message;
+}
+
+TEST(PrivateTraining, CalibrationStopsWhenItIsInterrupted) {
+  int calls = 0;
+  const auto stopped = privacy::smallest_noise(8, [&](double noise) -> Result<double> {
+    if (++calls == 3) set_interrupted(true);
+    return 100 / noise;
+  });
+  set_interrupted(false);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, ErrorKind::failed);
+  EXPECT_EQ(calls, 3);
 }
 
 TEST(PrivateTraining, RefusesToRunWithoutABudget) {

@@ -42,18 +42,23 @@ secagg::EncodingPlan plan_with(double noise_multiplier) {
   return secagg::EncodingPlan::create(settings).value();
 }
 
-std::vector<std::uint32_t> sum_of_a_round(const NoiseOrigin& origin, double noise_multiplier) {
+std::vector<std::uint32_t> sum_of_a_round(const char* sums, const NoiseOrigin& origin,
+                                          double noise_multiplier) {
   SameUpdates updates;
-  SimulatedGather gather(
-      {{CohortSampler::create(first_users(10), 10, 1).value(), every_round}, updates, origin});
-  return gather.sum({3, plan_with(noise_multiplier), 1}).value().groups.front().entries;
+  const auto gather =
+      SumSettings{.sums = sums}
+          .gather({{CohortSampler::create(first_users(10), 10, 1).value(), every_round}, updates, origin})
+          .value();
+  return gather->sum({3, plan_with(noise_multiplier), 1}).value().groups.front().entries;
 }
 
 TEST(SecretNoise, NoTwoSumsAreAlikeAndReproducibleOnesAre) {
-  for (const double noise : {1.0, 0.0}) {
-    EXPECT_NE(sum_of_a_round(NoiseOrigin::secret(), noise), sum_of_a_round(NoiseOrigin::secret(), noise));
-    EXPECT_EQ(sum_of_a_round(NoiseOrigin::reproducible(5), noise),
-              sum_of_a_round(NoiseOrigin::reproducible(5), noise));
+  for (const char* sums : {"simulated", "law"}) {
+    for (const double noise : {1.0, 0.0}) {
+      const auto sum = [&](const NoiseOrigin& origin) { return sum_of_a_round(sums, origin, noise); };
+      EXPECT_NE(sum(NoiseOrigin::secret()), sum(NoiseOrigin::secret())) << sums;
+      EXPECT_EQ(sum(NoiseOrigin::reproducible(5)), sum(NoiseOrigin::reproducible(5))) << sums;
+    }
   }
 }
 

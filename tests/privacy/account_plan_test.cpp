@@ -262,6 +262,7 @@ TEST(TrainingExposure, ChanceAboveTheCapIsABinomialTail) {
   EXPECT_NEAR(chance_above_cap(10, 0.1, 0), 1 - std::pow(0.9, 10), 1e-8);
   EXPECT_EQ(chance_above_cap(10, 0.1, 10), 0);
   EXPECT_EQ(chance_above_cap(10, 1, 9), 1);
+  EXPECT_GT(chance_above_cap(1000, 1e-6, 500), 0) << "rounded up, however far out";
 }
 
 TEST(Conversion, ReplaceOneDoublesSensitivity) {

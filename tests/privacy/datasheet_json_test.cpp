@@ -19,6 +19,7 @@ PrivacyDatasheet sheet() {
   sheet.delta = 1e-6;
   sheet.epsilon_server = 8;
   sheet.epsilon_query = 10;
+  sheet.delta_query = 1e-7;
   sheet.query_choices = 64;
   sheet.sums = {{.of = "updates",
                  .clip = 1,

@@ -85,10 +85,13 @@ TEST(SettingConditions, TheModeChoosesThePapersDefaults) {
   SettingsTable table;
   ASSERT_TRUE(bind_settings(*made, table, {"mode=paper"}));
   for (const auto& row : table.rows()) {
-    if (row.name == "second_moment") EXPECT_EQ(row.value, "paper") << "Eqs. 5 and 7 have the square of m";
-    if (row.name == "learning_rate" || row.name == "news_learning_rate")
+    if (row.name == "second_moment") {
+      EXPECT_EQ(row.value, "paper") << "Eqs. 5 and 7 have the square of m";
+    } else if (row.name == "learning_rate" || row.name == "news_learning_rate") {
       EXPECT_EQ(std::stod(row.value), 5e-5);
-    if (row.name == "compress") EXPECT_EQ(row.value, "false");
+    } else if (row.name == "compress") {
+      EXPECT_EQ(row.value, "false");
+    }
   }
 }
 

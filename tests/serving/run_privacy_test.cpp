@@ -38,7 +38,8 @@ nlohmann::json sheet(std::optional<double> epsilon, bool reproducible = false) {
 }
 
 TEST(RunPrivacy, AddsDemandToTheTraining) {
-  EXPECT_EQ(ServedFolder(sheet(3)).text(), "training: epsilon 3 at delta 1e-06 of what is published");
+  EXPECT_EQ(ServedFolder(sheet(3)).text(),
+            "training: epsilon 3 of what is published, none against the server, at delta 1e-06");
   const ServedFolder both(sheet(3), 1);
   EXPECT_TRUE(privacy_of_run(both.folder.path()).value().holds);
   EXPECT_THAT(both.text(), HasSubstr("demand, released once: epsilon 0.5 per training reader"));
@@ -55,6 +56,12 @@ TEST(RunPrivacy, SaysNoneWhereTheTrainingHasNone) {
     EXPECT_THAT(run.text(), HasSubstr("together none"));
     EXPECT_TRUE(run.stated().at("published").is_null());
   }
+}
+
+TEST(RunPrivacy, AnEpsilonThatHidesNothingIsNoPrivacy) {
+  const ServedFolder run(sheet(3.7e6));
+  EXPECT_FALSE(privacy_of_run(run.folder.path()).value().holds);
+  EXPECT_THAT(run.text(), HasSubstr("hides nothing"));
 }
 
 TEST(RunPrivacy, CarriesTheSentenceOfASimulation) {

@@ -135,6 +135,13 @@ TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
       {"train", "fednewsrec", "--data", data.path(), "--out", runs / "x", "--set", "train_words=true",
        "--epsilon", "8", "--set", "cohort=4", "--set", "validation_impressions=2"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--config", "/nowhere.toml"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--against", "server"},
+      {"train", "fednewsrec", "--data", data.path(), "--out", runs / "x", "--against", "nobody"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--set", "cohort=4", "--set",
+       "cohort=5"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--rounds", "2", "--set", "rounds=3"},
+      {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--resume", "--seed", "3"},
+      {"eval", "--baselines", "--data", data.path(), "--other-data"},
       {"train", "fedrec", "--data", data.path(), "--out", runs / "x", "--resume"},
       {"eval", runs / "x", "--data", data.path()},
       {"eval", "--data", data.path()},
@@ -185,7 +192,8 @@ TEST(CommandLine, APrivateRunPrintsTheEpsilonsThatItsPlanAccountsFor) {
                  narrow));
   ASSERT_EQ(trained.code, 0) << trained.err;
   const auto done = trained.last_line();
-  EXPECT_LE(done.at("epsilon_published").get<double>(), 8);
+  EXPECT_LE(done.at("epsilon").get<double>(), 8) << "a number that a person types bounds the server's view";
+  EXPECT_GT(done.at("epsilon").get<double>(), 7.9);
   EXPECT_GE(done.at("epsilon").get<double>(), done.at("epsilon_published").get<double>());
   EXPECT_EQ(done.at("unit"), "user");
   EXPECT_TRUE(fs::exists(runs / "run/privacy.txt"));
@@ -205,6 +213,40 @@ TEST(CommandLine, PaperModePrintsTheClaimBesideTheTruth) {
   const auto done = trained.last_line();
   EXPECT_NEAR(done.at("epsilon_claimed").get<double>(), 2.0 / 3, 1e-6);
   EXPECT_GT(done.at("epsilon").get<double>(), 100);
+}
+
+TEST(CommandLine, TheResultSaysInWordsWhatHoldsAgainstWhomAndInWhichUnit) {
+  const TempFolder data, runs;
+  fl::testing::tiny_news(data);
+  const Reply trained = sotto(with({"train", "fednewsrec", "--data", data.path(), "--out", runs / "run",
+                                    "--rounds", "2", "--epsilon", "8", "--set", "train_words=true"},
+                                   narrow));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.out.find("Against the server, which sees who takes part, ε = 8"), std::string::npos)
+      << trained.out;
+  EXPECT_NE(trained.out.find("Against everyone else, who sees what is published, ε = "), std::string::npos);
+  EXPECT_NE(trained.out.find("12 test impressions, in percent ± standard error"), std::string::npos)
+      << trained.out;
+  EXPECT_NE(trained.out.find("2 rounds, the last one kept"), std::string::npos) << trained.out;
+  const Reply eval = sotto({"eval", runs / "run", "--data", data.path(), "--test-impressions", "5"});
+  ASSERT_EQ(eval.code, 0) << eval.err;
+  EXPECT_NE(eval.out.find("5 test impressions, in percent"), std::string::npos) << eval.out;
+}
+
+TEST(CommandLine, OtherDataIsTestedOnPurposeAndSaidAloud) {
+  const TempFolder data, other, runs;
+  fl::testing::tiny_news(data);
+  fl::testing::tiny_news(other, 14);
+  ASSERT_EQ(
+      sotto(with({"train", "fedrec", "--data", data.path(), "--out", runs / "run", "--rounds", "1"}, narrow))
+          .code,
+      0);
+  const Reply refused = sotto({"eval", runs / "run", "--data", other.path()});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("holds other data"), std::string::npos) << refused.err;
+  const Reply meant = sotto({"eval", runs / "run", "--data", other.path(), "--other-data"});
+  EXPECT_EQ(meant.code, 0) << meant.err;
+  EXPECT_NE(meant.err.find("holds other data"), std::string::npos) << meant.err;
 }
 
 TEST(CommandLine, EvalShowsTheTrivialRankingsOfADataSet) {

@@ -27,8 +27,8 @@ END {
     }
     if (!found) { print "folder_map.awk: the folders use each other in a circle, or one that has no line" > "/dev/stderr"; exit 1 }
   }
-  step = 22; left = 366; top = 84
-  width = 700; height = top + folders * step + 44
+  step = 22; left = 390; top = 84
+  width = 760; height = top + folders * step + 44
   print "title The folders of the source and which of them each may include from."
   print "size " width " " height
   print "line 24 30 start head | Folders of the source"
@@ -40,7 +40,7 @@ END {
     if (i % 2) print "band 16 " y - 15 " " width - 32 " " step
     print "dot 26 " y - 4 " " kind
     print "line 38 " y " start head | " name
-    print "line 114 " y " start note | " about[name]
+    print "line 138 " y " start note | " about[name]
     print "tilt " left + (i - 0.5) * column + 4 " " top - 6 " | " name
     for (j = 1; j <= folders; ++j) {
       x = left + (j - 0.5) * column

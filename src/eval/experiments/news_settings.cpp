@@ -22,6 +22,13 @@ Settings narrow_sizes() {
           "dropout=0.3",     "start=identity",   "word_scale=0.3"};
 }
 
+// A round costs what its users clicked: fewer rounds where they clicked much.
+std::string quick_rounds(const GridContext& context) {
+  constexpr double most = 40, least = 8, usual_clicks = 20;
+  return fmt::format("rounds={:.0f}",
+                     std::clamp(most * usual_clicks / std::max(context.clicks_per_user, 1.0), least, most));
+}
+
 }  // namespace
 
 Settings news_settings(const GridContext& context, std::int64_t full_rounds) {
@@ -32,10 +39,12 @@ Settings news_settings(const GridContext& context, std::int64_t full_rounds) {
                              "checkpoint_every=50"};
     return rounds + words + (narrow(context) ? narrow_sizes() : Settings{});
   }
-  return Settings{"rounds=40",       "evaluate_every=10", "checkpoint_every=20", "word_size=32",
-                  "heads=4",         "head_size=8",       "filters=32",          "pooling_size=16",
-                  "category_size=8", "entity_size=16",    "user_size=8",         "start=identity",
-                  "word_scale=0.3",  "max_words=15",      "max_history=20",      "max_abstract_words=15"} +
+  return Settings{quick_rounds(context),  "evaluate_every=10", "checkpoint_every=20",
+                  "word_size=32",         "heads=4",           "head_size=8",
+                  "filters=32",           "pooling_size=16",   "category_size=8",
+                  "entity_size=16",       "user_size=8",       "start=identity",
+                  "word_scale=0.3",       "max_words=15",      "max_history=20",
+                  "max_abstract_words=15"} +
          words;
 }
 
@@ -67,16 +76,20 @@ Settings fcf_settings(const GridContext& context) {
   return {"rounds=500", cohort_of(context, 0.02)};
 }
 
-Settings sound_settings(const GridContext& context, double epsilon) {
-  const Settings budget = {"mode=sound", fmt::format("epsilon={:g}", epsilon), "validation_impressions=0"};
-  if (context.quick) return budget + Settings{"learning_rate=0.01"};
-  return budget + Settings{"learning_rate=0.003"};
+Settings sound_settings(const GridContext& context, const Budget& budget) {
+  const Settings rounds = budget.settings() + Settings{"mode=sound", "validation_impressions=0"};
+  if (context.quick) return rounds + Settings{"learning_rate=0.01"};
+  return rounds + Settings{"learning_rate=0.003"};
 }
 
-std::vector<GridRow> sotto_rows(double epsilon) {
-  std::vector<GridRow> rows = {
-      {fmt::format("Sotto, ε = {:g}", epsilon), "sotto", {fmt::format("epsilon={:g}", epsilon)}},
-      {"Sotto, no noise", "sotto", {"noise=none"}}};
+std::vector<GridRow> sotto_rows(const GridContext& context, const Budget& budget) {
+  // As many readers as a quick newsroom has.
+  constexpr std::int64_t most_when_quick = 1500;
+  Settings readers;
+  if (context.quick && context.users > most_when_quick)
+    readers.push_back(user_share(context, most_when_quick));
+  std::vector<GridRow> rows = {{"Sotto, " + budget.name(), "sotto", budget.settings() + readers},
+                               {"Sotto, no noise", "sotto", Settings{"noise=none"} + readers}};
   for (GridRow& row : rows) row.takes_shared = false;
   return rows;
 }
@@ -86,10 +99,11 @@ Settings bert_settings(const GridContext& context) {
 }
 
 std::string cohort_of(const GridContext& context, double share) {
-  constexpr std::int64_t least = 40;
-  const auto users = static_cast<std::int64_t>(context.users);
+  // A quick look takes as long on a large data set as on a small one.
+  constexpr std::int64_t least = 40, most_when_quick = 150;
+  const auto wanted = static_cast<std::int64_t>(share * static_cast<double>(context.users));
   return fmt::format("cohort={}",
-                     std::max(least, static_cast<std::int64_t>(share * static_cast<double>(users))));
+                     std::clamp(wanted, least, context.quick ? most_when_quick : std::max(least, wanted)));
 }
 
 std::vector<std::int64_t> user_numbers(const GridContext& context) {

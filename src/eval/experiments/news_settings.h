@@ -24,10 +24,10 @@ Status check_width(const GridContext& context);
 // Factors of items learned from clicks alone.
 Settings fcf_settings(const GridContext& context);
 // Rounds with user-level noise for a budget: large cohorts, the last round.
-Settings sound_settings(const GridContext& context, double epsilon);
+Settings sound_settings(const GridContext& context, const Budget& budget);
 // Our own system at a budget, and its twin without noise, with the recipe's own defaults: they are meant to
 // be good without tuning.
-std::vector<GridRow> sotto_rows(double epsilon);
+std::vector<GridRow> sotto_rows(const GridContext& context, const Budget& budget);
 // BERT costs more than everything else together: fewer rounds when quick.
 Settings bert_settings(const GridContext& context);
 

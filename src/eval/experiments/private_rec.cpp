@@ -120,6 +120,7 @@ Result<Grid> privaterec_table1(const GridContext& context) {
        paper_news(54.87, 24.45, 25.51, 31.18), paper_news(58.75, 26.70, 28.22, 33.90)},
   };
   std::size_t place = 0;
+  const Budget budget = Budget::of(context, 10, "published");
   for (const Backbone& backbone : backbones(context)) {
     const Numbers& paper = printed[place++];
     grid.rows.push_back({"Centralized", "central", central_settings(context) + backbone.settings,
@@ -136,11 +137,12 @@ Result<Grid> privaterec_table1(const GridContext& context) {
     private_rec.settings = private_rec.settings + backbone.settings;
     private_rec.paper = paper.private_rec;
     grid.rows.push_back(std::move(private_rec));
-    grid.rows.push_back({"PrivateRec, sound, ε = 10", "privaterec",
-                         sound_settings(context, 10) + Settings{cohort_of(context, 0.1)} + backbone.settings,
-                         backbone.name});
+    grid.rows.push_back(
+        {"PrivateRec, sound, " + budget.name(), "privaterec",
+         sound_settings(context, budget) + Settings{cohort_of(context, 0.1)} + backbone.settings,
+         backbone.name});
   }
-  for (GridRow& row : sotto_rows(10)) grid.rows.push_back(std::move(row));
+  for (GridRow& row : sotto_rows(context, budget)) grid.rows.push_back(std::move(row));
   return grid;
 }
 
@@ -316,15 +318,16 @@ Result<Grid> privaterec_training_epsilon(const GridContext& context) {
     baseline.series = "DP-FedRec as printed";
     baseline.x = epsilon;
     grid.rows.push_back(std::move(baseline));
+  }
+  for (const Budget& budget : Budget::each_of(context, {1, 5, 10, 20}, "published"))
     grid.rows.push_back(
-        {fmt::format("sound, ε = {:g}", epsilon),
+        {"sound, " + budget.name(),
          "privaterec",
-         sound_settings(context, epsilon) + Settings{cohort_of(context, 0.1), "basis_vectors=5"},
+         sound_settings(context, budget) + Settings{cohort_of(context, 0.1), "basis_vectors=5"},
          "",
          {},
-         "PrivateRec, sound",
-         epsilon});
-  }
+         "PrivateRec, sound, " + budget.against,
+         budget.epsilon});
   grid.rows.push_back({"FedRec, no noise",
                        "fedrec",
                        federated_settings(context) + Settings{"model=nrms"},

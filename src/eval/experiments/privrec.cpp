@@ -65,7 +65,7 @@ Result<Grid> privrec_movielens(const GridContext& context) {
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();
-  grid.plots = {{"hits10", "Systems compared", "hits10", "", "Hits@10", 1}};
+  grid.plots = {{"hits10", "Systems compared", "hits10", "", "Hits@10, %", 100}};
   grid.rows = {
       {"FOFL-SELF",
        "fofl-self",
@@ -130,7 +130,8 @@ Result<Grid> privrec_frappe(const GridContext& context) {
   grid.paper_data = "Frappe";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();
-  grid.plots = {{"hits10", "Systems compared: log rows, then distinct pairs", "hits10", "", "Hits@10", 1}};
+  grid.plots = {
+      {"hits10", "Systems compared: log rows, then distinct pairs", "hits10", "", "Hits@10, %", 100}};
   grid.rows = frappe_systems("log rows", "log", true);
   if (context.data == grid.paper_data)  // no other data has cnt
     grid.rows.push_back(
@@ -150,7 +151,7 @@ Result<Grid> privrec_sweeps(const GridContext& context) {
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();
-  grid.plots = {{"hits20", "E1, E2 and M", "hits20", "E1, E2 or M", "Hits@20", 1}};
+  grid.plots = {{"hits20", "E1, E2 and M", "hits20", "E1, E2 or M", "Hits@20, %", 100}};
   struct Sweep {
     const char *name, *setting;
     std::vector<int> full, quick;
@@ -192,9 +193,9 @@ Result<Grid> privrec_dp(const GridContext& context) {
   // Every device draws noise for every number of the model: the quick model is narrower still.
   if (context.quick) grid.shared.insert(grid.shared.end(), {"embedding=8", "hidden=8"});
   grid.columns = interaction_columns();
-  grid.plots = {{"hits", "Hits@k", "hits", "k", "Hits@k", 1, false, false, PlotSource::cutoffs},
+  grid.plots = {{"hits", "Hits@k", "hits", "k", "Hits@k, %", 100, false, false, PlotSource::cutoffs},
                 {"hits10", "Hits@10 by ε in sound mode", "hits10", "ε of the whole training, one user",
-                 "Hits@10", 1, true}};
+                 "Hits@10, %", 100, true}};
   const bool frappe = context.data == "Frappe";
   const std::string cohort =
       fmt::format("cohort={}", std::min<std::uint64_t>(std::max<std::uint64_t>(context.users / 4, 2),
@@ -204,29 +205,32 @@ Result<Grid> privrec_dp(const GridContext& context) {
                 frappe ? std::vector<std::string>{"inputs=paper"} : printed_privrec()},
                {"DP-PrivRec, as printed", "dp-privrec",
                 joined(printed_dp_privrec(context), {fmt::format("printed_bound={}", frappe ? 35 : 40)})}};
-  for (const char* against : {"published", "server"}) {
-    for (const double epsilon : context.pick<std::vector<double>>({1, 2, 4, 8, 16}, {2, 8}))
+  const auto epsilons = context.pick<std::vector<double>>({1, 2, 4, 8, 16}, {2, 8});
+  const std::string asked = context.option("against");
+  for (const std::string against : {"published", "server"}) {
+    if (!asked.empty() && asked != against) continue;
+    for (const Budget& budget : Budget::each_of(context, epsilons, against))
       grid.rows.push_back(
-          {fmt::format("sound, {}, ε = {:g}", against, epsilon),
+          {"sound, " + budget.name(),
            "dp-privrec",
-           {"mode=sound", "optimiser=adam", context.pick("learning_rate=0.003", "learning_rate=0.03"),
-            context.pick("clip=1", "clip=0.1"), cohort, fmt::format("rounds={}", context.pick(200, 20)),
-            fmt::format("epsilon={:g}", epsilon), fmt::format("against={}", against)},
+           joined(
+               budget.settings(),
+               {"mode=sound", "optimiser=adam", context.pick("learning_rate=0.003", "learning_rate=0.03"),
+                context.pick("clip=1", "clip=0.1"), cohort, fmt::format("rounds={}", context.pick(200, 20))}),
            "",
            {},
-           fmt::format("budget of the {}",
-                       std::string(against) == "server" ? "server's view" : "published model"),
-           epsilon});
+           fmt::format("budget of the {}", against == "server" ? "server's view" : "published model"),
+           budget.epsilon});
   }
-  for (const double epsilon : context.pick<std::vector<double>>({1, 2, 4, 8, 16}, {2, 8})) {
+  for (const Budget& budget : Budget::each_of(context, epsilons, "server")) {
     grid.rows.push_back(
-        {fmt::format("dp-svd, ε = {:g}", epsilon),
+        {fmt::format("dp-svd, ε = {:g}", budget.epsilon),
          "dp-svd",
-         {fmt::format("epsilon={:g}", epsilon), fmt::format("items={}", context.pick(0, 100))},
+         {fmt::format("epsilon={:g}", budget.epsilon), fmt::format("items={}", context.pick(0, 100))},
          "",
          {},
          "two private sums, both views",
-         epsilon});
+         budget.epsilon});
     grid.rows.back().own = {"rounds"};  // two releases, whatever a training takes
   }
   return grid;
@@ -242,7 +246,7 @@ Result<Grid> privrec_gamma_clip(const GridContext& context) {
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();
-  grid.plots = {{"hits20", "Hits@20 by S and γ", "hits20", "first clipping bound S", "Hits@20", 1}};
+  grid.plots = {{"hits20", "Hits@20 by S and γ", "hits20", "first clipping bound S", "Hits@20, %", 100}};
   for (const double gamma : context.pick<std::vector<double>>({.1, .4, .7, .9}, {.1, .9})) {
     for (const int bound : context.pick<std::vector<int>>({20, 25, 30, 35, 40, 45}, {20, 45}))
       grid.rows.push_back({fmt::format("S = {}", bound),
@@ -265,14 +269,14 @@ Result<Grid> privrec_activity(const GridContext& context) {
       "of equal size by the number of rows on their device.";
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
-  grid.columns = {{"by_activity.0.hits10", "Hits@10, least active third", 1, 3},
-                  {"by_activity.1.hits10", "Hits@10, middle third", 1, 3},
-                  {"by_activity.2.hits10", "Hits@10, most active third", 1, 3},
-                  {"hits10", "Hits@10, all", 1, 3},
-                  {"by_activity.0.ndcg10", "nDCG@10, least active third", 1, 3},
-                  {"by_activity.2.ndcg10", "nDCG@10, most active third", 1, 3}};
-  grid.plots = {{"least-active", "The least active third", "by_activity.0.hits10", "", "Hits@10", 1},
-                {"most-active", "The most active third", "by_activity.2.hits10", "", "Hits@10", 1}};
+  grid.columns = {{"by_activity.0.hits10", "Hits@10 %, least active third", 100, 2},
+                  {"by_activity.1.hits10", "Hits@10 %, middle third", 100, 2},
+                  {"by_activity.2.hits10", "Hits@10 %, most active third", 100, 2},
+                  {"hits10", "Hits@10 %, all", 100, 2},
+                  {"by_activity.0.ndcg10", "nDCG@10 %, least active third", 100, 2},
+                  {"by_activity.2.ndcg10", "nDCG@10 %, most active third", 100, 2}};
+  grid.plots = {{"least-active", "The least active third", "by_activity.0.hits10", "", "Hits@10, %", 100},
+                {"most-active", "The most active third", "by_activity.2.hits10", "", "Hits@10, %", 100}};
   grid.rows = {{"PrivRec", "privrec", {}},
                {"FOFL-SELF", "fofl-self", {}},
                {"NN-SELF", "nn-self", {}},
@@ -291,7 +295,7 @@ Result<Grid> privrec_no_proximal(const GridContext& context) {
   grid.paper_data = "MovieLens-1M";
   grid.shared = interaction_settings(context);
   grid.columns = interaction_columns();
-  grid.plots = {{"hits10", "Hits@10 by strength of the proximal term", "hits10", "", "Hits@10", 1}};
+  grid.plots = {{"hits10", "Hits@10 by strength of the proximal term", "hits10", "", "Hits@10, %", 100}};
   const auto row = [&](const std::string& label, double mu, const char* norm) {
     grid.rows.push_back(
         {label,

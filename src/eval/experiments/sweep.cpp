@@ -111,6 +111,9 @@ Result<ExperimentResult> run_sweep(const SweepRequest& request) {
     SOTTO_TRY(auto axis, parse_axis(text));
     for (const Axis& other : axes)
       if (other.key == axis.key) return bad_input("{} is swept twice", axis.key);
+    for (const std::string& assignment : request.run.assignments)
+      if (assignment.starts_with(axis.key + "="))
+        return bad_input("--grid {} and --set {} contradict each other: give one of them", text, assignment);
     axes.push_back(std::move(axis));
   }
   SOTTO_TRY(const auto dataset, data::Dataset::open(request.run.data));

@@ -85,19 +85,22 @@ void TabularModel::add_differences(const TabularChunk& chunk, const TabularParts
   }
 }
 
-Tensor TabularModel::difference_of(const TabularChunk& chunk, const TabularParts& differences,
-                                   std::int64_t u) const {
+Tensor TabularModel::differences_of(const TabularChunk& chunk, const TabularParts& differences,
+                                    std::int64_t first, std::int64_t count) const {
   torch::NoGradGuard no_grad;
   std::int64_t size = 0, offset = 0;
   for (const Tensor& part : parts_) size += part.numel();
-  Tensor flat = torch::zeros({size}, parts_.front().options().requires_grad(false));
+  Tensor flat = torch::zeros({count, size}, parts_.front().options().requires_grad(false));
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Tensor& part = parts_[i];
-    Tensor target = flat.narrow(0, offset, part.numel()).view(part.sizes());
-    if (key_spaces_[i] == not_a_table)
-      target.copy_(differences[i][u]);
-    else  // rows that only fill up have difference zero
-      target.index_add_(0, chunk.touched[static_cast<std::size_t>(key_spaces_[i])][u], differences[i][u]);
+    Tensor target = flat.narrow(1, offset, part.numel()).view({count, part.size(0), part.size(1)});
+    const Tensor own = differences[i].narrow(0, first, count);
+    if (key_spaces_[i] == not_a_table) {
+      target.copy_(own);
+    } else {  // rows that only fill up have difference zero
+      const Tensor& touched = chunk.touched[static_cast<std::size_t>(key_spaces_[i])];
+      target.scatter_add_(1, touched.narrow(0, first, count).unsqueeze(2).expand_as(own), own);
+    }
     offset += part.numel();
   }
   return flat;

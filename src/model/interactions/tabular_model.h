@@ -44,9 +44,9 @@ class TabularModel final : public torch::nn::Module {
   // Adds `scale` times differences of copies, [U, R, columns], to a flat vector laid out as the parameters.
   void add_differences(const TabularChunk& chunk, const TabularParts& differences, const torch::Tensor& scale,
                        torch::Tensor& flat) const;
-  // The difference of copy u alone, as such a flat vector.
-  torch::Tensor difference_of(const TabularChunk& chunk, const TabularParts& differences,
-                              std::int64_t u) const;
+  // The differences of `count` copies from the first on, each as such a flat vector: [count, P].
+  torch::Tensor differences_of(const TabularChunk& chunk, const TabularParts& differences, std::int64_t first,
+                               std::int64_t count) const;
   // Whole parts [1, rows, columns] with the rows of copy u put in.
   TabularParts personal(const TabularChunk& chunk, const TabularParts& copies, std::int64_t u) const;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/interrupt.h"
 #include "privacy/accounting/composition_rules.h"
 #include "privacy/accounting/datasheet.h"
 #include "privacy/accounting/dominating_gaussian.h"
@@ -70,6 +71,15 @@ Result<double> analytic_epsilon(std::span<const PrivacyEvent> events, double del
   return epsilon_with_sampler_slack(delta, total_variation_of(events), [&](double share) {
     return gaussian_epsilon(1 / std::sqrt(inverse_squares), share);
   });
+}
+
+// Composing more losses takes minutes: beyond this Rényi curves answer alone.
+constexpr std::uint64_t most_composed_uses = 1'000'000;
+
+std::uint64_t uses_of(std::span<const PrivacyEvent> events) {
+  std::uint64_t uses = 0;
+  for (const auto& event : events) uses = std::max(uses, event.count);
+  return uses;
 }
 
 Result<double> pure_epsilon(std::span<const PrivacyEvent> events) {
@@ -156,7 +166,7 @@ Result<Guarantee> account_best(std::span<const PrivacyEvent> events, double delt
   // cannot do better. Rényi curves cover every event but may be too loose to say anything: only when nothing
   // else applies is their refusal the answer.
   auto best = account(events, delta, Method::analytic_gaussian, adversary);
-  if (!best) best = account(events, delta, Method::pld, adversary);
+  if (!best && uses_of(events) <= most_composed_uses) best = account(events, delta, Method::pld, adversary);
   auto curves = account(events, delta, Method::rdp, adversary);
   if (!best || (curves && curves->epsilon < best->epsilon)) return curves;
   return best;
@@ -172,18 +182,23 @@ Result<double> smallest_noise(double epsilon, const EpsilonOfNoise& epsilon_of) 
     if (!holds) refusal = ": " + holds.error().message;
     return holds && *holds <= epsilon;
   };
+  // By an interrupt that comes meanwhile: after an earlier one a training still finishes its round.
+  const auto stopped = [before = interrupted()] { return interrupted() && !before; };
+  constexpr std::string_view was_stopped = "stopped while noise was calibrated";
   double high = 1;
   while (!enough(high)) {
+    if (stopped()) return failed("{}", was_stopped);
     high *= 2;
     if (high > most_noise)
       return bad_input("no noise up to {:.0e} reaches epsilon {}{}", most_noise, epsilon, refusal);
   }
   double low = high / 2;
-  while (low > least_noise && enough(low)) {
+  while (low > least_noise && !stopped() && enough(low)) {
     high = low;
     low /= 2;
   }
   while (high > low * (1 + tolerance)) {
+    if (stopped()) return failed("{}", was_stopped);
     const double middle = std::sqrt(low * high);
     (enough(middle) ? high : low) = middle;
   }

@@ -216,7 +216,7 @@ Result<std::vector<Claim>> own_rounds(const char* recipes, SamplingWithoutReplac
             {accounted,
              fmt::format("The server sees the cohorts; devices take part at most {} times.",
                          std::min(exposure.participation_cap, rounds)),
-             "against=server keeps the budget for this number instead."}}};
+             "--against server, the default, keeps the budget for this number instead."}}};
 }
 
 Result<Claim> own_sums() {

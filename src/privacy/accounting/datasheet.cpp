@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "privacy/accounting/account.h"
@@ -16,6 +17,9 @@ double chance_above_cap(std::uint64_t rounds, double rate, std::uint64_t cap) {
   if (cap >= rounds) return 0;
   if (rate >= 1) return 1;
   const double n = static_cast<double>(rounds);
+  // So far below the mean that the chance is 1 in double precision (Chernoff: 1 - e^-50): nothing is summed
+  // over millions of terms.
+  if (n * rate - static_cast<double>(cap) - 1 > 10 * std::sqrt(n * rate)) return 1;
   double sum = -infinity;
   for (double k = static_cast<double>(cap) + 1; k <= n; ++k) {
     const double term = log_binomial(n, k) + k * std::log(rate) + (n - k) * std::log1p(-rate);
@@ -25,7 +29,8 @@ double chance_above_cap(std::uint64_t rounds, double rate, std::uint64_t cap) {
       break;
     }
   }
-  return std::min(1.0, std::exp(sum) * (1 + 1e-9));
+  // Never 0: what is possible is charged, however far out.
+  return std::clamp(std::exp(sum) * (1 + 1e-9), std::numeric_limits<double>::min(), 1.0);
 }
 
 double chance_that_caps_matter(const Sampling& sampling, std::uint64_t rounds, std::uint64_t cap) {
@@ -34,29 +39,34 @@ double chance_that_caps_matter(const Sampling& sampling, std::uint64_t rounds, s
   return drawn == nullptr ? one : std::min(1.0, one * static_cast<double>(drawn->population));
 }
 
-Result<TwoAdversaries> account_training(const TrainingExposure& exposure, double delta) {
+Result<Guarantee> account_server(const TrainingExposure& exposure, double delta) {
   if (exposure.rounds < 1) return bad_input("training needs at least one round");
   if (exposure.participation_cap < 1) return bad_input("the participation cap must be at least 1");
-  PrivacyEvent seen{exposure.mechanism,
-                    exposure.adjacency,
-                    exposure.unit,
-                    NoSampling{},
-                    std::min(exposure.rounds, exposure.participation_cap),
-                    exposure.total_variation};
+  const PrivacyEvent seen{exposure.mechanism,
+                          exposure.adjacency,
+                          exposure.unit,
+                          NoSampling{},
+                          std::min(exposure.rounds, exposure.participation_cap),
+                          exposure.total_variation};
   SOTTO_CHECK(validate(seen));
   SOTTO_CHECK(validate_delta(delta));
-  TwoAdversaries both;
+  Guarantee server;
   // So little noise that nothing can be said at this delta leaves the server unbounded; what is published may
   // still be private by the sampling.
-  if (auto server = account_best({&seen, 1}, delta, Adversary::server)) {
-    both.server = std::move(*server);
+  if (auto found = account_best({&seen, 1}, delta, Adversary::server)) {
+    server = std::move(*found);
   } else {
-    both.server = {.epsilon = infinity, .delta = delta, .adjacency = seen.adjacency, .unit = seen.unit};
-    both.server.adversary = Adversary::server;
-    both.server.notes.push_back(std::move(server).error().message);
+    server = {.epsilon = infinity, .delta = delta, .adjacency = seen.adjacency, .unit = seen.unit};
+    server.adversary = Adversary::server;
+    server.notes.push_back(std::move(found).error().message);
   }
-  both.server.sampling = fmt::format("none: at most {} participations", seen.count);
+  server.sampling = fmt::format("none: at most {} participations", seen.count);
+  return server;
+}
 
+Result<TwoAdversaries> account_training(const TrainingExposure& exposure, double delta) {
+  TwoAdversaries both;
+  SOTTO_TRY(both.server, account_server(exposure, delta));
   both.published = both.server;
   both.published.adversary = Adversary::published;
   PrivacyEvent drawn{exposure.mechanism, exposure.adjacency, exposure.unit,
@@ -92,12 +102,18 @@ std::string both_epsilons(const PrivacyDatasheet& sheet) {
                      shown(sheet.epsilon_server), shown(sheet.epsilon_published), sheet.delta);
 }
 
+// "4.68 at delta 1e-06"; a pure epsilon stands alone.
+std::string query_cost(const PrivacyDatasheet& sheet) {
+  return shown(sheet.epsilon_query) +
+         (sheet.delta_query > 0 ? fmt::format(" at delta {:g}", sheet.delta_query) : "");
+}
+
 // What a device would have to pay. Training in a simulation touches no device's ledger.
 std::string ledger_line(const PrivacyDatasheet& sheet) {
   std::string line = sheet.epsilon_server ? fmt::format("epsilon {:.4g} at delta {:g} for taking part",
                                                         *sheet.epsilon_server, sheet.delta)
                                           : "for taking part without any bound";
-  if (sheet.epsilon_query) line += fmt::format(", and {:.4g} for each query", *sheet.epsilon_query);
+  if (sheet.epsilon_query) line += fmt::format(", and {} for each query", query_cost(sheet));
   return "a device's would be charged " + line + "; this training charged none";
 }
 
@@ -120,13 +136,31 @@ std::optional<std::string> simulation_note(const PrivacyDatasheet& sheet) {
   return "simulation: no ε holds for these files; with secret noise it would be " + both_epsilons(sheet);
 }
 
+std::string in_words(const PrivacyDatasheet& sheet) {
+  const std::string at_delta = sheet.delta > 0 ? fmt::format(" at δ = {:g}", sheet.delta) : "";
+  const auto holds = [&](const std::optional<double>& epsilon) {
+    return epsilon ? fmt::format("ε = {:.4g}{} holds for every {}", *epsilon, at_delta, name(sheet.unit))
+                   : std::string("nothing holds");
+  };
+  return fmt::format(
+      "{}gainst the server, which sees who takes part, {}. Against everyone else, who sees what is "
+      "published, "
+      "{}.",
+      sheet.reproducible ? "This was a simulation: no ε holds for its files. With secret noise: a" : "A",
+      holds(sheet.epsilon_server), holds(sheet.epsilon_published));
+}
+
 std::string to_text(const PrivacyDatasheet& sheet) {
-  std::string text = fmt::format("privacy of {} ({} mode)\n", sheet.recipe, sheet.mode);
-  text += fmt::format("  {:<16} {}\n", "epsilon", simulation_note(sheet).value_or(both_epsilons(sheet)));
+  const auto note = simulation_note(sheet);
+  std::string text = note ? *note + "\n" : "";
+  text += fmt::format("privacy of {} ({} mode)\n", sheet.recipe, sheet.mode);
+  text += fmt::format("  {:<16} {}\n", "epsilon", both_epsilons(sheet));
+  text += fmt::format("  {:<16} {}\n", "noise",
+                      note ? "from a seed: a simulation" : "secret: this is no simulation of it");
   if (sheet.epsilon_claimed)
     text += fmt::format("  {:<16} {}\n", "paper claims", shown(sheet.epsilon_claimed));
   if (sheet.epsilon_query)
-    text += fmt::format("  {:<16} {} each, on top of the training\n", "queries", shown(sheet.epsilon_query));
+    text += fmt::format("  {:<16} {} each, on top of the training\n", "queries", query_cost(sheet));
   text += fmt::format("  {:<16} {}\n", "ledger", ledger_line(sheet));
   text += fmt::format("  {:<16} one {}, {}\n", "unit", name(sheet.unit), name(sheet.adjacency));
   text += fmt::format("  {:<16} {}\n", "mechanism", sheet.mechanism);
@@ -190,6 +224,7 @@ std::string to_json(const PrivacyDatasheet& sheet) {
                         {"epsilon_published", or_null(sheet.epsilon_published)},
                         {"epsilon_claimed", or_null(sheet.epsilon_claimed)},
                         {"epsilon_query", or_null(sheet.epsilon_query)},
+                        {"delta_query", sheet.delta_query},
                         {"query_choices", or_null(sheet.query_choices)},
                         {"sums", std::move(sums)},
                         {"delta", sheet.delta},
@@ -221,6 +256,7 @@ Result<PrivacyDatasheet> datasheet_from_json(std::string_view text) {
     sheet.epsilon_published = number_or_none(json.at("epsilon_published"));
     sheet.epsilon_claimed = number_or_none(json.at("epsilon_claimed"));
     sheet.epsilon_query = number_or_none(json.at("epsilon_query"));
+    sheet.delta_query = json.value("delta_query", 0.0);
     // Runs of version 0.2.0 have neither.
     if (const auto choices = json.find("query_choices"); choices != json.end() && !choices->is_null())
       sheet.query_choices = choices->get<std::uint64_t>();

@@ -36,6 +36,8 @@ struct TwoAdversaries {
 // smaller anyway, the published guarantee is the server's (published models are computed from what the server
 // saw).
 Result<TwoAdversaries> account_training(const TrainingExposure& exposure, double delta);
+// The first of the two alone: in closed form, however many rounds there are.
+Result<Guarantee> account_server(const TrainingExposure& exposure, double delta);
 
 // Bounds how often training with caps differs from training without them in a way that tells about a unit
 // (docs/privacy/accounting.md has the proof). Without replacement any unit's cap does, because its draws and
@@ -69,6 +71,7 @@ struct PrivacyDatasheet {
   std::optional<double> epsilon_claimed;  // what the paper prints for these settings
   // One answer to the server when recommending, for the whole history; nothing: it is not part of this page.
   std::optional<double> epsilon_query;
+  double delta_query = 0;  // of that ε
   // The query names one of so many prototypes by k-ary randomised response; nothing: it is another one.
   std::optional<std::uint64_t> query_choices;
   std::vector<SumRecord> sums;  // what one round releases; none without noise that holds
@@ -79,6 +82,9 @@ struct PrivacyDatasheet {
 
 // What is said of such a run wherever an ε of it is; nothing of a run with secret noise.
 std::optional<std::string> simulation_note(const PrivacyDatasheet& sheet);
+
+// What holds against whom, in two full sentences. For a simulation: what would hold.
+std::string in_words(const PrivacyDatasheet& sheet);
 
 std::string to_text(const PrivacyDatasheet& sheet);
 std::string to_json(const PrivacyDatasheet& sheet);  // one line

@@ -201,11 +201,11 @@ Status save_plan(PrivacyPlan plan, const fs::path& file) {
   const std::string text = table.to_toml();
   if (fs::exists(file)) {
     SOTTO_TRY(const auto before, read_file(file, 1 << 16));
-    if (before != text)
-      return bad_input(
-          "{} was written for another plan: noise is fixed before the first round, so a private run keeps "
-          "its number of rounds",
-          file.string());
+    if (before == text) return {};
+    return bad_input(
+        "{} was written for another plan: noise is fixed before the first round, so a private run keeps "
+        "its number of rounds; go on without --rounds",
+        file.string());
   }
   return write_file_atomically(file, text);
 }

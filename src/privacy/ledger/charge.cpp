@@ -58,7 +58,9 @@ Result<Charge> price(const Release& release, const LedgerSettings& settings) {
     return bad_input("the words about a release are at most {} bytes of printable UTF-8, not \"{}\"",
                      max_about_bytes, printable(release.about));
   }
-  Charge charge{release.purpose, std::nullopt, {}, release.about};
+  if (release.round && release.purpose != ReleasePurpose::training)
+    return bad_input("a release for {} names a round of training: leave it out", name(release.purpose));
+  Charge charge{release.purpose, std::nullopt, {}, release.about, release.round};
   SOTTO_TRY(charge.categories, sensitive_categories(release, settings.sensitivity));
   if (!charge.categories.empty()) charge.event = release.event;
   return charge;

@@ -4,6 +4,7 @@
 // The price is a function of the release and of the settings. It sees no history, so it cannot depend on
 // whether sensitive clicks exist. Plain values and pure functions, safe from several threads.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,13 @@ namespace sotto::privacy {
 enum class ReleasePurpose : std::uint8_t { training, labels, serving };
 constexpr std::size_t release_purposes = 3;
 
+// A round of training over a network, by the hashes that its order names them by. Paid for once: the ledger
+// refuses a second charge for the same round, whoever asks for it again.
+struct TrainingRound {
+  using Hash = std::array<std::uint8_t, 32>;
+  Hash campaign{}, round{};
+};
+
 struct Release {
   ReleasePurpose purpose = ReleasePurpose::serving;
   // What the server will see, per use and unsampled: it knows who takes part.
@@ -23,6 +31,7 @@ struct Release {
   // server anyway (a setting, or the categories of the items it showed), never chosen by looking at clicks.
   std::optional<std::vector<std::string>> reads;
   std::string about;  // a few words for the statement: "round 17", "front page"
+  std::optional<TrainingRound> round = std::nullopt;  // of training alone
 };
 
 struct Charge {
@@ -31,6 +40,7 @@ struct Charge {
   std::optional<PrivacyEvent> event;
   std::vector<CategoryId> categories;  // the sensitive ones it may tell about, ascending
   std::string about;
+  std::optional<TrainingRound> round = std::nullopt;
 };
 
 constexpr std::size_t max_about_bytes = 200;

@@ -233,6 +233,11 @@ LedgerSettings Ledger::settings() const {
   return state_->books.settings();
 }
 
+std::vector<TrainingRound::Hash> Ledger::rounds_of(const TrainingRound::Hash& campaign) const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->books.rounds_of(campaign);
+}
+
 Result<UtcTime> Ledger::time_at(const ClockReading& now) const {
   const std::scoped_lock lock(state_->mutex);
   SOTTO_CHECK(validate(now));

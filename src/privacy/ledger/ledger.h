@@ -76,7 +76,8 @@ class Ledger {
   ~Ledger();
 
   // Charges, then allows. A refusal (bad_input) names every budget that would be exceeded, what is left of it
-  // and when more frees up; nothing is recorded then. Free releases are recorded too.
+  // and when more frees up; nothing is recorded then. A round of training is charged once. Free releases are
+  // recorded too.
   Result<Receipt> charge(const Release& release, const ClockReading& now);
   // The budgets in the way of a charge; none: it would be accepted. Records nothing.
   Result<std::vector<Refusal>> refusals(const Release& release, const ClockReading& now) const;
@@ -89,6 +90,9 @@ class Ledger {
   // For the owner: sets the ledger's clock to the wall clock. The days and months around it, and the next
   // ones, count as spent, so that nothing is gained by it.
   Status mend_clock(const ClockReading& now);
+
+  // The rounds of a campaign that this device was charged for, oldest first.
+  std::vector<TrainingRound::Hash> rounds_of(const TrainingRound::Hash& campaign) const;
 
   // The ledger's clock.
   Result<UtcTime> time_at(const ClockReading& now) const;

@@ -75,6 +75,9 @@ Status LedgerBooks::check(const ChargeRecord& record) const {
     return bad_input("record {} names a category that the ledger does not know", records_ + 1);
   }
   if (charge.event) SOTTO_CHECK(restate(*charge.event, settings_.unit, settings_.adjacency));
+  if (charge.round && round_names_.contains(charge.round->round))
+    return bad_input(
+        "refused: this round of training was charged before, and nobody takes part in one twice");
   return {};
 }
 
@@ -90,6 +93,10 @@ void LedgerBooks::add(const SettingsRecord& record) { adopt(record.settings); }
 
 void LedgerBooks::add(const ChargeRecord& record) {
   const Charge& charge = record.charge;
+  if (charge.round) {
+    rounds_.push_back(*charge.round);
+    round_names_.insert(charge.round->round);
+  }
   Uses& of_purpose = purposes_[static_cast<std::size_t>(charge.purpose)];
   if (!charge.event) {
     ++of_purpose.free;
@@ -129,6 +136,13 @@ void LedgerBooks::add(const ClosingRecord& record) {
     window.closed = record.reason;
     window.closed_until = window_around(which, *around.end).end;
   }
+}
+
+std::vector<TrainingRound::Hash> LedgerBooks::rounds_of(const TrainingRound::Hash& campaign) const {
+  std::vector<TrainingRound::Hash> found;
+  for (const TrainingRound& one : rounds_)
+    if (one.campaign == campaign) found.push_back(one.round);
+  return found;
 }
 
 const LedgerBooks::Uses& LedgerBooks::uses(const LedgerBudget& budget, UtcTime at) const {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ class LedgerBooks {
   UtcTime latest() const { return latest_.time; }
   // The ledger's clock at a reading.
   Moment at(const ClockReading& now) const { return moment_after(latest_, now); }
+
+  // The rounds of a campaign that were charged, oldest first.
+  std::vector<TrainingRound::Hash> rounds_of(const TrainingRound::Hash& campaign) const;
 
   // The budgets that the charge would exceed at that time; none: it fits.
   Result<std::vector<Refusal>> refusals(const Charge& charge, UtcTime at) const;
@@ -99,6 +103,8 @@ class LedgerBooks {
   EventKinds kinds_;
   std::array<WindowUses, 3> windows_;
   std::array<Uses, release_purposes> purposes_;
+  std::vector<TrainingRound> rounds_;          // that were charged
+  std::set<TrainingRound::Hash> round_names_;  // of all of them
   std::uint64_t records_ = 0;
   UtcTime began_;
   Moment latest_;

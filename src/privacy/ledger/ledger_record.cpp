@@ -128,7 +128,7 @@ Result<PrivacyEvent> read_event(ByteReader& in) {
   return event;
 }
 
-enum class RecordTag : std::uint8_t { settings = 1, charge = 2, closing = 3 };
+enum class RecordTag : std::uint8_t { settings = 1, charge = 2, closing = 3, round_charge = 4 };
 constexpr std::uint16_t no_category = 0xffff;
 static_assert(SensitivitySettings::max_categories <= no_category);
 
@@ -195,6 +195,16 @@ Result<LedgerSettings> read_settings(ByteReader& in) {
   return settings;
 }
 
+void write_hash(ByteWriter& out, const TrainingRound::Hash& hash) {
+  out.raw({reinterpret_cast<const char*>(hash.data()), hash.size()});
+}
+TrainingRound::Hash read_hash(ByteReader& in) {
+  TrainingRound::Hash hash{};
+  const std::string_view bytes = in.raw(hash.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i) hash[i] = static_cast<std::uint8_t>(bytes[i]);
+  return hash;
+}
+
 Result<Charge> read_charge(ByteReader& in) {
   Charge charge;
   SOTTO_TRY(charge.purpose, read_enum(in, ReleasePurpose::serving, "purpose"));
@@ -251,7 +261,11 @@ std::string encode(const SettingsRecord& record) {
 // A charge has an event exactly if it names categories.
 std::string encode(const ChargeRecord& record) {
   ByteWriter out;
-  write_opening(out, RecordTag::charge, record.when);
+  write_opening(out, record.charge.round ? RecordTag::round_charge : RecordTag::charge, record.when);
+  if (record.charge.round) {
+    write_hash(out, record.charge.round->campaign);
+    write_hash(out, record.charge.round->round);
+  }
   out.number(static_cast<std::uint8_t>(record.charge.purpose));
   out.text(record.charge.about);
   out.number(static_cast<std::uint16_t>(record.charge.categories.size()));
@@ -281,6 +295,14 @@ Result<LedgerRecord> decode_record(std::string_view bytes) {
     record = SettingsRecord{when, std::move(settings)};
   } else if (tag == static_cast<std::uint8_t>(RecordTag::charge)) {
     SOTTO_TRY(Charge charge, read_charge(in));
+    record = ChargeRecord{when, std::move(charge)};
+  } else if (tag == static_cast<std::uint8_t>(RecordTag::round_charge)) {
+    TrainingRound round{read_hash(in)};
+    round.round = read_hash(in);
+    SOTTO_TRY(Charge charge, read_charge(in));
+    if (charge.purpose != ReleasePurpose::training)
+      return bad_input("a round of training was charged for {}", name(charge.purpose));
+    charge.round = round;
     record = ChargeRecord{when, std::move(charge)};
   } else if (tag == static_cast<std::uint8_t>(RecordTag::closing)) {
     SOTTO_TRY(const ClosingReason reason, read_enum(in, ClosingReason::past_unknown, "reason"));

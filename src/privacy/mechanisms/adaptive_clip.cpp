@@ -86,7 +86,7 @@ Result<JointClipBit> JointClipBit::create(double bound, double bit_weight) {
 Result<std::vector<double>> JointClipBit::extend(std::span<const double> update) const {
   std::vector<double> joint(update.begin(), update.end());
   SOTTO_TRY(const double norm, clip_l2(joint, bound_));
-  joint.push_back((norm <= bound_ ? 0.5 : -0.5) * bit_weight_);
+  joint.push_back(coordinate(norm));
   return joint;
 }
 

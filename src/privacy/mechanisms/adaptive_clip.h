@@ -71,6 +71,8 @@ class JointClipBit {
  public:
   static Result<JointClipBit> create(double bound, double bit_weight);
 
+  // The last coordinate of a user whose update had this norm before clipping.
+  double coordinate(double norm) const { return (norm <= bound_ ? 0.5 : -0.5) * bit_weight_; }
   // The clipped update with the bit behind it.
   Result<std::vector<double>> extend(std::span<const double> update) const;
   // The share of users within the bound, from the last coordinate of the (noisy) sum over `users` users.

@@ -3,6 +3,7 @@
 // most `bound`: results are shrunk by the rounding error of the norm's own computation. Each returns the norm
 // before clipping and refuses vectors with NaN or infinity, which no scaling brings back.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,6 +16,13 @@
 namespace sotto::privacy {
 
 Result<double> clip_l2(std::span<double> values, double bound);
+// The two halves of clip_l2(), for whoever clips while doing something else: the norm, summed in an order
+// that depends on the length alone, and what a vector of that norm is multiplied by (1: it is short enough).
+Result<double> l2_norm(std::span<const double> values);
+Result<double> l2_norm(std::span<const float> values);
+double clip_factor(double norm, double bound, std::size_t entries);
+// A vector of so many entries whose computed norm is at most this is within the bound in real numbers.
+double safe_norm(double bound, std::size_t entries);
 Result<double> clip_l1(std::span<double> values, double bound);
 // Every coordinate into [-bound, bound]; returns the largest magnitude.
 Result<double> clip_coordinates(std::span<double> values, double bound);

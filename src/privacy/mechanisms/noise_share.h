@@ -41,6 +41,8 @@ class NoiseShare {
   void add_to(std::span<std::int64_t> update, DeviceRandom random) const;
   void fill(std::span<std::int32_t> share, DeviceRandom random) const;
 
+  ShareKind kind() const { return settings_.kind; }
+  const GridNoise& noise() const;  // the law of one share
   double share_variance() const;
   std::uint64_t surely_present() const { return settings_.devices - settings_.dropped - settings_.corrupted; }
   PrivacyEvent event() const;
@@ -48,7 +50,6 @@ class NoiseShare {
  private:
   using Noise = std::variant<Skellam, DiscreteGaussian>;
   NoiseShare(const Settings& settings, Noise noise) : settings_(settings), noise_(std::move(noise)) {}
-  const GridNoise& noise() const;
   Settings settings_;
   Noise noise_;
 };

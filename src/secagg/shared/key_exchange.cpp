@@ -9,9 +9,10 @@
 
 namespace sotto::secagg {
 
-Identity Identity::create(privacy::DeviceRandom random) {
+Identity Identity::create(privacy::DeviceRandom random) { return from_seed(Key::random(random)); }
+
+Identity Identity::from_seed(const Key& seed) {
   Identity identity;
-  const Key seed = Key::random(random);
   crypto_sign_seed_keypair(identity.public_key_.data(), identity.secret_.data(), seed.data());
   return identity;
 }

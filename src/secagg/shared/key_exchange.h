@@ -12,10 +12,13 @@ namespace sotto::secagg {
 // Ed25519 identities. Assumption of the whole protocol: a device learns the identity keys of its group from a
 // registry that the aggregation server cannot write to.
 
-// The long-lived signing key of one device. Owned by the device, outlives many rounds; wiped with the object.
+// The long-lived signing key of one device, operator or witness. Outlives many rounds; wiped with the object.
 class Identity {
  public:
   static Identity create(privacy::DeviceRandom random);
+  // The same key whenever it is made of the same seed: for keys that are kept.
+  static Identity from_seed(const Key& seed);
+  Key seed() const { return Key(secret_.view().first<32>()); }
 
   const IdentityKey& public_key() const { return public_key_; }
   Signature sign(const Digest& statement) const;

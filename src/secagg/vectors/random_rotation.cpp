@@ -36,6 +36,12 @@ Result<RandomRotation> RandomRotation::create(std::uint64_t dimension, std::uint
   return RandomRotation(dimension, seed);
 }
 
+std::vector<double> RandomRotation::signs(std::uint32_t step) const {
+  std::vector<double> values(block_, 1);
+  apply_signs(values, seed_, step, 1);
+  return values;
+}
+
 Status RandomRotation::rotate(std::span<double> values) const {
   SOTTO_CHECK(privacy::require_length(values.size(), dimension_, "the vector to rotate"));
   const double factor = 1 / std::sqrt(static_cast<double>(block_));

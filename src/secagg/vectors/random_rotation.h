@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 
@@ -26,6 +27,10 @@ class RandomRotation {
   Status rotate(std::span<double> values) const;
   Status rotate_back(std::span<double> values) const;
   std::uint64_t dimension() const { return dimension_; }
+  // What rotate() does, for who does it elsewhere: step 0 over the first block() coordinates, then step 1
+  // over the last unless the first are all; each x ← H·(signs·x)/√block() with these signs, ±1.
+  std::uint64_t block() const { return block_; }
+  std::vector<double> signs(std::uint32_t step) const;
   // A magnitude that an entry of a rotated vector of norm 1 exceeds with at most this probability
   // (Hoeffding).
   double entry_quantile(double probability) const;

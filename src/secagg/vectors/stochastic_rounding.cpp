@@ -1,5 +1,7 @@
 #include "secagg/vectors/stochastic_rounding.h"
 
+#include <string.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,23 +24,22 @@ double inflated_square(double norm, double dimension, double beta) {
   return std::min(likely, certain * certain);
 }
 
-// Keeps sums of squares from overflowing; the bound itself is checked in whole numbers after rounding.
-Status require_norm(std::span<const double> values, double norm) {
-  double squares = 0;
-  for (const double value : values) squares += value * value;
-  if (squares <= norm * norm * (1 + 1e-6)) return {};
-  return bad_input("a vector of norm {} cannot be rounded within {}: clip it first", std::sqrt(squares),
-                   norm);
-}
+constexpr std::size_t piece = 1024;  // values at a time
 
-std::uint64_t round_towards_zero(std::span<const double> values, double bound,
+std::uint64_t round_towards_zero(const StochasticRounding::Values& values, double bound,
                                  std::span<std::int32_t> rounded) {
+  std::array<double, piece> part;
   std::uint64_t squares = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto whole = static_cast<std::int64_t>(std::trunc(std::clamp(values[i], -bound, bound)));
-    rounded[i] = static_cast<std::int32_t>(whole);
-    squares += static_cast<std::uint64_t>(whole * whole);
+  for (std::size_t begin = 0; begin < rounded.size(); begin += piece) {
+    const std::size_t count = std::min(piece, rounded.size() - begin);
+    values(begin, std::span(part).first(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto whole = static_cast<std::int64_t>(std::trunc(std::clamp(part[i], -bound, bound)));
+      rounded[begin + i] = static_cast<std::int32_t>(whole);
+      squares += static_cast<std::uint64_t>(whole * whole);
+    }
   }
+  explicit_bzero(part.data(), sizeof part);
   return squares;
 }
 
@@ -66,19 +67,24 @@ double StochasticRounding::norm_bound() const {
   return std::nextafter(std::sqrt(static_cast<double>(squared_bound_)), HUGE_VAL);
 }
 
-std::uint64_t StochasticRounding::draw(std::span<const double> values, std::span<std::int32_t> rounded,
-                                       RandomSource& random) const {
-  std::array<std::uint64_t, 512> words;
-  std::array<std::uint32_t, 2 * words.size()> uniform;
-  std::uint64_t squares = 0;
-  for (std::size_t begin = 0; begin < values.size(); begin += uniform.size()) {
-    const std::size_t count = std::min(uniform.size(), values.size() - begin);
+StochasticRounding::Squares StochasticRounding::draw(const Values& values, std::span<std::int32_t> rounded,
+                                                     RandomSource& random, bool again) const {
+  std::array<double, piece> part;
+  std::array<std::uint64_t, piece / 2> words;
+  std::array<std::uint32_t, piece> uniform;
+  Squares squares;
+  for (std::size_t begin = 0; begin < rounded.size(); begin += piece) {
+    const std::size_t count = std::min(piece, rounded.size() - begin);
+    values(begin, std::span(part).first(count));
+    squares.values += sum_of_squares(part.data(), count);
+    if (squares.rounded > squared_bound_) continue;  // rejected whatever follows
     random.fill(std::span(words).first((count + 1) / 2));
     std::memcpy(uniform.data(), words.data(), sizeof uniform);
-    squares += round_randomly(&values[begin], uniform.data(), count,
-                              static_cast<double>(settings_.entry_bound), &rounded[begin]);
-    if (squares > squared_bound_) break;  // rejected whatever follows
+    squares.rounded += round_randomly(part.data(), uniform.data(), count,
+                                      static_cast<double>(settings_.entry_bound), &rounded[begin]);
+    if (again && squares.rounded > squared_bound_) break;
   }
+  explicit_bzero(part.data(), sizeof part);
   return squares;
 }
 
@@ -86,10 +92,25 @@ Result<StochasticRounding::How> StochasticRounding::round(std::span<const double
                                                           std::span<std::int32_t> rounded,
                                                           RandomSource& random) const {
   SOTTO_CHECK(privacy::require_length(values.size(), settings_.dimension, "the vector to round"));
+  return round(
+      [&](std::size_t begin, std::span<double> part) {
+        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(begin), part.size(), part.begin());
+      },
+      rounded, random);
+}
+
+Result<StochasticRounding::How> StochasticRounding::round(const Values& values,
+                                                          std::span<std::int32_t> rounded,
+                                                          RandomSource& random) const {
   SOTTO_CHECK(privacy::require_length(rounded.size(), settings_.dimension, "the rounded vector"));
-  SOTTO_CHECK(require_norm(values, settings_.norm));
-  for (int tries = 0; tries < most_tries; ++tries) {
-    if (draw(values, rounded, random) <= squared_bound_) return How::at_random;
+  const Squares first = draw(values, rounded, random, false);
+  // Keeps sums of squares from overflowing; the bound itself is checked in whole numbers after rounding.
+  if (!(first.values <= settings_.norm * settings_.norm * (1 + 1e-6)))
+    return bad_input("a vector of norm {} cannot be rounded within {}: clip it first",
+                     std::sqrt(first.values), settings_.norm);
+  if (first.rounded <= squared_bound_) return How::at_random;
+  for (int tries = 1; tries < most_tries; ++tries) {
+    if (draw(values, rounded, random, true).rounded <= squared_bound_) return How::at_random;
   }
   if (round_towards_zero(values, static_cast<double>(settings_.entry_bound), rounded) <= squared_bound_) {
     return How::towards_zero;

@@ -18,6 +18,7 @@
 // between threads.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "base/random.h"
@@ -39,20 +40,30 @@ class StochasticRounding {
   static Result<StochasticRounding> create(const Settings& settings);
 
   enum class How { at_random, towards_zero, to_zero };
+  // Writes the values that begin at a place of the vector; the same whenever it is asked. A vector that is
+  // made piece by piece, as often as it is rounded, stays in the cache.
+  using Values = std::function<void(std::size_t begin, std::span<double> values)>;
   // Refuses values longer than Δ or not finite. Every entry of `rounded` is within entry_bound, and their
   // squares sum to at most squared_bound().
   Result<How> round(std::span<const double> values, std::span<std::int32_t> rounded,
                     RandomSource& random) const;
+  Result<How> round(const Values& values, std::span<std::int32_t> rounded, RandomSource& random) const;
 
   std::uint64_t squared_bound() const { return squared_bound_; }  // ⌊Δ̃²⌋
   double norm_bound() const;                                      // at least √squared_bound()
+  double norm() const { return settings_.norm; }                  // Δ
   std::uint64_t entry_bound() const { return settings_.entry_bound; }
 
  private:
   StochasticRounding(const Settings& settings, std::uint64_t squared_bound)
       : settings_(settings), squared_bound_(squared_bound) {}
-  std::uint64_t draw(std::span<const double> values, std::span<std::int32_t> rounded,
-                     RandomSource& random) const;
+  // Sums of squares: of the values, as far as they were looked at (all of them the first time), and of what
+  // they were rounded to, which is no longer done once it is beyond the bound.
+  struct Squares {
+    double values = 0;
+    std::uint64_t rounded = 0;
+  };
+  Squares draw(const Values& values, std::span<std::int32_t> rounded, RandomSource& random, bool again) const;
   Settings settings_;
   std::uint64_t squared_bound_;
 };

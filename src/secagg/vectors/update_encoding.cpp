@@ -9,6 +9,7 @@
 
 #include "privacy/mechanisms/clipping.h"
 #include "privacy/mechanisms/parameter_checks.h"
+#include "secagg/vectors/rounding_kernels.h"
 
 namespace sotto::secagg {
 
@@ -153,43 +154,65 @@ std::vector<std::uint32_t> noisy_entries(std::span<const std::int32_t> values,
   return entries;
 }
 
-// Clipped, rotated, limited, in grid steps.
-Result<std::vector<double>> UpdateEncoder::on_the_grid(std::span<const double> update) const {
+// Clipped, rotated, limited, in grid steps, rounded. Without a rotation the steps are made while they are
+// rounded: a vector of a million numbers passes the memory twice, for its norm and for this.
+template <class Number>
+Status UpdateEncoder::round_to_grid(std::span<const Number> update, RandomSource& random,
+                                    std::span<std::int32_t> whole) const {
   const EncodingPlan::Settings& settings = plan_.settings();
   SOTTO_CHECK(privacy::require_length(update.size(), settings.dimension, "the update"));
-  std::vector<double> values;
-  if (plan_.clip_bit()) {
-    SOTTO_TRY(values, plan_.clip_bit()->extend(update));
-  } else {
-    values.assign(update.begin(), update.end());
-    SOTTO_CHECK(privacy::clip_l2(values, settings.clip));
-  }
-  if (plan_.rotation()) SOTTO_CHECK(plan_.rotation()->rotate(values));
+  SOTTO_TRY(const double norm, privacy::l2_norm(update));
   const auto limit = static_cast<double>(plan_.rounding().entry_bound());
-  const double per_step = 1 / settings.step;
-  const double least = settings.nonnegative ? 0 : -limit;
-  for (double& value : values) value = std::clamp(value * per_step, least, limit);
-  return values;
+  GridScale scale{.factor = privacy::clip_factor(norm, settings.clip, update.size()),
+                  .per_step = 1 / settings.step,
+                  .least = settings.nonnegative ? 0 : -limit,
+                  .most = limit};
+  if (!plan_.rotation()) {
+    const auto steps = [&](std::size_t begin, std::span<double> part) {
+      const std::size_t own = std::min(part.size(), update.size() - begin);
+      scale_to_grid(update.data() + begin, own, scale, part.data());
+      if (own == part.size()) return;
+      const double bit = plan_.clip_bit()->coordinate(norm);  // the only entry behind the update
+      part[own] = std::clamp(bit * scale.per_step, scale.least, scale.most);
+    };
+    SOTTO_CHECK(plan_.rounding().round(steps, whole, random));
+    return {};
+  }
+  std::vector<double> values(update.begin(), update.end());
+  for (double& value : values) value *= scale.factor;
+  if (plan_.clip_bit()) values.push_back(plan_.clip_bit()->coordinate(norm));
+  scale.factor = 1;
+  SOTTO_CHECK(plan_.rotation()->rotate(values));
+  scale_to_grid(values.data(), values.size(), scale, values.data());
+  SOTTO_CHECK(plan_.rounding().round(values, whole, random));
+  explicit_bzero(values.data(), values.size() * sizeof(double));
+  return {};
+}
+
+template <class Number>
+Result<std::vector<std::uint32_t>> UpdateEncoder::entries_of(std::span<const Number> update,
+                                                             privacy::DeviceRandom random) const {
+  std::vector<std::int32_t> whole(plan_.entries());
+  SOTTO_CHECK(round_to_grid(update, random.source(), whole));
+  const privacy::NoiseShare* share = plan_.noise_share() ? &*plan_.noise_share() : nullptr;
+  std::vector<std::uint32_t> entries = noisy_entries(whole, share, plan_.modulus(), random);
+  explicit_bzero(whole.data(), whole.size() * sizeof(std::int32_t));
+  return entries;
+}
+
+Status UpdateEncoder::round(std::span<const float> update, RandomSource& random,
+                            std::span<std::int32_t> whole) const {
+  return round_to_grid(update, random, whole);
 }
 
 Result<std::vector<std::uint32_t>> UpdateEncoder::encode(std::span<const double> update,
                                                          privacy::DeviceRandom random) const {
-  SOTTO_TRY(std::vector<double> values, on_the_grid(update));
-  std::vector<std::int32_t> rounded(values.size());
-  SOTTO_CHECK(plan_.rounding().round(values, rounded, random.source()));
-  const privacy::NoiseShare* share = plan_.noise_share() ? &*plan_.noise_share() : nullptr;
-  std::vector<std::uint32_t> entries = noisy_entries(rounded, share, plan_.modulus(), random);
-  explicit_bzero(values.data(), values.size() * sizeof(double));
-  explicit_bzero(rounded.data(), rounded.size() * sizeof(std::int32_t));
-  return entries;
+  return entries_of(update, random);
 }
 
 Result<std::vector<std::uint32_t>> UpdateEncoder::encode(std::span<const float> update,
                                                          privacy::DeviceRandom random) const {
-  std::vector<double> values(update.begin(), update.end());
-  auto entries = encode(values, random);
-  explicit_bzero(values.data(), values.size() * sizeof(double));
-  return entries;
+  return entries_of(update, random);
 }
 
 SumDecoder::SumDecoder(EncodingPlan plan) : plan_(std::move(plan)), steps_(plan_.entries()) {}

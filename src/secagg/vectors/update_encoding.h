@@ -93,7 +93,8 @@ std::vector<std::uint32_t> noisy_entries(std::span<const std::int32_t> values,
 // and sent.
 //
 // Immutable, safe to share between threads; one call per update and round, with fresh randomness: encoding
-// the same update twice releases it twice. The update before noise is wiped before encode() returns.
+// the same update twice releases it twice. Copies of the update before noise are wiped before encode()
+// returns.
 class UpdateEncoder {
  public:
   explicit UpdateEncoder(EncodingPlan plan) : plan_(std::move(plan)) {}
@@ -104,10 +105,19 @@ class UpdateEncoder {
   Result<std::vector<std::uint32_t>> encode(std::span<const float> update,
                                             privacy::DeviceRandom random) const;
 
+  // The same before noise and modulus, for simulations that add the noise of all devices to their sum:
+  // plan().entries() whole numbers. Nobody is protected by them.
+  Status round(std::span<const float> update, RandomSource& random, std::span<std::int32_t> whole) const;
+
   const EncodingPlan& plan() const { return plan_; }
 
  private:
-  Result<std::vector<double>> on_the_grid(std::span<const double> update) const;
+  template <class Number>
+  Status round_to_grid(std::span<const Number> update, RandomSource& random,
+                       std::span<std::int32_t> whole) const;
+  template <class Number>
+  Result<std::vector<std::uint32_t>> entries_of(std::span<const Number> update,
+                                                privacy::DeviceRandom random) const;
   EncodingPlan plan_;
 };
 

@@ -1,5 +1,6 @@
 #include "eval/experiments/grid/grid.h"
 
+#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -19,6 +20,33 @@ std::string GridContext::option(std::string_view name) const {
   return value;
 }
 
+Budget Budget::of(const GridContext& context, double epsilon, const std::string& against) {
+  Budget budget{epsilon, against};
+  // What is no number is refused when the row's settings are made.
+  if (const std::string given = context.option("epsilon"); !given.empty()) {
+    const double value = std::strtod(given.c_str(), nullptr);
+    if (std::isfinite(value)) budget.epsilon = value;
+  }
+  if (const std::string given = context.option("against"); !given.empty()) budget.against = given;
+  return budget;
+}
+
+std::vector<Budget> Budget::each_of(const GridContext& context, const std::vector<double>& epsilons,
+                                    const std::string& against) {
+  std::vector<Budget> budgets;
+  for (const double epsilon : epsilons) {
+    const Budget budget = of(context, epsilon, against);
+    if (budgets.empty() || budgets.back().epsilon != budget.epsilon) budgets.push_back(budget);
+  }
+  return budgets;
+}
+
+std::string Budget::name() const { return fmt::format("ε = {:g}, {}", epsilon, against); }
+
+std::vector<std::string> Budget::settings() const {
+  return {fmt::format("epsilon={:g}", epsilon), "against=" + against};
+}
+
 MeanAndError GridResult::mean(const std::string& measure) const {
   const auto found = values.find(measure);
   return metrics::mean_and_error(found == values.end() ? std::span<const double>()
@@ -32,13 +60,12 @@ bool is_paper_data(const Grid& grid, std::string_view data, std::uint64_t users)
 }
 
 std::vector<GridColumn> news_columns() {
-  return {{"auc", "AUC"}, {"mrr", "MRR"}, {"ndcg5", "nDCG@5"}, {"ndcg10", "nDCG@10"}};
+  return {{"auc", "AUC %"}, {"mrr", "MRR %"}, {"ndcg5", "nDCG@5 %"}, {"ndcg10", "nDCG@10 %"}};
 }
 
 std::vector<GridColumn> interaction_columns() {
-  return {{"hits5", "Hits@5", 1, 3},   {"hits10", "Hits@10", 1, 3}, {"hits20", "Hits@20", 1, 3},
-          {"hits30", "Hits@30", 1, 3}, {"ndcg5", "nDCG@5", 1, 3},   {"ndcg10", "nDCG@10", 1, 3},
-          {"ndcg20", "nDCG@20", 1, 3}, {"ndcg30", "nDCG@30", 1, 3}};
+  return {{"hits5", "Hits@5 %"}, {"hits10", "Hits@10 %"}, {"hits20", "Hits@20 %"}, {"hits30", "Hits@30 %"},
+          {"ndcg5", "nDCG@5 %"}, {"ndcg10", "nDCG@10 %"}, {"ndcg20", "nDCG@20 %"}, {"ndcg30", "nDCG@30 %"}};
 }
 
 std::vector<PaperNumber> paper_news(double auc, double mrr, double ndcg5, double ndcg10) {

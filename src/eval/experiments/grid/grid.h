@@ -31,6 +31,7 @@ struct GridContext {
   std::string data;  // the data set's name
   std::uint64_t users = 0, items = 0;
   std::vector<std::string> assignments;  // key=value, as given by the user
+  double clicks_per_user = 0;            // in impressions; 0: not known
 
   template <class T>
   T pick(T full, T quick_value) const {
@@ -38,6 +39,20 @@ struct GridContext {
   }
   // The value of an assignment; empty when it was not given.
   std::string option(std::string_view name) const;
+};
+
+// The ε of a row and whose view it bounds. Where the user sets one of them it is the user's, so that a label
+// made of it says what was trained.
+struct Budget {
+  double epsilon = 0;
+  std::string against;  // "server" or "published"
+
+  static Budget of(const GridContext& context, double epsilon, const std::string& against);
+  // The user's ε alone where there is one.
+  static std::vector<Budget> each_of(const GridContext& context, const std::vector<double>& epsilons,
+                                     const std::string& against);
+  std::string name() const;  // "ε = 8, published"
+  std::vector<std::string> settings() const;
 };
 
 // A paper's own number of a measure, in the units of the measure (an AUC of 64.65 % is 0.6465).

@@ -85,40 +85,109 @@ std::string to_csv(const ReportTable& table) {
   return csv;
 }
 
-std::string to_text(const GridOutcome& outcome) {
-  constexpr std::size_t label_width = 44, number_width = 16, epsilon_width = 13;
+namespace {
+
+constexpr std::size_t text_columns = 100, longest_label = 40;
+
+// Columns, as far as code points tell.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char letter) { return (letter & '\xC0') != '\x80'; }));
+}
+
+std::string shortened(const std::string& text, std::size_t most) {
+  if (width_of(text) <= most) return text;
+  std::size_t end = 0;
+  for (std::size_t seen = 0; end < text.size(); ++end)
+    if ((text[end] & '\xC0') != '\x80' && ++seen == most) break;
+  return text.substr(0, end) + "…";
+}
+
+// Cells of a table for people, its first column the rows' names.
+struct TextTable {
+  std::vector<std::vector<std::string>> rows;  // the headings first
+
+  std::size_t width(std::size_t column) const {
+    std::size_t most = 0;
+    for (const auto& row : rows) most = std::max(most, width_of(row[column]));
+    return most + 2;
+  }
+  bool is_empty(std::size_t column) const {
+    return std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return row[column].empty(); });
+  }
+  void remove(std::size_t column) {
+    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+  std::size_t width() const {
+    std::size_t all = 0;
+    for (std::size_t column = 0; column < rows.front().size(); ++column) all += width(column);
+    return all;
+  }
+  std::string text() const {
+    std::string lines;
+    for (const auto& row : rows) {
+      std::string line;
+      for (std::size_t column = 0; column < row.size(); ++column) line += padded(row[column], width(column));
+      line.erase(line.find_last_not_of(' ') + 1);
+      lines += line + "\n";
+    }
+    return lines;
+  }
+};
+
+TextTable table_of(const GridOutcome& outcome) {
   const Grid& grid = outcome.grid;
-  std::string text = outcome.facts.quick ? "QUICK RUN: for a look, not for a claim\n" : "";
-  text += padded("", label_width);
-  for (const GridColumn& column : grid.columns) text += padded(column.heading, number_width);
-  text += padded("ε claimed", epsilon_width) + padded("true ε", epsilon_width) + "published\n";
   const auto label_of = [](const std::string& group, const std::string& label) {
-    return group.empty() ? label : group + ": " + label;
+    return shortened(group.empty() ? label : group + ": " + label, longest_label);
   };
+  TextTable table;
+  std::vector<std::string> headings = {""};
+  for (const GridColumn& column : grid.columns) headings.push_back(column.heading);
+  headings.insert(headings.end(), {"ε claimed", "ε, server", "ε, published"});
+  table.rows.push_back(std::move(headings));
   for (const TrivialRow& row : outcome.trivial) {
-    text += padded(label_of(row.group, row.label), label_width);
+    std::vector<std::string> cells = {label_of(row.group, row.label)};
     for (const GridColumn& column : grid.columns) {
       const auto value = row.values.find(column.measure);
-      text += padded(value == row.values.end()
-                         ? "–"
-                         : fmt::format("{:.{}f}", column.factor * value->second, column.decimals),
-                     number_width);
+      cells.push_back(value == row.values.end()
+                          ? "–"
+                          : fmt::format("{:.{}f}", column.factor * value->second, column.decimals));
     }
-    text += "\n";
+    cells.insert(cells.end(), {"", "", ""});
+    table.rows.push_back(std::move(cells));
   }
   for (const GridResult& result : outcome.results) {
-    text += padded(label_of(result.row.group, result.row.label), label_width);
+    std::vector<std::string> cells = {label_of(result.row.group, result.row.label)};
     for (const GridColumn& column : grid.columns) {
       const auto [mean, error] = result.mean(column.measure);
       std::string cell =
           std::isfinite(mean) ? fmt::format("{:.{}f}", column.factor * mean, column.decimals) : "–";
       if (std::isfinite(error)) cell += fmt::format(" ± {:.{}f}", column.factor * error, column.decimals);
-      text += padded(cell, number_width);
+      cells.push_back(std::move(cell));
     }
     const EpsilonTexts epsilon = epsilon_texts(result);
-    text += padded(epsilon.claimed, epsilon_width) + padded(epsilon.server, epsilon_width) +
-            epsilon.published + "\n";
+    cells.insert(cells.end(), {epsilon.claimed, epsilon.server, epsilon.published});
+    table.rows.push_back(std::move(cells));
   }
+  return table;
+}
+
+}  // namespace
+
+std::string to_text(const GridOutcome& outcome) {
+  TextTable table = table_of(outcome);
+  const std::size_t claimed = outcome.grid.columns.size() + 1;
+  if (table.is_empty(claimed)) table.remove(claimed);
+  std::vector<std::string> left_out;  // the last measures go first
+  for (std::size_t column = outcome.grid.columns.size(); column > 1 && table.width() > text_columns;
+       --column) {
+    left_out.insert(left_out.begin(), outcome.grid.columns[column - 1].heading);
+    table.remove(column);
+  }
+  std::string text = outcome.facts.quick ? "QUICK RUN: for a look, not for a claim\n" : "";
+  text += table.text();
+  if (!left_out.empty())
+    text += fmt::format("in results.csv and report.html only: {}\n", fmt::join(left_out, ", "));
   const std::string note = simulation_note(outcome);
   return note.empty() ? text : text + note + "\n";
 }

@@ -9,6 +9,7 @@
 #include "base/make_folder.h"
 #include "base/progress.h"
 #include "base/thread_pool.h"
+#include "data/fingerprint.h"
 #include "eval/experiments/finished_rows.h"
 #include "eval/experiments/grid/grid_report.h"
 #include "eval/experiments/grid/side_by_side.h"
@@ -20,6 +21,9 @@
 namespace sotto::eval {
 
 namespace {
+
+// Test impressions, or test users, of a quick run.
+constexpr std::uint64_t quick_tests = 1000;
 
 std::string key_of(const std::string& assignment) { return assignment.substr(0, assignment.find('=')); }
 
@@ -156,11 +160,12 @@ Result<std::optional<json>> trained(const RowJob& job, const fs::path& run, cons
   training.seed = job.seed;
   training.reproducible = true;
   training.device = job.device;
+  training.test_impressions = job.test_impressions;
   training.resume = fs::exists(run / "last.sotto");
   if (!training.resume) training.assignments = job.settings.assignments;
-  SOTTO_TRY(const auto outcome, train_run(training, dataset, [&](const fl::RoundRecord& record) {
-              if (observe) observe(record.round);
-            }));
+  SOTTO_TRY(const auto outcome, train_run(training, dataset, {.round = [&](const fl::RoundRecord& record) {
+                                            if (observe) observe(record.round);
+                                          }}));
   if (outcome.summary.interrupted) return std::nullopt;
   return to_json(outcome);
 }
@@ -179,11 +184,14 @@ Result<std::optional<json>> run_row(const RowJob& job, const data::Dataset& data
   SOTTO_TRY(auto result, trained(job, run, dataset, observe));
   if (!result) return std::nullopt;
   if (!job.row.at_test.empty()) {
-    SOTTO_TRY(const auto tested, evaluate_run_as(run, dataset, job.row.at_test));
+    SOTTO_TRY(
+        const auto tested,
+        evaluate_run({.run = run, .assignments = job.row.at_test, .test_impressions = job.test_impressions},
+                     dataset));
     if (const auto* held_out = std::get_if<metrics::HeldOutReport>(&tested))
       result->update(to_json(*held_out));
     else
-      result->update(to_json(std::get<metrics::MeanImpressionMetrics>(tested).mean));
+      result->update(to_json(std::get<metrics::MeanImpressionMetrics>(tested)));
   }
   add_log_measures(*result, run);
   (*result)["bytes"] = result->at("bytes_up").get<double>() + result->at("bytes_down").get<double>();
@@ -194,16 +202,10 @@ using nlohmann::json;
 
 namespace {
 
-// The data that rows were made with: its counts change whenever it is made again differently.
-json data_fingerprint(const data::Dataset& dataset, const ExperimentRequest& request) {
-  const data::DatasetCounts counts = dataset.counts();
+// What rows were made with.
+json made_with(const data::Dataset& dataset, const ExperimentRequest& request) {
   return {{"data", dataset.name()},
-          {"origin", dataset.origin()},
-          {"users", counts.users},
-          {"items", counts.items},
-          {"impressions", counts.impressions},
-          {"interactions", counts.interactions},
-          {"clicks", counts.clicks},
+          {"fingerprint", data::fingerprint(dataset)},
           {"quick", request.quick},
           {"device", request.device}};
 }
@@ -218,8 +220,13 @@ std::string row_key(const GridRow& row, const RowSettings& settings, std::uint64
 class GridRunner {
  public:
   GridRunner(const Grid& grid, std::string_view name, const ExperimentRequest& request,
-             const data::Dataset& dataset, FinishedRows finished)
-      : grid_(grid), name_(name), request_(request), dataset_(dataset), finished_(std::move(finished)) {}
+             const data::Dataset& dataset, json made_with, FinishedRows finished)
+      : grid_(grid),
+        name_(name),
+        request_(request),
+        dataset_(dataset),
+        made_with_(std::move(made_with)),
+        finished_(std::move(finished)) {}
 
   Status prepare() {
     for (const GridRow& row : grid_.rows) {
@@ -267,8 +274,7 @@ class GridRunner {
       progress.set(static_cast<std::uint64_t>(std::count_if(
           runs.begin(), runs.end(), [](const fs::path& run) { return fs::exists(run / "result.json"); })));
     }));
-    SOTTO_TRY(finished_,
-              FinishedRows::open(request_.out / "rows.jsonl", data_fingerprint(dataset_, request_)));
+    SOTTO_TRY(finished_, FinishedRows::open(request_.out / "rows.jsonl", made_with_));
     return {};
   }
 
@@ -304,7 +310,8 @@ class GridRunner {
             request_.data,
             request_.out / "runs",
             request_.device,
-            data_fingerprint(dataset_, request_).dump()};
+            made_with_.dump(),
+            request_.quick ? quick_tests : 0};
   }
 
   Status for_each_unclaimed(const std::function<fs::path(const RowJob&)>& claimed,
@@ -332,6 +339,7 @@ class GridRunner {
       auto run = run_row(job, dataset_, [&](std::uint32_t round) {
         progress.note(fmt::format("{}, round {}", row.label, round));
       });
+      if (interrupted()) return false;
       if (!run) {
         Error error = std::move(run).error().in(row.label);
         if (error.kind == ErrorKind::bad_input) return tl::unexpected(std::move(error));
@@ -362,6 +370,7 @@ class GridRunner {
   std::string_view name_;
   const ExperimentRequest& request_;
   const data::Dataset& dataset_;
+  json made_with_;
   FinishedRows finished_;
   std::vector<RowSettings> settings_;
   std::vector<GridResult> results_;
@@ -387,7 +396,13 @@ Result<std::vector<fs::path>> write_outcome(const fs::path& out, const GridOutco
 }  // namespace
 
 GridContext context_of(const data::Dataset& dataset, const ExperimentRequest& request) {
-  return {request.quick, dataset.name(), dataset.user_count(), dataset.item_count(), request.assignments};
+  const auto counts = dataset.counts();
+  return {request.quick,
+          dataset.name(),
+          counts.users,
+          counts.items,
+          request.assignments,
+          static_cast<double>(counts.clicks) / static_cast<double>(std::max<std::uint64_t>(counts.users, 1))};
 }
 
 Result<ExperimentResult> run_grid(const Grid& grid, std::string_view name, const ExperimentRequest& request,
@@ -396,9 +411,9 @@ Result<ExperimentResult> run_grid(const Grid& grid, std::string_view name, const
   SOTTO_CHECK(make_folder(request.out));
   if (request.worker) set_thread_count(std::max(1, thread_count() / request.jobs));
   model::prepare_torch();
-  SOTTO_TRY(auto finished,
-            FinishedRows::open(request.out / "rows.jsonl", data_fingerprint(dataset, request)));
-  GridRunner runner(grid, name, request, dataset, std::move(finished));
+  const json fingerprint = made_with(dataset, request);
+  SOTTO_TRY(auto finished, FinishedRows::open(request.out / "rows.jsonl", fingerprint));
+  GridRunner runner(grid, name, request, dataset, fingerprint, std::move(finished));
   SOTTO_CHECK(runner.prepare());
   if (request.worker) {
     SOTTO_CHECK(runner.work());

@@ -38,7 +38,8 @@ struct RowJob {
   fs::path data;  // the data set's folder
   fs::path runs;  // OUT/runs
   std::string device = "cpu";
-  std::string fingerprint;  // of the data: runs made with another are trained again
+  std::string fingerprint;             // of the data: runs made with another are trained again
+  std::uint64_t test_impressions = 0;  // or test users; 0: all
 };
 
 // The folder of a row's run. Rows that train alike share it, whatever they are called.

@@ -39,7 +39,9 @@ Status train_narrow_model(const ExperimentRequest& request, const data::Dataset&
   }
   Progress progress("training", static_cast<std::uint64_t>(*job.rounds), "rounds");
   SOTTO_TRY(const auto outcome,
-            train_run(job, dataset, [&](const fl::RoundRecord& record) { progress.set(record.round); }));
+            train_run(job, dataset,
+                      {.round = [&](const fl::RoundRecord& record) { progress.set(record.round); },
+                       .trained = [&] { progress.finish(); }}));
   if (outcome.summary.interrupted) return failed("stopped while training; the same command goes on");
   return {};
 }
@@ -94,7 +96,7 @@ Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request) {
 
   SOTTO_TRY(const ToldBefore before, ToldBefore::of(run, plan.scene.readers.demand_epsilon));
   SOTTO_TRY(const auto dataset, recipes::data_of_run(run, stored));
-  SOTTO_TRY(const auto scene, load_scene(run, dataset, plan.scene, 1));
+  SOTTO_TRY(const auto scene, load_scene(run, stored, plan.scene, 1));
   SOTTO_TRY(const auto measured,
             ServingTable::create(dataset, scene,
                                  {.pool_queries = static_cast<std::size_t>(plan.pool_queries),

@@ -65,7 +65,8 @@ Result<ServingScene> load_scene(const fs::path& run, const data::Dataset& datase
     }
     return metrics::MeanImpressionMetrics{};
   };
-  if (auto seen = evaluate_run(run, dataset, look); !seen) return tl::unexpected(std::move(seen).error());
+  if (auto seen = evaluate_run({.run = run, .evaluate = look}, dataset); !seen)
+    return tl::unexpected(std::move(seen).error());
   SOTTO_CHECK(status);
   if (scene.impressions.empty()) return bad_input("{} has no test impressions", dataset.name());
   return scene;

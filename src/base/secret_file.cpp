@@ -1,10 +1,10 @@
-#include "net/secret_file.h"
+#include "base/secret_file.h"
 
 #include <sys/stat.h>
 
 #include "base/system_error.h"
 
-namespace sotto::net {
+namespace sotto {
 
 Status check_secret_file(const fs::path& path) {
   struct stat found {};
@@ -16,4 +16,4 @@ Status check_secret_file(const fs::path& path) {
       path.string(), found.st_mode & 07777U, path.string());
 }
 
-}  // namespace sotto::net
+}  // namespace sotto
