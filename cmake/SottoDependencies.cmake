@@ -76,6 +76,20 @@ else()
   message(STATUS "without servers (they need Boost, OpenSSL and the secure aggregation protocol)")
 endif()
 
+# The coordinator's store: SQLite for one node, PostgreSQL for several.
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(SQLITE QUIET IMPORTED_TARGET sqlite3)
+  pkg_check_modules(PQ QUIET IMPORTED_TARGET libpq)
+endif()
+if(SQLITE_FOUND AND PQ_FOUND)
+  set(SOTTO_STORE_LIBRARIES PkgConfig::SQLITE PkgConfig::PQ)
+  set(SOTTO_STORE_MISSING "")
+else()
+  set(SOTTO_STORE_LIBRARIES "")
+  set(SOTTO_STORE_MISSING store)
+  message(STATUS "without the coordinator's store (it needs SQLite and libpq)")
+endif()
+
 # Searches over full vectors to compare with (bench/). faiss's own CMake files do not look for what they link.
 set(SOTTO_NEIGHBOUR_LIBRARIES "")
 set(SOTTO_NEIGHBOURS_MISSING "")

@@ -10,7 +10,7 @@ cd "${1:-$(dirname "$0")/..}"
 allowed() {
   case "$1" in
     base) echo "" ;;
-    metrics | text | privacy | report) echo "base" ;;
+    metrics | text | privacy | report | local) echo "base" ;;
     data) echo "base metrics" ;;
     secagg) echo "base privacy proto" ;;
     rounds) echo "base privacy secagg" ;;
@@ -20,7 +20,7 @@ allowed() {
     transport) echo "device net" ;;
     serving) echo "base privacy device net" ;;
     model) echo "base data text privacy" ;;
-    fl) echo "base metrics data privacy secagg model" ;;
+    fl) echo "base metrics data privacy secagg local model" ;;
     bench) echo "base data text privacy secagg device serving model fl recipes" ;;
     recipes) echo "base metrics data text privacy model fl" ;;
     publish) echo "base data privacy device serving model fl recipes" ;;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/distributions.h"
+#include "base/even_sample.h"
 #include "base/random.h"
 
 namespace sotto::data {
@@ -91,15 +92,7 @@ bool sample_negatives(const Impression& impression, std::size_t count, RandomSou
     if (impression.clicked[position] == 0) out.push_back(impression.shown[position]);
   }
   if (out.empty()) return false;
-
-  // Whole copies of the non-clicked items while they fit, then a random part of one more copy.
-  const std::size_t available = out.size(), copies = count / available;
-  for (std::size_t value = 0; value < copies * available; ++value) out.push_back(out[value]);
-  for (std::size_t drawn = copies * available; drawn < count; ++drawn) {
-    std::swap(out[drawn], out[drawn + uniform_below(random, out.size() - drawn)]);
-  }
-  out.resize(count);
-  if (copies > 0) shuffle(std::span(out), random);
+  sample_evenly(out, count, random);
   return true;
 }
 

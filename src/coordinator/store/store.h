@@ -3,9 +3,10 @@
 // promise.
 //
 // When a call has returned without an error, its promise is on the disk (in PostgreSQL: committed); when it
-// returns an error nothing has changed. One exception: a connection that is lost while PostgreSQL commits
-// leaves open which of both it is. Every call may therefore be made again: what has been done already is
-// answered as it was the first time, what contradicts it is ErrorKind::conflict and changes nothing.
+// returns an error nothing has changed. One exception: a disk error or a lost connection in the very
+// moment of the commit leaves open which of both it is, and the message says so. Every call may therefore be
+// made again: what has been done already is answered as it was the first time, what contradicts it is
+// ErrorKind::conflict and changes nothing.
 //
 // Order of writing, so that a crash at any point is harmless:
 //   enrol → 200; open_order → first invitation; begin_unmasking → the unmask request; keep_sum of each group
@@ -18,6 +19,7 @@
 // processes; reads see the last complete write and do not wait for one under way. A store may be opened by
 // several processes; leases say which of them may do what.
 
+#include <chrono>
 #include <memory>
 #include <span>
 
@@ -69,9 +71,10 @@ class Store {
   // The round is over without a version, and its sums are gone.
   virtual Status abandon_order(const Fence& fence, const Digest& round, std::string_view why) = 0;
   virtual Result<std::optional<StoredOrder>> order(const Digest& round) = 0;
-  virtual Result<std::vector<StoredOrder>> unfinished_orders() = 0;          // oldest first
-  virtual Result<std::vector<GroupSum>> sums_of(const Digest& round) = 0;    // ascending by group
-  virtual Result<std::uint64_t> rounds_ordered(const Digest& campaign) = 0;  // abandoned ones too
+  virtual Result<std::vector<StoredOrder>> unfinished_orders() = 0;        // oldest first
+  virtual Result<std::vector<GroupSum>> sums_of(const Digest& round) = 0;  // ascending by group
+  // The number of its next order: one above every round that is not abandoned.
+  virtual Result<std::uint64_t> next_round(const Digest& campaign) = 0;
 
   // -- Blobs and versions
   // ------------------------------------------------------------------------------------

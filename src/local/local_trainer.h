@@ -1,0 +1,66 @@
+#pragma once
+// What one device computes in a round: from public inputs and its own events to the numbers that it would add
+// to a secure sum, before clipping, rounding and noise. The simulator runs the same code
+// (fl/device_updates.h).
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "local/examples.h"
+#include "local/layout.h"
+
+namespace sotto::local {
+
+// What everybody may see and a device has fetched. Refers to the caller's memory.
+//
+// Letters: P parameters, M items, D numbers of an item.
+struct RoundInputs {
+  std::span<const float> parameters;               // [P], in the trainer's layout
+  Eigen::Map<const Rows> items = {nullptr, 0, 0};  // [M, D]
+};
+
+// What the device alone has, oldest first. Item rows are of RoundInputs.
+struct OwnEvents {
+  std::vector<OwnImpression> impressions;
+};
+
+struct LocalUpdate {
+  std::vector<float> direction;  // [dimension], to descend along; summed over the examples
+  double loss = 0;               // summed
+  std::uint64_t samples = 0;     // examples
+};
+
+// Asked between bounded pieces of work; true stops the training.
+using Cancelled = std::function<bool()>;
+
+// Immutable and safe to share between threads. train() is a function of its arguments and of what it draws:
+// negatives first, then dropout. Without events to learn from the direction is zero. Work is bounded by the
+// settings and by the sizes of the inputs, memory by them and by pieces of a few megabytes. Inputs that do
+// not fit are refused, and so are numbers that are not finite, in inputs and results.
+class LocalTrainer {
+ public:
+  virtual ~LocalTrainer() = default;
+  virtual const Layout& layout() const = 0;
+  // Numbers in the direction for so many items: all parameters, unless more is returned.
+  virtual std::size_t dimension(std::size_t /*items*/) const { return layout().size(); }
+  virtual Result<LocalUpdate> train(const RoundInputs& inputs, const OwnEvents& own, RandomSource& draws,
+                                    const Cancelled& cancelled) const = 0;
+};
+
+// A campaign's settings of the training on devices.
+using LocalSettings = std::span<const std::pair<std::string, std::string>>;
+
+// The trainer of a recipe. Recipes that do not train on devices, unknown settings and values out of range are
+// refused. What is not given has the recipe's default.
+Result<std::unique_ptr<LocalTrainer>> find_trainer(std::string_view recipe, LocalSettings settings);
+std::vector<std::string> recipes_with_trainers();
+
+}  // namespace sotto::local
