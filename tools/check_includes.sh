@@ -14,11 +14,12 @@ allowed() {
     data) echo "base metrics" ;;
     secagg) echo "base privacy proto" ;;
     rounds) echo "base privacy secagg" ;;
-    device) echo "base privacy secagg rounds proto" ;;
+    blind) echo "base proto" ;;
+    device) echo "base privacy secagg rounds blind proto" ;;
     coordinator) echo "base secagg rounds" ;;
     net) echo "base proto" ;;
     transport) echo "device net" ;;
-    serving) echo "base privacy device net" ;;
+    serving) echo "base privacy blind device net" ;;
     model) echo "base data text privacy" ;;
     fl) echo "base metrics data privacy secagg local model" ;;
     bench) echo "base data text privacy secagg device serving model fl recipes" ;;

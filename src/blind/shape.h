@@ -1,0 +1,32 @@
+#pragma once
+// How many clusters and how many items in each: about √N of both, where the bytes of a refresh allow it.
+//
+// A probe costs 4·d·C bytes up and 4·M down, the hint 4·1024·M once. Fewer clusters than √N make the hint
+// grow, more make requests grow and every probe see less.
+
+#include <optional>
+
+#include "blind/parameters.h"
+
+namespace sotto::blind {
+
+struct ShapeBudget {
+  std::size_t refresh_bytes = std::size_t{1} << 20;  // up and down, all probes of a refresh
+  std::size_t hint_bytes = std::size_t{64} << 20;
+  std::optional<std::uint32_t> probes;  // none: three, or as many as fit
+};
+
+// Some slots stay empty, so that clusters need not be equally full.
+std::size_t slots_for(std::size_t items);
+
+struct ShapeCost {
+  std::size_t up = 0, down = 0;  // per refresh
+  std::size_t hint = 0;
+  std::size_t database = 0;  // on the server: half a byte per number
+};
+ShapeCost cost_of(const Shape& shape);
+
+// Refused when no shape fits the budget: it says how many bytes would.
+Result<Shape> choose_shape(std::size_t items, std::uint32_t dimension, const ShapeBudget& budget);
+
+}  // namespace sotto::blind

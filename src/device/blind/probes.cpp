@@ -1,0 +1,69 @@
+#include "device/blind/probes.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace sotto::device {
+
+namespace {
+
+float dot(std::span<const float> left, std::span<const float> right) {
+  float sum = 0;
+  for (std::size_t i = 0; i < left.size(); ++i) sum += left[i] * right[i];
+  return sum;
+}
+
+std::span<const float> centroid(const blind::Guide& guide, std::size_t cluster) {
+  const std::size_t dimension = guide.parameters.shape.dimension;
+  return std::span(guide.centroids).subspan(cluster * dimension, dimension);
+}
+
+// Whole numbers in the order of the floats, above 0 (NaN, of a hostile model, somewhere).
+std::uint32_t order_of(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return (bits ^ ((0U - (bits >> 31)) | 0x80000000U)) | 1U;
+}
+
+// All ones where left > right.
+std::uint32_t mask_greater(std::uint32_t left, std::uint32_t right) {
+  return static_cast<std::uint32_t>((std::uint64_t{right} - left) >> 32);
+}
+
+std::uint32_t mask_equal(std::uint32_t left, std::uint32_t right) {
+  const std::uint32_t difference = left ^ right;
+  return ((difference | (0U - difference)) >> 31) - 1;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> nearest_clusters(const blind::Guide& guide, std::span<const float> user) {
+  const blind::Shape& shape = guide.parameters.shape;
+  std::vector<std::uint32_t> orders(shape.clusters);
+  for (std::uint32_t c = 0; c < shape.clusters; ++c) orders[c] = order_of(dot(user, centroid(guide, c)));
+  std::vector<std::uint32_t> nearest(shape.probes);
+  for (std::uint32_t& best : nearest) {
+    std::uint32_t highest = 0;
+    for (std::uint32_t c = 0; c < shape.clusters; ++c) {
+      const std::uint32_t better = mask_greater(orders[c], highest);
+      highest = (orders[c] & better) | (highest & ~better);
+      best = (c & better) | (best & ~better);
+    }
+    for (std::uint32_t c = 0; c < shape.clusters; ++c) orders[c] &= ~mask_equal(c, best);
+  }
+  return nearest;
+}
+
+std::vector<SlotScore> cluster_scores(const blind::Guide& guide, std::span<const float> user, float scale,
+                                      std::uint32_t cluster, std::span<const std::int32_t> products) {
+  const blind::Shape& shape = guide.parameters.shape;
+  const float base = dot(user, centroid(guide, cluster));
+  const float step = guide.steps[cluster] / scale;
+  std::vector<SlotScore> scores;
+  for (std::uint32_t row = 0; row < std::min<std::size_t>(shape.rows, products.size()); ++row) {
+    const std::uint32_t slot = cluster * shape.rows + row;
+    if (!guide.ids[slot].empty()) scores.push_back({slot, base + step * static_cast<float>(products[row])});
+  }
+  return scores;
+}
+
+}  // namespace sotto::device

@@ -1,0 +1,144 @@
+#include "serving/blind/database.h"
+
+#include <algorithm>
+
+#include "base/thread_pool.h"
+#include "blind/public_matrix.h"
+
+namespace sotto::serving {
+
+namespace {
+
+constexpr std::size_t tile_chunks = 32;  // a tile of a ciphertext is 16 KB: it stays in the first cache
+constexpr std::int32_t offset = 8;       // packed entries are 1 to 15
+constexpr std::uint8_t two_zeros = offset | offset << 4;
+
+// Cut into bytes as the kernels want them, and filled up with zeros.
+std::vector<std::uint8_t> limbs_of(std::span<const std::uint32_t> query, std::size_t chunks) {
+  std::vector<std::uint8_t> limbs(chunks * chunk_limb_bytes);
+  for (std::size_t column = 0; column < query.size(); ++column) {
+    std::uint8_t* first = limbs.data() + column / chunk_columns * chunk_limb_bytes + column % chunk_columns;
+    for (unsigned limb = 0; limb < 4; ++limb)
+      first[limb * chunk_columns] = static_cast<std::uint8_t>(query[column] >> (8 * limb));
+  }
+  return limbs;
+}
+
+}  // namespace
+
+BlindDatabase::BlindDatabase(const blind::Parameters& parameters)
+    : parameters_(parameters),
+      rows_((parameters.shape.rows + rows_at_once - 1) / rows_at_once * rows_at_once),
+      chunks_((parameters.shape.columns() + chunk_columns - 1) / chunk_columns),
+      packed_(rows_ * chunks_ * chunk_bytes, two_zeros) {}
+
+std::size_t BlindDatabase::place(std::size_t row, std::size_t column) const {
+  const std::size_t chunk = column / chunk_columns;
+  const std::size_t tile = chunk / tile_chunks;
+  const std::size_t of_tile = std::min(tile_chunks, chunks_ - tile * tile_chunks);
+  return (tile * tile_chunks * rows_ + row * of_tile + chunk % tile_chunks) * chunk_bytes +
+         column % chunk_bytes;
+}
+
+Result<BlindDatabase> BlindDatabase::create(const blind::Parameters& parameters,
+                                            std::span<const std::int8_t> entries) {
+  SOTTO_CHECK(check(parameters));
+  const blind::Shape& shape = parameters.shape;
+  if (entries.size() != shape.slots() * shape.dimension)
+    return bad_input("{} numbers are not {} slots of {}", entries.size(), shape.slots(), shape.dimension);
+  BlindDatabase made(parameters);
+  for (std::size_t slot = 0; slot < shape.slots(); ++slot) {
+    const auto item = entries.subspan(slot * shape.dimension, shape.dimension);
+    const std::size_t first = slot / shape.rows * shape.dimension;
+    std::uint64_t squares = 0;
+    for (std::size_t i = 0; i < item.size(); ++i) {
+      const std::int32_t number = item[i];
+      if (number < -blind::item_most || number > blind::item_most)
+        return bad_input("slot {} has the entry {}: entries lie between -{} and {}", slot, number,
+                         blind::item_most, blind::item_most);
+      squares += static_cast<std::uint64_t>(number * number);
+      const std::size_t column = first + i;
+      const unsigned shift = column % chunk_columns < chunk_bytes ? 0 : 4;
+      std::uint8_t& pair = made.packed_[made.place(slot % shape.rows, column)];
+      pair = static_cast<std::uint8_t>((pair & ~(15U << shift)) | static_cast<unsigned>(number + offset)
+                                                                      << shift);
+    }
+    if (squares > std::uint64_t{parameters.item_norm} * parameters.item_norm)
+      return bad_input("the item in slot {} has a squared norm of {}: decryption is proved up to {}", slot,
+                       squares, std::uint64_t{parameters.item_norm} * parameters.item_norm);
+  }
+  return made;
+}
+
+std::int32_t BlindDatabase::entry(std::size_t row, std::size_t column) const {
+  const unsigned shift = column % chunk_columns < chunk_bytes ? 0 : 4;
+  return static_cast<std::int32_t>(packed_[place(row, column)] >> shift & 15U) - offset;
+}
+
+void BlindDatabase::answer(std::span<const std::span<const std::uint32_t>> queries,
+                           std::span<std::uint32_t> answers, ProductKernel kernel) const {
+  std::vector<std::vector<std::uint8_t>> limbs;
+  std::vector<std::vector<std::uint32_t>> sums;
+  for (const auto query : queries) {
+    limbs.push_back(limbs_of(query, chunks_));
+    // Packed entries are too large by 8, everywhere.
+    std::uint32_t excess = 0;
+    for (const std::uint32_t word : query) excess += word;
+    sums.emplace_back(rows_, 0U - offset * excess);
+  }
+  constexpr std::size_t rows_together = 4 * rows_at_once;  // 32 KB of a tile: read once for all queries
+  for (std::size_t chunk = 0; chunk < chunks_; chunk += tile_chunks) {
+    const std::size_t of_tile = std::min(tile_chunks, chunks_ - chunk);
+    for (std::size_t row = 0; row < rows_; row += rows_together) {
+      const std::uint8_t* packed = packed_.data() + (chunk * rows_ + row * of_tile) * chunk_bytes;
+      for (std::size_t q = 0; q < queries.size(); ++q) {
+        multiply_tile(kernel, packed, std::min(rows_together, rows_ - row), of_tile,
+                      limbs[q].data() + chunk * chunk_limb_bytes, sums[q].data() + row);
+      }
+    }
+  }
+  const std::size_t rows = parameters_.shape.rows;
+  for (std::size_t q = 0; q < queries.size(); ++q)
+    std::copy_n(sums[q].begin(), rows, answers.begin() + static_cast<std::ptrdiff_t>(q * rows));
+}
+
+std::vector<std::uint32_t> BlindDatabase::plain_answer(std::span<const std::uint32_t> query) const {
+  std::vector<std::uint32_t> answer(parameters_.shape.rows);
+  for (std::size_t row = 0; row < answer.size(); ++row) {
+    for (std::size_t column = 0; column < query.size(); ++column)
+      answer[row] += static_cast<std::uint32_t>(entry(row, column)) * query[column];
+  }
+  return answer;
+}
+
+Result<std::vector<std::uint32_t>> make_hint(const BlindDatabase& database) {
+  const blind::Shape& shape = database.parameters().shape;
+  SOTTO_TRY(const auto matrix, blind::public_matrix(shape));
+  std::vector<blind::RingTransform> adjoints(matrix.size());
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    const blind::RingWords turned = blind::adjoint(matrix[i]);
+    blind::transform(std::span<const std::uint32_t>(turned), adjoints[i]);
+  }
+  std::vector<std::uint32_t> hint(shape.rows * blind::ring_degree);
+  parallel_for(shape.rows, 1, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::int32_t> piece;
+    blind::RingTransform transformed, sum;
+    blind::RingWords words;
+    for (std::size_t row = begin; row < end; ++row) {
+      sum.fill(0);
+      for (std::size_t i = 0; i < matrix.size(); ++i) {
+        const std::size_t first = i * blind::ring_degree;
+        piece.resize(std::min(blind::ring_degree, shape.columns() - first));
+        for (std::size_t j = 0; j < piece.size(); ++j) piece[j] = database.entry(row, first + j);
+        blind::transform(std::span<const std::int32_t>(piece), transformed);
+        blind::add_product(sum, transformed, adjoints[i]);
+      }
+      blind::transform_back(sum, words);
+      std::copy(words.begin(), words.end(),
+                hint.begin() + static_cast<std::ptrdiff_t>(row * blind::ring_degree));
+    }
+  });
+  return hint;
+}
+
+}  // namespace sotto::serving

@@ -1,0 +1,98 @@
+#include "blind/parameters.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "blind/shape.h"
+
+namespace sotto::blind {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(BlindParameters, HoldTheirBoundAtEverySizeOffered) {
+  for (const std::uint32_t dimension : {16U, 64U, 400U}) {
+    for (const std::uint32_t clusters : {4U, 100U, 1000U, 10'000U}) {
+      const Shape shape{dimension, clusters, clusters, 3};
+      const auto chosen = choose_parameters(shape);
+      ASSERT_TRUE(chosen) << chosen.error().message;
+      EXPECT_TRUE(check(*chosen));
+      const double row_norm = std::sqrt(clusters) * chosen->item_norm;
+      EXPECT_LE(failure_bound(shape, chosen->step_bits, row_norm), std::ldexp(1, -40));
+      // p > 2·R_i·R_u with p = 2^32/step.
+      EXPECT_GT(std::ldexp(1, static_cast<int>(32 - chosen->step_bits)),
+                2.0 * chosen->item_norm * chosen->user_norm);
+      EXPECT_LE(rounding_error(*chosen), coarsest_rounding);
+    }
+  }
+}
+
+TEST(BlindParameters, OneMoreBitOfAnythingIsRefused) {
+  const auto chosen = choose_parameters({64, 1000, 1000, 3});
+  ASSERT_TRUE(chosen);
+  Parameters longer = *chosen;
+  longer.item_norm *= 2;
+  EXPECT_THAT(check(longer).error().message, HasSubstr("32 bits"));
+  Parameters louder = longer;
+  louder.user_norm /= 4;
+  EXPECT_THAT(check(louder).error().message, HasSubstr("decryption could fail"));
+  Parameters finer = *chosen;
+  finer.step_bits -= 2;
+  EXPECT_THAT(check(finer).error().message, HasSubstr("decryption could fail"));
+}
+
+TEST(BlindParameters, ShapesWithoutRoomAreRefusedWithWhatToDo) {
+  EXPECT_THAT(choose_parameters({64, 70'000, 10, 1}).error().message, HasSubstr("clusters"));
+  EXPECT_THAT(choose_parameters({1, 1000, 1000, 3}).error().message, HasSubstr("Choose longer vectors"));
+}
+
+// The smallest block size β with which lattice reduction finds the secret (primal attack, 2016 estimate: a
+// vector of norm σ√β shows up in the last block), and what a search in that dimension costs, 2^(0.292·β).
+double attack_bits(double n, double log_q, double sigma) {
+  for (double beta = 60; beta < 2000; ++beta) {
+    const double delta =
+        std::log2(std::pow(M_PI * beta, 1 / beta) * beta / (2 * M_PI * M_E)) / (2 * (beta - 1));
+    for (double samples = n / 2; samples < 3 * n; samples += 16) {
+      const double dimension = n + samples + 1;
+      if (std::log2(sigma) + 0.5 * std::log2(beta) <=
+          (2 * beta - dimension - 1) * delta + samples / dimension * log_q)
+        return 0.292 * beta;
+    }
+  }
+  return 584;
+}
+
+TEST(BlindParameters, AreAsHardAsTheStandardsLineOf128Bits) {
+  const double ours = attack_bits(ring_degree, modulus_bits, error_sigma);
+  EXPECT_GE(ours, attack_bits(1024, 29, 3.2));  // homomorphic encryption standard, n = 1024
+  EXPECT_GE(ours, 110);
+  EXPECT_LT(attack_bits(1024, 32, 6.4), 100);  // the same with SimplePIR's error
+}
+
+TEST(BlindShape, IsAboutTheSquareRootOfTheItems) {
+  for (const std::size_t items : {10'000UL, 100'000UL, 1'000'000UL}) {
+    const auto shape = choose_shape(items, 64, {});
+    ASSERT_TRUE(shape) << shape.error().message;
+    EXPECT_EQ(shape->probes, 3U);
+    EXPECT_GE(shape->slots(), items + items / 8);
+    const double root = std::sqrt(1.125 * static_cast<double>(items));
+    EXPECT_NEAR(shape->clusters, root, 0.02 * root);
+    EXPECT_NEAR(shape->rows, root, 0.02 * root);
+  }
+}
+
+TEST(BlindShape, KeepsToItsBudgetOrSaysWhatIsNeeded) {
+  ShapeBudget budget;
+  budget.refresh_bytes = 200'000;
+  const auto narrow = choose_shape(1'000'000, 64, budget);
+  ASSERT_TRUE(narrow) << narrow.error().message;
+  EXPECT_LE(cost_of(*narrow).up + cost_of(*narrow).down, budget.refresh_bytes);
+  EXPECT_LT(narrow->clusters, narrow->rows);
+  EXPECT_THAT(choose_shape(100'000'000, 64, {}).error().message, HasSubstr("cannot be served blindly"));
+  EXPECT_TRUE(choose_shape(100'000'000, 64, {.refresh_bytes = 10 << 20, .probes = {}}));
+  EXPECT_THAT(choose_shape(0, 64, {}).error().message, HasSubstr("nothing to serve"));
+}
+
+}  // namespace
+}  // namespace sotto::blind
