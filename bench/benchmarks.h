@@ -27,7 +27,7 @@ struct BenchRow {
 using BenchRows = Result<std::vector<BenchRow>>;
 
 struct BenchArguments {
-  std::optional<std::size_t> items;   // of the pool; for `serving`
+  std::optional<std::size_t> items;   // of the pool; for `serving` and `blind`
   std::optional<std::string> device;  // cpu or cuda; for `private`
 };
 
@@ -111,6 +111,9 @@ struct ServingBench {
 // Searching the live pool against libraries that search full vectors. Without faiss and hnswlib the baseline
 // is an exhaustive scan of the vectors.
 BenchRows bench_serving(const ServingBench& settings = {});
+
+// Blind serving of so many made-up items. Fails when a decrypted product is not the plain one.
+BenchRows bench_blind(std::size_t items = 1'000'000);
 
 // Ranking on the device: what a server returned against the whole pool.
 Result<BenchRow> bench_device_ranking();

@@ -36,6 +36,12 @@ BenchRows serving_pool(const BenchArguments& arguments) {
   return bench_serving(settings);
 }
 
+#ifdef SOTTO_HAVE_NET
+BenchRows blind_pool(const BenchArguments& arguments) {
+  return arguments.items ? bench_blind(*arguments.items) : bench_blind();
+}
+#endif
+
 #ifdef SOTTO_HAVE_TORCH
 template <BenchRows (*bench)()>
 BenchRows with_torch(const BenchArguments&) {
@@ -64,6 +70,10 @@ constexpr std::array registry = {
               [](const BenchArguments&) { return bench_masks(); }},
     Benchmark{"secagg", "rounds of secure aggregation against a textbook implementation", false,
               [](const BenchArguments&) { return bench_secagg(); }},
+#endif
+#ifdef SOTTO_HAVE_NET
+    Benchmark{"blind", "ranking of encrypted questions against plain products, Paillier and Tiptoe", true,
+              &blind_pool},
 #endif
     Benchmark{"serving", "search of the live pool against searches over full vectors", true, &serving_pool},
 #ifdef SOTTO_HAVE_TORCH
