@@ -19,12 +19,21 @@
 
 namespace sotto::local {
 
-// What everybody may see and a device has fetched. Refers to the caller's memory.
+// The words of all items: item i has words [offsets[i], offsets[i + 1]).
+struct ItemTitles {
+  std::span<const std::uint32_t> words;    // rows of RoundInputs::words
+  std::span<const std::uint64_t> offsets;  // [M + 1]
+};
+
+// What everybody may see and a device has fetched; of it, what the trainer reads. Refers to the caller's
+// memory.
 //
-// Letters: P parameters, M items, D numbers of an item.
+// Letters: P parameters, M items, D numbers of an item, V words, E numbers of a word.
 struct RoundInputs {
   std::span<const float> parameters;               // [P], in the trainer's layout
   Eigen::Map<const Rows> items = {nullptr, 0, 0};  // [M, D]
+  Eigen::Map<const Rows> words = {nullptr, 0, 0};  // [V, E]
+  ItemTitles titles;
 };
 
 // What the device alone has, oldest first. Item rows are of RoundInputs.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "local/tape/arithmetic.h"
 #include "local/tape/losses.h"
 
 namespace sotto::local {
@@ -16,107 +17,212 @@ bool all_finite(std::span<const float> numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](float number) { return std::isfinite(number); });
 }
 
-// The examples of a piece with every item and every history once.
-struct Piece {
-  std::vector<ItemRow> items;
-  std::unordered_map<ItemRow, Index> row_of_item;
-  Histories histories;
-  RowNumbers pair_history, pair_item;
-
-  explicit Piece(std::span<const RankingExample> examples) {
-    std::span<const ItemRow> latest;
-    RowNumbers blank;  // places of empty histories
-    for (const RankingExample& example : examples) {
-      // Clicks on one page have one history.
-      const bool same = !histories.clicks.empty() && std::ranges::equal(latest, example.history);
-      if (!same) {
-        for (const ItemRow item : example.history) histories.rows.push_back(row(item));
-        if (example.history.empty()) {
-          blank.push_back(static_cast<Index>(histories.rows.size()));
-          histories.rows.push_back(0);
-        }
-        histories.offsets.push_back(static_cast<Index>(histories.rows.size()));
-        histories.clicks.push_back(static_cast<Index>(example.history.size()));
-        latest = example.history;
-      }
-      for (const ItemRow item : example.candidates) {
-        pair_history.push_back(static_cast<Index>(histories.clicks.size()) - 1);
-        pair_item.push_back(row(item));
-      }
-    }
-    for (const Index place : blank)
-      histories.rows[static_cast<std::size_t>(place)] = static_cast<Index>(items.size());
-  }
-
- private:
-  Index row(ItemRow item) {
-    const auto [found, is_first] = row_of_item.try_emplace(item, static_cast<Index>(items.size()));
-    if (is_first) items.push_back(item);
-    return found->second;
-  }
-};
-
-}  // namespace
-
-Status check_inputs(const Layout& layout, const RoundInputs& inputs, const OwnEvents& own) {
+Status check_parameters(const Layout& layout, const RoundInputs& inputs) {
   if (inputs.parameters.size() != layout.size())
     return bad_input("{} parameters were fetched and the model has {}: fetch those of its version",
                      inputs.parameters.size(), layout.size());
   if (!all_finite(inputs.parameters))
     return bad_input("a fetched parameter is not a finite number: the model cannot be trained any further");
-  const auto items = static_cast<std::size_t>(inputs.items.rows());
-  const auto known = [&](ItemRow item) { return item < items; };
-  for (const OwnImpression& impression : own.impressions)
-    for (const auto rows : {impression.history, impression.shown})
-      if (const auto unknown = std::find_if_not(rows.begin(), rows.end(), known); unknown != rows.end())
-        return bad_input("an impression names item {} of {}: leave items out that were not fetched", *unknown,
-                         items);
   return {};
 }
 
-std::size_t RankingTrainer::examples_at_once(std::span<const RankingExample> examples) const {
-  const std::size_t rows_at_once = std::max<std::size_t>(numbers_at_once / model_->numbers_per_row(), 1);
-  std::size_t rows = 0, count = 0;
-  while (count < examples.size()) {
-    rows += examples[count].history.size() + examples[count].candidates.size();
-    if (count > 0 && rows > rows_at_once) break;
-    ++count;
-  }
-  return count;
+Status check_rows(const OwnEvents& own, std::size_t items) {
+  for (const OwnImpression& impression : own.impressions)
+    for (const auto rows : {impression.history, impression.shown})
+      for (const ItemRow item : rows)
+        if (item >= items)
+          return bad_input("an impression names item {} of {}: leave items out that were not fetched", item,
+                           items);
+  return {};
 }
 
-void RankingTrainer::add(const RoundInputs& inputs, std::span<const RankingExample> examples,
-                         RandomSource& draws, LocalUpdate& update) const {
-  Piece piece(examples);
-  Tape<float> tape;
-  const std::vector<Value<float>> parameters = model_->layout().on(tape, inputs.parameters);
-  Pass pass{tape, parameters, draws};
-  const Value<float> items = model_->items(pass, inputs, piece.items);
-  const Value<float> blank = tape.constant(Rows::Zero(1, items.cols()));
-  const Value<float> users = model_->users(pass, above(items, blank), piece.histories);
-  const Value<float> scores = dot_rows(gather_rows(items, std::move(piece.pair_item)),
-                                       gather_rows(users, std::move(piece.pair_history)));
-  const Value<float> loss = listwise_loss(scores, settings_.negatives + 1);
-  tape.backward(loss);
-  model_->layout().add_gradients(parameters, update.direction);
-  update.loss += loss.numbers()(0, 0);
-  update.samples += examples.size();
+// Numbers of things in the order in which they were first met.
+class Numbering {
+ public:
+  Index of(ItemRow item) {
+    const auto [found, is_first] = number_.try_emplace(item, static_cast<Index>(items_.size()));
+    if (is_first) items_.push_back(item);
+    return found->second;
+  }
+  const std::vector<ItemRow>& items() const { return items_; }
+
+ private:
+  std::unordered_map<ItemRow, Index> number_;
+  std::vector<ItemRow> items_;
+};
+
+// Some examples with every item and every history once.
+struct Piece {
+  Numbering items;
+  Histories histories;
+  RowNumbers pair_history, pair_item;
+
+  explicit Piece(std::span<const RankingExample> examples) {
+    std::span<const ItemRow> latest;
+    std::vector<std::size_t> blank;  // rows of empty histories
+    for (const RankingExample& example : examples) {
+      // Clicks on one page have one history.
+      if (histories.clicks.empty() || !std::ranges::equal(latest, example.history)) {
+        latest = example.history;
+        for (const ItemRow item : latest) histories.rows.push_back(items.of(item));
+        if (latest.empty()) {
+          blank.push_back(histories.rows.size());
+          histories.rows.push_back(0);
+        }
+        histories.offsets.push_back(static_cast<Index>(histories.rows.size()));
+        histories.clicks.push_back(static_cast<Index>(latest.size()));
+      }
+      for (const ItemRow item : example.candidates) {
+        pair_history.push_back(static_cast<Index>(histories.clicks.size()) - 1);
+        pair_item.push_back(items.of(item));
+      }
+    }
+    for (const std::size_t row : blank) histories.rows[row] = static_cast<Index>(items.items().size());
+  }
+};
+
+// One training: what a reader's examples say, piece after piece.
+class Training {
+ public:
+  Training(const RankingModel& model, const RoundInputs& inputs, std::span<const RankingExample> examples,
+           RandomSource& draws, const Cancelled& cancelled, LocalUpdate& update)
+      : model_(model),
+        inputs_(inputs),
+        examples_(examples),
+        draws_(draws),
+        cancelled_(cancelled),
+        update_(update) {
+    for (const RankingExample& example : examples)
+      for (const std::span<const ItemRow> rows :
+           {example.history, std::span<const ItemRow>(example.candidates)})
+        for (const ItemRow item : rows) items_.of(item);
+    const auto of_parameters = static_cast<std::ptrdiff_t>(model.layout().size());
+    parameter_gradients_ = std::span(update.direction).last(static_cast<std::size_t>(of_parameters));
+  }
+
+  Status run() {
+    // What the item encoder drops must be the same on the way back.
+    const std::uint64_t dropout_seed = draws_();
+    vectors_.resize(static_cast<Index>(items_.items().size()), model_.vector_size());
+    SOTTO_CHECK(each_piece_of_items(dropout_seed, [&](Index first, const Value<float>& encoded, const auto&) {
+      vectors_.middleRows(first, encoded.rows()) = encoded.numbers();
+    }));
+    if (model_.item_gradients() != ItemGradients::none) of_vectors_.setZero(vectors_.rows(), vectors_.cols());
+    for (std::span<const RankingExample> left = examples_; !left.empty();) {
+      SOTTO_CHECK(go_on());
+      const std::size_t count = examples_at_once(left);
+      add_examples(left.first(count));
+      left = left.subspan(count);
+    }
+    if (model_.item_gradients() == ItemGradients::returned) return_gradients();
+    if (model_.item_gradients() != ItemGradients::learned) return {};
+    return each_piece_of_items(
+        dropout_seed, [&](Index first, const Value<float>& encoded, const auto& parameters) {
+          // A loss whose gradient is what the examples said.
+          Tape<float>& tape = encoded.tape();
+          const Value<float> said = tape.constant(of_vectors_.middleRows(first, encoded.rows()));
+          const Value<float> sums = dot_rows(encoded, said);
+          tape.backward(product(tape.constant(Rows::Ones(1, sums.rows())), sums));
+          model_.layout().add_gradients(parameters, parameter_gradients_);
+        });
+  }
+
+ private:
+  Status go_on() const {
+    if (!cancelled_()) return {};
+    return failed("the training was stopped after {} of {} examples", update_.samples, examples_.size());
+  }
+
+  template <class Use>
+  Status each_piece_of_items(std::uint64_t dropout_seed, const Use& use) {
+    const std::span<const ItemRow> all = items_.items();
+    const std::size_t most = std::max<std::size_t>(numbers_at_once / model_.numbers_per_item(), 1);
+    SeededRandom dropout_draws(dropout_seed, Purpose::dropout);
+    for (std::size_t first = 0; first < all.size(); first += most) {
+      SOTTO_CHECK(go_on());
+      Tape<float> tape;
+      const std::vector<Value<float>> parameters = model_.layout().on(tape, inputs_.parameters);
+      Pass pass{tape, parameters, dropout_draws};
+      use(static_cast<Index>(first),
+          model_.items(pass, inputs_, all.subspan(first, std::min(most, all.size() - first))), parameters);
+    }
+    return {};
+  }
+
+  // How many of the first examples pass together.
+  std::size_t examples_at_once(std::span<const RankingExample> examples) const {
+    const std::size_t most = numbers_at_once / model_.numbers_per_click();
+    std::size_t rows = 0, count = 0;
+    while (count < examples.size()) {
+      rows += examples[count].history.size() + examples[count].candidates.size();
+      if (count > 0 && rows > most) break;
+      ++count;
+    }
+    return count;
+  }
+
+  void add_examples(std::span<const RankingExample> examples) {
+    Piece piece(examples);
+    RowNumbers places;
+    for (const ItemRow item : piece.items.items()) places.push_back(items_.of(item));
+    Rows own(static_cast<Index>(places.size()), vectors_.cols());
+    for (Index r = 0; r < own.rows(); ++r) own.row(r) = vectors_.row(places[static_cast<std::size_t>(r)]);
+
+    Tape<float> tape;
+    const bool learns = model_.item_gradients() != ItemGradients::none;
+    const Value<float> items = learns ? tape.trained(std::move(own)) : tape.constant(std::move(own));
+    const std::vector<Value<float>> parameters = model_.layout().on(tape, inputs_.parameters);
+    Pass pass{tape, parameters, draws_};
+    const Value<float> blank = tape.constant(Rows::Zero(1, items.cols()));
+    const Value<float> users = model_.users(pass, above(items, blank), piece.histories);
+    const Value<float> scores = dot_rows(gather_rows(items, std::move(piece.pair_item)),
+                                         gather_rows(users, std::move(piece.pair_history)));
+    const Value<float> loss = listwise_loss(scores, static_cast<Index>(examples.front().candidates.size()));
+    tape.backward(loss);
+    model_.layout().add_gradients(parameters, parameter_gradients_);
+    if (learns)
+      for (Index r = 0; r < items.rows(); ++r)
+        of_vectors_.row(places[static_cast<std::size_t>(r)]) += items.gradient().row(r);
+    update_.loss += loss.numbers()(0, 0);
+    update_.samples += examples.size();
+  }
+
+  void return_gradients() {
+    Eigen::Map<Rows> all(
+        update_.direction.data(),
+        static_cast<Index>(update_.direction.size() - parameter_gradients_.size()) / vectors_.cols(),
+        vectors_.cols());
+    for (std::size_t i = 0; i < items_.items().size(); ++i)
+      all.row(static_cast<Index>(items_.items()[i])) = of_vectors_.row(static_cast<Index>(i));
+  }
+
+  const RankingModel& model_;
+  const RoundInputs& inputs_;
+  std::span<const RankingExample> examples_;
+  RandomSource& draws_;
+  const Cancelled& cancelled_;
+  LocalUpdate& update_;
+  std::span<float> parameter_gradients_;
+  Numbering items_;
+  Rows vectors_, of_vectors_;  // of items_, and the gradients of the loss by them
+};
+
+}  // namespace
+
+std::size_t RankingTrainer::dimension(std::size_t items) const {
+  const bool returned = model_->item_gradients() == ItemGradients::returned;
+  return layout().size() + (returned ? items * static_cast<std::size_t>(model_->vector_size()) : 0);
 }
 
 Result<LocalUpdate> RankingTrainer::train(const RoundInputs& inputs, const OwnEvents& own,
                                           RandomSource& draws, const Cancelled& cancelled) const {
-  SOTTO_CHECK(model_->check(inputs));
-  SOTTO_CHECK(check_inputs(layout(), inputs, own));
-  SOTTO_TRY(const std::vector<RankingExample> all, examples_of(own.impressions, settings_, draws));
+  SOTTO_CHECK(check_parameters(layout(), inputs));
+  SOTTO_TRY(const std::size_t items, model_->count_items(inputs));
+  SOTTO_CHECK(check_rows(own, items));
+  SOTTO_TRY(const std::vector<RankingExample> examples, examples_of(own.impressions, settings_, draws));
   LocalUpdate update;
-  update.direction.assign(layout().size(), 0);
-  for (std::span<const RankingExample> left = all; !left.empty();) {
-    if (cancelled())
-      return failed("the training was stopped after {} of {} examples", update.samples, all.size());
-    const std::size_t count = examples_at_once(left);
-    add(inputs, left.first(count), draws, update);
-    left = left.subspan(count);
-  }
+  update.direction.assign(dimension(items), 0);
+  SOTTO_CHECK(Training(*model_, inputs, examples, draws, cancelled, update).run());
   if (!std::isfinite(update.loss) || !all_finite(update.direction))
     return failed("the training gave numbers that are not finite: nothing is sent in this round");
   return update;

@@ -1,7 +1,8 @@
 #pragma once
 // The news papers' training on a device: the gradient of −log softmax(scores)[click], summed over clicks.
-// Small pieces of the examples pass through the model one after another, so that memory stays bounded and
-// training can be stopped between them.
+// Items are encoded once, then examples pass through the user model, then what they say about the items
+// passes back through the item encoder, each in pieces of bounded size: memory does not grow with the
+// reader's history, and training can be stopped between pieces.
 
 #include <memory>
 
@@ -16,20 +17,13 @@ class RankingTrainer final : public LocalTrainer {
       : model_(std::move(model)), settings_(settings) {}
 
   const Layout& layout() const override { return model_->layout(); }
+  std::size_t dimension(std::size_t items) const override;
   Result<LocalUpdate> train(const RoundInputs& inputs, const OwnEvents& own, RandomSource& draws,
                             const Cancelled& cancelled) const override;
 
  private:
-  // How many of the first examples pass together.
-  std::size_t examples_at_once(std::span<const RankingExample> examples) const;
-  void add(const RoundInputs& inputs, std::span<const RankingExample> examples, RandomSource& draws,
-           LocalUpdate& update) const;
-
   std::unique_ptr<const RankingModel> model_;
   ExampleSettings settings_;
 };
-
-// Refuses sizes and rows that are not the inputs', and numbers that are not finite.
-Status check_inputs(const Layout& layout, const RoundInputs& inputs, const OwnEvents& own);
 
 }  // namespace sotto::local

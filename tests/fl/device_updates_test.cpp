@@ -41,7 +41,8 @@ struct Flagship {
   }
   using Newsroom = testing::Newsroom;
   DeviceUpdates devices(std::uint64_t seed = 11) const {
-    return DeviceUpdates::create(newsroom().dataset, newsroom().data, *trainer, *parameters, items, seed)
+    return DeviceUpdates::create(newsroom().dataset, newsroom().data, *trainer, *parameters, {.items = items},
+                                 seed)
         .value();
   }
 
@@ -115,7 +116,7 @@ TEST(DeviceUpdates, RefuseAModelOfAnotherLayout) {
   const Flagship flagship;
   const auto other = local::find_trainer("sotto", {}).value();
   const auto made = DeviceUpdates::create(newsroom().dataset, newsroom().data, *other, *flagship.parameters,
-                                          flagship.items, 1);
+                                          {.items = flagship.items}, 1);
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, HasSubstr("shared.scale:8"));
   EXPECT_THAT(made.error().message, HasSubstr("shared.scale:64"));

@@ -16,11 +16,13 @@ class CatalogueUser final : public RankingModel {
                  {"shared.doubt", 1, 1}}) {}
 
   const Layout& layout() const override { return layout_; }
-
-  Status check(const RoundInputs& inputs) const override { return check_vectors(inputs, vector_size()); }
-
+  Index vector_size() const override { return layout_.parts()[0].cols; }
+  ItemGradients item_gradients() const override { return ItemGradients::none; }
+  Result<std::size_t> count_items(const RoundInputs& inputs) const override {
+    return count_vectors(inputs, vector_size());
+  }
   Value<float> items(Pass& pass, const RoundInputs& inputs, std::span<const ItemRow> items) const override {
-    return pass.tape.constant(rows_of(inputs, items));
+    return fetched_vectors(pass, inputs, items);
   }
 
   Value<float> users(Pass& pass, const Value<float>& vectors, const Histories& histories) const override {
@@ -37,11 +39,11 @@ class CatalogueUser final : public RankingModel {
     return average + trust * (exp(scale) * pooled);
   }
 
-  // Vectors are read, not computed: clicks, their pooling and products.
-  std::size_t numbers_per_row() const override { return 4 * static_cast<std::size_t>(vector_size()); }
+  std::size_t numbers_per_item() const override { return static_cast<std::size_t>(vector_size()); }
+  // Of the click, its place in the table and its pooling, with their gradients.
+  std::size_t numbers_per_click() const override { return 6 * static_cast<std::size_t>(vector_size()); }
 
  private:
-  Index vector_size() const { return layout_.parts()[0].cols; }
   Layout layout_;
 };
 

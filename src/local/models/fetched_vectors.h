@@ -3,13 +3,13 @@
 
 #include <span>
 
-#include "local/local_trainer.h"
+#include "local/ranking_model.h"
 
 namespace sotto::local {
 
-// Whether the items are vectors of so many numbers.
-Status check_vectors(const RoundInputs& inputs, Index size);
-// [items, D]. The items must be there.
-Rows rows_of(const RoundInputs& inputs, std::span<const ItemRow> items);
+// How many there are; refuses vectors of another size.
+Result<std::size_t> count_vectors(const RoundInputs& inputs, Index size);
+// [items, D], as constants. The items must be there.
+Value<float> fetched_vectors(Pass& pass, const RoundInputs& inputs, std::span<const ItemRow> items);
 
 }  // namespace sotto::local
