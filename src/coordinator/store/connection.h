@@ -74,6 +74,7 @@ class Connection {
  public:
   virtual ~Connection() = default;
   virtual SqlDialect dialect() const = 0;
+  virtual std::string where() const = 0;  // for messages
   // One statement, prepared at its first use. Outside of a transaction it is one of its own.
   virtual Result<SqlAnswer> run(std::string_view sql, std::span<const SqlParameter> parameters) = 0;
   Result<SqlAnswer> run(std::string_view sql, std::initializer_list<SqlParameter> parameters = {}) {

@@ -29,9 +29,8 @@ Result<std::unique_ptr<Store>> open_folder(const fs::path& folder, const Identit
   const fs::path file = folder / "store.sqlite";
   const auto connect = [&] { return connect_sqlite(file); };
   SOTTO_TRY(auto first, connect());
-  auto status = check_sqlite(*first);
-  if (status) status = bring_up_to_date(std::move(first), owner);
-  if (!status) return tl::unexpected(std::move(status).error().in(file.string()));
+  SOTTO_CHECK(check_sqlite(*first));
+  SOTTO_CHECK(bring_up_to_date(std::move(first), owner));
   SOTTO_TRY(auto writer, connect());
   SOTTO_TRY(auto reader, connect());
   SOTTO_TRY(auto blobs, blobs_in_folder(folder / "blobs"));
@@ -42,8 +41,7 @@ Result<std::unique_ptr<Store>> open_postgres(const std::string& location, const 
   SOTTO_TRY(std::string shown, without_secrets(location));
   const auto connect = [&] { return connect_postgres(location); };
   SOTTO_TRY(auto first, connect());
-  if (auto status = bring_up_to_date(std::move(first), owner); !status)
-    return tl::unexpected(std::move(status).error().in(shown));
+  SOTTO_CHECK(bring_up_to_date(std::move(first), owner));
   SOTTO_TRY(auto writer, connect());
   SOTTO_TRY(auto reader, connect());
   SOTTO_TRY(auto blobs, connect());

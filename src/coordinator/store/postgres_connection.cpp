@@ -13,7 +13,7 @@ namespace {
 constexpr Oid type_bytes = 17, type_int8 = 20, type_int4 = 23, type_text = 25;
 constexpr int binary = 1;
 // Any number, the same for everybody who writes to a store.
-constexpr std::string_view wait_for_turn = "SELECT pg_advisory_xact_lock(6014142801436521331)";
+constexpr std::string_view wait_for_turn = "SELECT 1 FROM pg_advisory_xact_lock(6014142801436521331)";
 constexpr std::string_view session_settings[] = {
     "SET client_encoding TO 'UTF8'",
     "SET client_min_messages TO 'warning'",
@@ -91,6 +91,7 @@ class PostgresConnection final : public Connection {
   PostgresConnection(std::string location, std::string shown)
       : location_(std::move(location)), shown_(std::move(shown)) {}
   SqlDialect dialect() const override { return SqlDialect::postgresql; }
+  std::string where() const override { return shown_; }
 
   Status connect();
   using Connection::run;

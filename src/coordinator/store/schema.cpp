@@ -157,13 +157,13 @@ Status bring_up_to_date(Door& door, const IdentityKey& owner, std::span<const Sc
     SOTTO_TRY(const Digest belongs_to, facts.rows.at(0).digest(1));
     if (belongs_to != owner)
       return bad_input(
-          "the store belongs to the coordinator key {}, and this one is {}: give the key of this store, or "
-          "another store",
-          to_hex(belongs_to), to_hex(owner));
+          "the store {} belongs to the coordinator key {}, and this one is {}: give the key of this store, "
+          "or another store",
+          database.where(), to_hex(belongs_to), to_hex(owner));
     if (taken > steps.size())
       return bad_input(
-          "the store is of version {}, and this sotto knows up to {}: install the sotto that wrote it", taken,
-          steps.size());
+          "the store {} is of version {}, and this sotto knows up to {}: install the sotto that wrote it",
+          database.where(), taken, steps.size());
     if (taken == steps.size()) return {};
     for (const SchemaStep& step : steps.subspan(taken))
       for (const std::string& statement : step) SOTTO_CHECK(database.run(statement));

@@ -27,6 +27,7 @@ class SqliteConnection final : public Connection {
  public:
   SqliteConnection(sqlite3* database, const std::filesystem::path& file) : file_(file), database_(database) {}
   SqlDialect dialect() const override { return SqlDialect::sqlite; }
+  std::string where() const override { return file_.string(); }
 
   Status prepare_session();
 
@@ -189,17 +190,19 @@ Result<std::unique_ptr<Connection>> connect_sqlite(const std::filesystem::path& 
 Status check_sqlite(Connection& database) {
   SOTTO_TRY(const SqlAnswer found, database.run("PRAGMA quick_check(1)"));
   SOTTO_TRY(const std::string verdict, found.rows.at(0).bytes(0));
-  if (verdict != "ok") return bad_input("the store is damaged ({}): restore a backup", verdict);
+  if (verdict != "ok")
+    return bad_input("the store {} is damaged ({}): restore a backup", database.where(), verdict);
   SOTTO_TRY(const SqlAnswer orphans, database.run("PRAGMA foreign_key_check"));
   if (!orphans.rows.empty())
-    return bad_input("the store is damaged (rows that others name are missing): restore a backup");
+    return bad_input("the store {} is damaged (rows that others name are missing): restore a backup",
+                     database.where());
   SOTTO_TRY(const SqlAnswer kind, database.run("PRAGMA application_id"));
   SOTTO_TRY(const std::int64_t written_by, kind.rows.at(0).integer(0));
   if (written_by == application) return {};
   SOTTO_TRY(const SqlAnswer tables, database.run("SELECT COUNT(*) FROM sqlite_schema"));
   SOTTO_TRY(const std::uint64_t count, tables.rows.at(0).number(0));
   if (count != 0 || written_by != 0)
-    return bad_input("this is a database of another program: choose another folder");
+    return bad_input("{} is a database of another program: choose another folder", database.where());
   SOTTO_CHECK(database.run(fmt::format("PRAGMA application_id = {}", application)));
   return {};
 }
