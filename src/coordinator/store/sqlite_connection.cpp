@@ -48,8 +48,8 @@ class SqliteConnection final : public Connection {
   tl::unexpected<Error> failure() const;
 
  private:
-  static Status as_status(Result<SqlAnswer> answer) {
-    SOTTO_CHECK(answer);
+  static Status as_status(const Result<SqlAnswer>& answer) {
+    if (!answer) return tl::unexpected(answer.error());
     return {};
   }
   Result<sqlite3_stmt*> prepared(std::string_view sql);
@@ -143,6 +143,7 @@ Result<SqlAnswer> SqliteConnection::run(std::string_view sql, std::span<const Sq
   int code = 0;
   while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
     std::vector<SqlRow::Value> values;
+    values.reserve(static_cast<std::size_t>(sqlite3_column_count(statement)));
     for (int column = 0; column < sqlite3_column_count(statement); ++column)
       values.push_back(value_at(statement, column));
     answer.rows.emplace_back(std::move(values));
