@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <map>
 
-#include "base/distributions.h"
 #include "base/interrupt.h"
+#include "local/interaction_steps.h"
 
 namespace sotto::fl {
 
 namespace {
 
-// A negative is drawn again when the user knows the item; a user who knows nearly all items gets fewer.
-constexpr int most_draws = 20;
 // Draws of fine-tuning do not follow the rounds.
 constexpr std::uint32_t tuning_round = 0xFFFFFFFF;
 
@@ -41,68 +39,27 @@ Result<InteractionTasks> InteractionTasks::create(const data::Dataset& dataset, 
 }
 
 // Only of the rows given: what a test user will use is not known to its device yet.
-std::vector<data::ItemId> InteractionTasks::known_items(const UserRows& rows) const {
-  std::vector<data::ItemId> known;
-  for (const auto* list : {&rows.positive, &rows.negative})
-    for (const std::uint64_t row : *list) known.push_back(dataset_.interactions().items[row]);
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
-  return known;
-}
-
-std::vector<model::TabularExample> InteractionTasks::step(std::span<const std::uint64_t> positives,
-                                                          std::span<const std::uint64_t> negatives,
-                                                          std::span<const data::ItemId> known,
-                                                          RandomSource& random) const {
-  const auto& items = dataset_.interactions().items;
-  const float weight = 1 / static_cast<float>(std::max<std::size_t>(positives.size(), 1));
-  std::vector<model::TabularExample> examples;
-  for (const std::uint64_t row : positives) examples.push_back({row, items[row], 1, weight});
-  for (const std::uint64_t row : negatives) examples.push_back({row, items[row], 0, weight});
-  if (settings_.labels == "ratings") return examples;
-  for (const std::uint64_t row : positives) {
-    for (std::int64_t n = 0; n < settings_.negatives; ++n) {
-      for (int draw = 0; draw < most_draws; ++draw) {
-        const auto item = static_cast<data::ItemId>(uniform_below(random, dataset_.item_count()));
-        if (std::binary_search(known.begin(), known.end(), item)) continue;
-        examples.push_back({row, item, 0, weight});
-        break;
-      }
-    }
-  }
-  return examples;
-}
-
 model::TabularTask InteractionTasks::draw(const UserRows& rows, std::int64_t epochs, std::int64_t most_steps,
                                           RandomSource& random) const {
+  const auto& items = dataset_.interactions().items;
+  std::vector<local::OwnRow> own;
+  std::vector<std::uint64_t> row_of_own;
+  for (const auto* list : {&rows.positive, &rows.negative})
+    for (const std::uint64_t row : *list) {
+      own.push_back({items[row], list == &rows.positive});
+      row_of_own.push_back(row);
+    }
+  local::InteractionSteps steps(own,
+                                {settings_.labels, settings_.negatives, epochs, settings_.local_batch,
+                                 most_steps, model::reads_history(inputs_.choice)},
+                                dataset_.item_count(), random);
   model::TabularTask task;
   task.user = rows.user;
-  std::vector<std::uint64_t> positives = rows.positive, negatives;
-  if (settings_.labels == "ratings") negatives = rows.negative;
-  const std::vector<data::ItemId> known = known_items(rows);
-  shuffle(std::span(positives), random);
-  if (model::reads_history(inputs_.choice)) {
-    // Remember one half, predict the other: what is predicted must not be among what is remembered, unless
-    // it really was used twice.
-    const auto half = positives.begin() + static_cast<std::ptrdiff_t>(positives.size() / 2);
-    for (auto row = positives.begin(); row != half; ++row)
-      task.history.push_back(dataset_.interactions().items[*row]);
-    positives.erase(positives.begin(), half);
-  }
-  const auto batch = static_cast<std::size_t>(settings_.local_batch);
-  const std::size_t per_epoch = (positives.size() + batch - 1) / batch;
-  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
-    shuffle(std::span(positives), random);
-    shuffle(std::span(negatives), random);
-    for (std::size_t s = 0; s < per_epoch; ++s) {
-      if (most_steps > 0 && task.steps.size() == static_cast<std::size_t>(most_steps)) return task;
-      const std::size_t begin = s * batch, end = std::min(begin + batch, positives.size());
-      // Low ratings are spread evenly over the steps of an epoch.
-      const std::size_t low_begin = s * negatives.size() / per_epoch,
-                        low_end = (s + 1) * negatives.size() / per_epoch;
-      task.steps.push_back(step(std::span(positives).subspan(begin, end - begin),
-                                std::span(negatives).subspan(low_begin, low_end - low_begin), known, random));
-    }
+  task.history = steps.history();
+  for (auto examples = steps.next(); !examples.empty(); examples = steps.next()) {
+    task.steps.emplace_back();
+    for (const local::InteractionExample& example : examples)
+      task.steps.back().push_back({row_of_own[example.row], example.item, example.label, example.weight});
   }
   return task;
 }

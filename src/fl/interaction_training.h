@@ -12,7 +12,8 @@
 namespace sotto::fl {
 
 // What one device trains on in one round, drawn from its own rows: which of its positives it remembers and
-// which it predicts, the negatives beside them, and how these are cut into local steps.
+// which it predicts, the negatives beside them, and how these are cut into local steps: as devices draw it
+// (local/interaction_steps.h).
 struct TaskSettings {
   std::string labels = "sampled";
   std::int64_t negatives = 10, local_epochs = 1, local_batch = 64, local_steps = 1;
@@ -44,11 +45,6 @@ class InteractionTasks {
       : dataset_(dataset), inputs_(inputs), settings_(settings), seed_(seed) {}
   model::TabularTask draw(const UserRows& rows, std::int64_t epochs, std::int64_t most_steps,
                           RandomSource& random) const;
-  // known: items of the user's rows, ascending.
-  std::vector<model::TabularExample> step(std::span<const std::uint64_t> positives,
-                                          std::span<const std::uint64_t> negatives,
-                                          std::span<const data::ItemId> known, RandomSource& random) const;
-  std::vector<data::ItemId> known_items(const UserRows& rows) const;
 
   const data::Dataset& dataset_;
   const model::TabularInputs& inputs_;

@@ -9,11 +9,9 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "base/settings.h"
+#include "local/interaction_steps.h"
 
 namespace sotto::local {
-
-// A row of the table of items that the device has fetched.
-using ItemRow = std::uint32_t;
 
 // What was shown at once, which of it was clicked, and what had been clicked before, oldest first. Refers to
 // the device's memory.

@@ -25,6 +25,16 @@ struct ItemTitles {
   std::span<const std::uint64_t> offsets;  // [M + 1]
 };
 
+// A categorical feature: row r has values codes[offsets[r]] to codes[offsets[r + 1]], several or none.
+struct CodeField {
+  std::span<const std::uint64_t> offsets;
+  std::span<const std::uint32_t> codes;
+  std::size_t rows() const { return offsets.empty() ? 0 : offsets.size() - 1; }
+  std::span<const std::uint32_t> of(std::size_t row) const {
+    return codes.subspan(offsets[row], offsets[row + 1] - offsets[row]);
+  }
+};
+
 // What everybody may see and a device has fetched; of it, what the trainer reads. Refers to the caller's
 // memory.
 //
@@ -34,17 +44,23 @@ struct RoundInputs {
   Eigen::Map<const Rows> items = {nullptr, 0, 0};  // [M, D]
   Eigen::Map<const Rows> words = {nullptr, 0, 0};  // [V, E]
   ItemTitles titles;
+  std::vector<CodeField> item_fields;  // by item
 };
 
-// What the device alone has, oldest first. Item rows are of RoundInputs.
+// What the device alone has, oldest first; of it, what the trainer reads. Item rows are of RoundInputs.
 struct OwnEvents {
   std::vector<OwnImpression> impressions;
+  std::vector<OwnRow> rows;
+  std::vector<CodeField> user_fields;     // each of one row
+  std::vector<CodeField> context_fields;  // by row of `rows`: in which situation it was
 };
 
 struct LocalUpdate {
-  std::vector<float> direction;  // [dimension], to descend along; summed over the examples
-  double loss = 0;               // summed
-  std::uint64_t samples = 0;     // examples
+  // [dimension], to descend along: a gradient summed over the examples, or what local steps have taken away
+  // from the parameters.
+  std::vector<float> direction;
+  double loss = 0;            // summed
+  std::uint64_t samples = 0;  // examples
 };
 
 // Asked between bounded pieces of work; true stops the training.

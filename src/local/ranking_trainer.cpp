@@ -1,9 +1,9 @@
 #include "local/ranking_trainer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 
+#include "local/check_numbers.h"
 #include "local/tape/arithmetic.h"
 #include "local/tape/losses.h"
 
@@ -12,19 +12,6 @@ namespace sotto::local {
 namespace {
 
 constexpr std::size_t numbers_at_once = std::size_t{4} << 20;  // 16 MB
-
-bool all_finite(std::span<const float> numbers) {
-  return std::all_of(numbers.begin(), numbers.end(), [](float number) { return std::isfinite(number); });
-}
-
-Status check_parameters(const Layout& layout, const RoundInputs& inputs) {
-  if (inputs.parameters.size() != layout.size())
-    return bad_input("{} parameters were fetched and the model has {}: fetch those of its version",
-                     inputs.parameters.size(), layout.size());
-  if (!all_finite(inputs.parameters))
-    return bad_input("a fetched parameter is not a finite number: the model cannot be trained any further");
-  return {};
-}
 
 Status check_rows(const OwnEvents& own, std::size_t items) {
   for (const OwnImpression& impression : own.impressions)
@@ -216,15 +203,14 @@ std::size_t RankingTrainer::dimension(std::size_t items) const {
 
 Result<LocalUpdate> RankingTrainer::train(const RoundInputs& inputs, const OwnEvents& own,
                                           RandomSource& draws, const Cancelled& cancelled) const {
-  SOTTO_CHECK(check_parameters(layout(), inputs));
+  SOTTO_CHECK(check_parameters(layout(), inputs.parameters));
   SOTTO_TRY(const std::size_t items, model_->count_items(inputs));
   SOTTO_CHECK(check_rows(own, items));
   SOTTO_TRY(const std::vector<RankingExample> examples, examples_of(own.impressions, settings_, draws));
   LocalUpdate update;
   update.direction.assign(dimension(items), 0);
   SOTTO_CHECK(Training(*model_, inputs, examples, draws, cancelled, update).run());
-  if (!std::isfinite(update.loss) || !all_finite(update.direction))
-    return failed("the training gave numbers that are not finite: nothing is sent in this round");
+  SOTTO_CHECK(check_result(update));
   return update;
 }
 

@@ -1,6 +1,7 @@
 // Every recipe that devices train, one line each.
 
 #include "base/settings.h"
+#include "local/interaction_trainer.h"
 #include "local/models/catalogue_user.h"
 #include "local/models/mixture_model.h"
 #include "local/models/news_models.h"
@@ -70,15 +71,68 @@ Made make_private_rec(LocalSettings given) {
       make_mixture_model(make_nrms_model(sizes, "backbone."), basis_vectors, weight_clip), examples);
 }
 
+// Where the two start: PrivRec's rounds, and one step as private training takes it.
+Made make_interactions(LocalSettings given, InteractionTrainerSettings start) {
+  NetworkSizes& sizes = start.sizes;
+  std::int64_t user_fields = 0, context_fields = 0;
+  std::string values;
+  SettingsTable table;
+  table
+      .add_choice(
+          "inputs", sizes.inputs, {"rich", "ids", "paper"},
+          "What the model reads: what the device remembers, item vectors and features; without features; "
+          "features alone")
+      .add("items", sizes.items, {0, 100'000'000}, "Items of the catalogue")
+      .add("field_values", values, "Values of every feature, of readers, situations and items: 2,7,18")
+      .add("user_fields", user_fields, {0, 1000}, "How many of them are of readers")
+      .add("context_fields", context_fields, {0, 1000}, "How many of them are of situations")
+      .add("embedding", sizes.embedding, {1, 4096}, "Size of every embedding")
+      .add("hidden", sizes.hidden, {1, 65536}, "Units of every hidden layer")
+      .add("layers", sizes.layers, {1, 64}, "Hidden layers")
+      .add_choice("labels", start.steps.labels, {"sampled", "ratings"},
+                  "Negatives: items the user never touched (sampled), or rows rated low (the paper's)")
+      .add("negatives", start.steps.negatives, {1, 1000}, "Sampled negatives per positive")
+      .add("local_batch", start.steps.batch, {1, 1'000'000}, "Positives per local step")
+      .add("local_epochs", start.steps.epochs, {1, 10'000}, "Local epochs of a device in a round (E2)")
+      .add("local_steps", start.steps.most, {0, 1'000'000},
+           "Local steps of a round at most; 0: all of the epochs")
+      .add("local_learning_rate", start.learning_rate, {1e-9, 1e6}, "Step size on a device (alpha1)")
+      .add("proximal", start.proximal, {0.0, 1e6}, "mu, how strongly a copy is held to the global model")
+      .add_choice("proximal_norm", start.proximal_norm, {"squared", "paper"},
+                  "The distance that is held: squared, or as PrivRec prints it")
+      .add("max_rows", start.max_rows, {1, 100'000}, "Most recent rows that a device learns from at once");
+  SOTTO_CHECK(apply(table, given));
+  SOTTO_TRY(sizes.values, parse_values(values));
+  sizes.user_fields = static_cast<std::size_t>(user_fields);
+  sizes.context_fields = static_cast<std::size_t>(context_fields);
+  if (sizes.user_fields + sizes.context_fields > sizes.values.size())
+    return bad_input("user_fields and context_fields are {} and {}, and field_values names {} features",
+                     user_fields, context_fields, sizes.values.size());
+  if (sizes.items == 0) return bad_input("items is missing: give the number of items of the catalogue");
+  if ((sizes.inputs == "ids") != sizes.values.empty() && sizes.inputs != "rich")
+    return bad_input("inputs={} goes {} features: change inputs or field_values", sizes.inputs,
+                     sizes.values.empty() ? "with" : "without");
+  start.steps.remembers = sizes.remembers();
+  return std::make_unique<InteractionTrainer>(std::move(start));
+}
+
+Made make_privrec(LocalSettings given) {
+  InteractionTrainerSettings start;
+  start.steps.epochs = 20, start.steps.most = 0;
+  start.learning_rate = 0.1, start.proximal = 0.01, start.proximal_norm = "paper";
+  return make_interactions(given, std::move(start));
+}
+
+Made make_dp_privrec(LocalSettings given) { return make_interactions(given, {}); }
+
 struct Entry {
   std::string_view recipe;
   Made (*make)(LocalSettings settings);
 };
 constexpr Entry trainers[] = {
-    {"sotto", &make_flagship},
-    {"efficient-fedrec", &make_efficient},
-    {"fednewsrec", &make_fednewsrec},
-    {"privaterec", &make_private_rec},
+    {"sotto", &make_flagship},        {"efficient-fedrec", &make_efficient},
+    {"fednewsrec", &make_fednewsrec}, {"privaterec", &make_private_rec},
+    {"privrec", &make_privrec},       {"dp-privrec", &make_dp_privrec},
 };
 
 }  // namespace

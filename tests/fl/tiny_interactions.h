@@ -44,11 +44,16 @@ inline data::Dataset tiny_ratings(const TempFolder& folder, std::uint32_t users 
 // A small model on them.
 struct TinyInteractions {
   explicit TinyInteractions(model::InputChoice choice = model::InputChoice::rich,
-                            TaskSettings task_settings = {}, CopySettings copy_settings = {},
+                            const TaskSettings& task_settings = {}, const CopySettings& copy_settings = {},
                             MetaLearning method = MetaLearning::reptile)
       : dataset(tiny_ratings(folder)),
         data(prepare_interactions(dataset, {}, 1).value()),
         inputs(model::build_tabular_inputs(dataset, choice).value()) {
+    build(task_settings, copy_settings, method);
+  }
+  // Anew, from inputs that were changed.
+  void build(const TaskSettings& task_settings, const CopySettings& copy_settings,
+             MetaLearning method = MetaLearning::reptile) {
     torch::manual_seed(3);
     model::TabularShape shape;
     shape.embedding = 4, shape.hidden = 5, shape.layers = 2, shape.embedding_scale = 0.5;

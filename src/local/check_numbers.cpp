@@ -1,0 +1,27 @@
+#include "local/check_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sotto::local {
+
+bool all_finite(std::span<const float> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](float number) { return std::isfinite(number); });
+}
+
+Status check_parameters(const Layout& layout, std::span<const float> parameters) {
+  if (parameters.size() != layout.size())
+    return bad_input("{} parameters were fetched and the model has {}: fetch those of its version",
+                     parameters.size(), layout.size());
+  if (!all_finite(parameters))
+    return bad_input("a fetched parameter is not a finite number: the model cannot be trained any further");
+  return {};
+}
+
+Status check_result(const LocalUpdate& update) {
+  if (!std::isfinite(update.loss) || !all_finite(update.direction))
+    return failed("the training gave numbers that are not finite: nothing is sent in this round");
+  return {};
+}
+
+}  // namespace sotto::local

@@ -1,0 +1,16 @@
+#pragma once
+// What every trainer refuses, in inputs and results.
+
+#include <span>
+
+#include "base/result.h"
+#include "local/local_trainer.h"
+
+namespace sotto::local {
+
+bool all_finite(std::span<const float> numbers);
+// As many as the layout has, and finite.
+Status check_parameters(const Layout& layout, std::span<const float> parameters);
+Status check_result(const LocalUpdate& update);
+
+}  // namespace sotto::local
