@@ -18,11 +18,11 @@ allowed() {
     device) echo "base privacy secagg rounds blind proto" ;;
     coordinator) echo "base secagg rounds" ;;
     net) echo "base proto" ;;
-    transport) echo "device net" ;;
+    transport) echo "blind device net" ;;
     serving) echo "base privacy blind device net" ;;
     model) echo "base data text privacy" ;;
     fl) echo "base metrics data privacy secagg local model" ;;
-    bench) echo "base data text privacy secagg device serving model fl recipes" ;;
+    bench) echo "base data text privacy secagg blind device serving model fl recipes" ;;
     recipes) echo "base metrics data text privacy model fl" ;;
     publish) echo "base data privacy device serving model fl recipes" ;;
     eval) echo "base report metrics data privacy secagg model fl recipes publish bench" ;;

@@ -38,6 +38,7 @@ struct ServeArguments {
     table.add("average_share", serve.average_share, {0, 1}, "Share of the average user in a prototype")
         .add("max_age_hours", max_age_hours, {0, 1'000'000}, "Items older than this leave; 0: they stay")
         .add("pack_seconds", serve.pack_seconds, {0, 86'400}, "Least time between device packs; 0: none");
+    serve.blind.bind(table);
     serve.http.bind(table);
   }
 };
@@ -123,6 +124,26 @@ Status say_privacy(const fs::path& run, const Output& output) {
   return {};
 }
 
+// What a device downloads and asks with, when the blind database was made anew.
+void say_blind(const serving::BlindEdition& edition, const Output& output) {
+  const blind::Shape& shape = edition.shape();
+  const auto cost = blind::cost_of(shape);
+  output.event({{"event", "blind"},
+                {"guide", edition.version()},
+                {"items", edition.slots().size()},
+                {"clusters", shape.clusters},
+                {"rows", shape.rows},
+                {"probes", shape.probes},
+                {"refresh_bytes_up", cost.up},
+                {"refresh_bytes_down", cost.down},
+                {"guide_bytes", edition.guide_bytes().size()}});
+  output.text(
+      fmt::format("blind database of {} items in {} clusters of {}: a refresh is {} probe(s), {} bytes up "
+                  "and {} down; the guide has {} bytes",
+                  edition.slots().size(), shape.clusters, shape.rows, shape.probes, cost.up, cost.down,
+                  edition.guide_bytes().size()));
+}
+
 Status serve(ServeArguments arguments, const Output& output) {
   serving::ServeSettings& settings = arguments.serve;
   if (settings.catalogue.empty()) return bad_input("name the folder of the live items: --catalogue DIR");
@@ -154,7 +175,13 @@ Status serve(ServeArguments arguments, const Output& output) {
                 {"items", server->pool().catalogue().size()}});
   output.text(fmt::format("serving {} items of model {} at {}", server->pool().catalogue().size(),
                           server->pool().current()->model().version(), server->url()));
+  std::string guide;  // the last one told of
   while (!interrupted()) {
+    const auto edition = server->blind() == nullptr ? nullptr : server->blind()->newest();
+    if (edition && edition->version() != guide) {
+      say_blind(*edition, output);
+      guide = edition->version();
+    }
     Status done;
     if (run) {
       if (auto looked = run->refresh(); !looked)

@@ -6,11 +6,11 @@
 //   device->click("N123");                                // stays here
 //   auto page = device->recommend(transport, 10);         // what may be told is charged before it is sent
 //
-// Nothing leaves the device but requests for the public pack and RecommendRequests built from a PaidQuery (or
-// from nothing: the public list). When, how often and how noisily it asks follows from settings and clock
-// alone. The list that comes back is ranked again here with the true user vector, and what was seen is
-// removed here. When the budget is spent the device asks for the public list, when there is no network it
-// ranks the pack by itself.
+// Nothing leaves the device but requests for the public pack and its guide, RecommendRequests built from a
+// PaidQuery (or from nothing: the public list), and encrypted questions. When, how often and how noisily it
+// asks follows from settings and clock alone. The list that comes back is ranked again here with the true
+// user vector, and what was seen is removed here. When the budget is spent the device asks for the public
+// list, when there is no network it ranks the pack by itself.
 //
 // Owns its folder (the ledger's lock keeps a second one out) and is movable. One call at a time. Needs
 // libsodium and FlatBuffers; the parts below it (device/model, pack, query, rank) do not need the latter.
@@ -37,8 +37,8 @@ namespace sotto::device {
 struct LabelChange;
 
 struct DeviceSettings {
-  // private: noisy queries. popular: the public list, ranked here. local: the pack, ranked here; sends
-  // nothing.
+  // private: noisy queries. blind: encrypted questions, of which the server learns nothing. popular: the
+  // public list, ranked here. local: the pack, ranked here; sends nothing.
   std::string ranking = "private";
   QuerySettings query;
   // What all answers together may tell; 0: no such budget. At least one is needed, unless nothing is told.
@@ -65,6 +65,15 @@ class Transport {
   virtual Result<Pack> fetch_pack(std::string_view installed) = 0;
   // Body of a RecommendRequest; returns that of a RecommendAnswer. Anything else is an error.
   virtual Result<std::string> recommend(std::string_view body) = 0;
+
+  // The guide of blind serving with this hash.
+  virtual Result<std::string> fetch_guide(std::string_view) {
+    return failed("this way to the server knows no blind serving");
+  }
+  // Body of a BlindQuery; returns that of a BlindAnswer.
+  virtual Result<std::string> ask_blind(std::string_view) {
+    return failed("this way to the server knows no blind serving");
+  }
 };
 
 // Where time and noise come from, and what the host knows about the past. The defaults are the system's, and
@@ -85,6 +94,7 @@ struct Recommendations {
     fresh_query,     // drawn and charged now
     repeated_query,  // drawn before, the period is not over
     expired_query,   // drawn before, the budget allows no new one
+    blind_query,     // encrypted, asked now
     popular,         // the public list
     local,           // the pack; nothing was sent
   };
@@ -111,6 +121,14 @@ class Device {
   std::string pack_version() const;  // empty: none is installed
 
   Status click(std::string_view item);
+  // Of an item that the pack does not hold (blind serving): with what came along when it was opened. A
+  // category that the pack does not name counts as none, which is sensitive.
+  struct OpenedItem {
+    std::string id;
+    std::vector<float> vector;  // of the installed model
+    std::string category;
+  };
+  Status click(const OpenedItem& item);
   std::size_t clicks() const;
   // Forgets all clicks. What was told and charged stays told and charged.
   Status forget_clicks();
@@ -120,6 +138,9 @@ class Device {
   std::vector<LabelChange> label_changes() const;
 
   Result<Recommendations> recommend(Transport& transport, std::size_t count);
+  // For idle moments of a device that asks blindly: fetches the guide and makes the keys of the next
+  // question.
+  Status prepare(Transport& transport);
 
   Result<privacy::LedgerStatement> statement();
 

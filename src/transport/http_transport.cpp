@@ -1,5 +1,6 @@
 #include "transport/http_transport.h"
 
+#include "blind/guide.h"
 #include "device/wire/pack_codec.h"
 #include "net/content_coding.h"
 #include "net/http_text.h"
@@ -41,9 +42,23 @@ Result<device::Transport::Pack> HttpTransport::fetch_pack(std::string_view insta
   return Pack{is_delta ? Pack::Form::delta : Pack::Form::whole, std::move(response.body)};
 }
 
-Result<std::string> HttpTransport::recommend(std::string_view body) {
+Result<std::string> HttpTransport::recommend(std::string_view body) { return post("/v1/recommend", body); }
+Result<std::string> HttpTransport::ask_blind(std::string_view body) { return post("/v1/blind", body); }
+
+Result<std::string> HttpTransport::fetch_guide(std::string_view version) {
+  net::HttpFields headers = wants_flatbuffers();
+  headers.emplace_back("Accept-Encoding", "zstd");
+  SOTTO_TRY(net::HttpResponse response,
+            client_.get("/v1/blind/" + net::percent_encode(version), std::move(headers)));
+  if (response.status != 200) return refused(response);
+  if (response.header("Content-Encoding") == "zstd")
+    return net::decompress_zstd(response.body, blind::max_guide_bytes);
+  return std::move(response.body);
+}
+
+Result<std::string> HttpTransport::post(std::string_view path, std::string_view body) {
   SOTTO_TRY(net::HttpResponse response, client_.send({.method = net::HttpMethod::post,
-                                                      .path = "/v1/recommend",
+                                                      .path = std::string(path),
                                                       .headers = wants_flatbuffers(),
                                                       .body = body,
                                                       .content_type = net::flat_buffers_type}));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string_view>
 #include <tuple>
@@ -40,6 +41,20 @@ Status check_vector(const std::vector<float>& vector, std::string_view name, std
       !std::all_of(vector.begin(), vector.end(), [](float x) { return std::isfinite(x); })) {
     return bad_input("the pack's {} is not {} finite numbers", name, size);
   }
+  return {};
+}
+
+Status check_blind(const DevicePack& pack) {
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  const std::string& guide = pack.blind_guide;
+  if (!guide.empty() &&
+      (guide.size() != 2 * sizeof(ChainHash) || !std::all_of(guide.begin(), guide.end(), is_digit)))
+    return bad_input("the pack names its guide by \"{}\", not by a hash", printable(guide));
+  const auto& gone = pack.blind_gone;
+  if (guide.empty() && !gone.empty())
+    return bad_input("the pack takes slots from a guide that it does not name");
+  if (std::adjacent_find(gone.begin(), gone.end(), std::greater_equal<>()) != gone.end())
+    return bad_input("the pack's slots that are gone are not in ascending order");
   return {};
 }
 
@@ -122,6 +137,7 @@ Status check(const DevicePack& pack) {
   // Names that a ledger accepts, each once.
   SOTTO_CHECK(privacy::SensitivitySettings::create(pack.categories));
   SOTTO_CHECK(check(pack.items, pack.dimension, pack.categories.size()));
+  SOTTO_CHECK(check_blind(pack));
   SOTTO_CHECK(make_user_model(pack));
   SOTTO_TRY(const std::string name, model_name(pack));
   if (pack.model != name) {

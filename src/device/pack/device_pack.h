@@ -48,7 +48,12 @@ struct DevicePack {
   std::vector<float> average_user;
   std::vector<float> anonymous;  // what padding puts in a click's place
   std::vector<std::string> categories;
+  // With blind serving: those that the guide does not have yet.
   PackItems items;
+  // Blind serving: the hash of the guide that belongs to this pack (64 hexadecimal digits; empty: there is
+  // none), and its slots whose items are gone, ascending.
+  std::string blind_guide;
+  std::vector<std::uint32_t> blind_gone;
   bool operator==(const DevicePack&) const = default;
 };
 

@@ -55,6 +55,18 @@ std::vector<RankedItem> Reranker::rank(std::span<const std::string> items, std::
   return known;
 }
 
+std::vector<RankedItem> Reranker::rank_scored(std::span<const RankedItem> items, std::span<const float> user,
+                                              const Seen& seen, std::size_t count) const {
+  std::vector<RankedItem> candidates = rank_pool(user, seen, count);
+  std::unordered_set<std::string_view> listed;
+  for (const RankedItem& item : items) {
+    if (!seen.contains(item.item) && !rows_.contains(item.item) && listed.insert(item.item).second)
+      candidates.push_back(item);
+  }
+  keep_best(candidates, count);
+  return candidates;
+}
+
 std::vector<RankedItem> Reranker::rank_pool(std::span<const float> user, const Seen& seen,
                                             std::size_t count) const {
   const PackTensor& vectors = pack_.items.vectors;

@@ -31,6 +31,10 @@ class Reranker {
   // Best first, ties by id, at most `count`. Items that the pack does not have come last, in the order given.
   std::vector<RankedItem> rank(std::span<const std::string> items, std::span<const float> user,
                                const Seen& seen, std::size_t count) const;
+  // Of items that come with their scores and those of the pack, which are scored here: the latter are all
+  // candidates, named or not.
+  std::vector<RankedItem> rank_scored(std::span<const RankedItem> items, std::span<const float> user,
+                                      const Seen& seen, std::size_t count) const;
   // The whole pool.
   std::vector<RankedItem> rank_pool(std::span<const float> user, const Seen& seen, std::size_t count) const;
 

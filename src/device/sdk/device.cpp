@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "device/history/history_store.h"
 #include "device/query/query_mechanism.h"
+#include "device/sdk/blind_ranking.h"
 #include "device/wire/pack_codec.h"
 #include "device/wire/query_wire.h"
 #include "privacy/ledger/ledger_record.h"
@@ -44,6 +45,7 @@ Result<privacy::LedgerSettings> ledger_settings(const DeviceSettings& settings,
   budget(privacy::BudgetWindow::month, settings.month_epsilon);
   budget(privacy::BudgetWindow::lifetime, settings.lifetime_epsilon);
   // Who tells nothing needs no budget; the ledger wants one all the same.
+  // (An encrypted question is charged ε = 0.)
   const bool tells = settings.ranking == "private" && settings.query.reads_everything();
   if (!tells && budgets.empty()) budget(privacy::BudgetWindow::lifetime, nothing);
   return privacy::LedgerSettings{privacy::Unit::user, privacy::Adjacency::replace_one,
@@ -76,8 +78,9 @@ std::chrono::seconds phase_of(const privacy::Ledger& ledger, std::chrono::second
 }
 
 void DeviceSettings::bind(SettingsTable& table) {
-  table.add_choice("ranking", ranking, {"private", "popular", "local"},
-                   "Ask privately, ask for the public list, or rank the pack without asking");
+  table.add_choice(
+      "ranking", ranking, {"private", "blind", "popular", "local"},
+      "Ask privately, ask by encrypted questions, ask for the public list, or rank the pack without asking");
   query.bind(table);
   table.add("day_epsilon", day_epsilon, {0, 1e6}, "Budget per day; 0 for none")
       .add("month_epsilon", month_epsilon, {0, 1e6}, "Budget per month; 0 for none")
@@ -95,6 +98,8 @@ std::string_view name(Recommendations::Source source) {
       return "repeated query";
     case Recommendations::Source::expired_query:
       return "expired query";
+    case Recommendations::Source::blind_query:
+      return "blind query";
     case Recommendations::Source::popular:
       return "popular";
     case Recommendations::Source::local:
@@ -143,7 +148,8 @@ struct Device::State {
         random(environment.simulated != nullptr ? privacy::DeviceRandom::simulated(*environment.simulated)
                                                 : privacy::DeviceRandom(secure)),
         ledger(std::move(book)),
-        history(std::move(clicks)) {}
+        history(std::move(clicks)),
+        blind(folder, random) {}
 
   fs::path pack_path() const { return folder / "pack.sotto"; }
   privacy::ClockReading now() const {
@@ -159,6 +165,7 @@ struct Device::State {
     if (store) SOTTO_CHECK(write_file_atomically(pack_path(), bytes));
     mechanism.reset();
     installed = std::make_unique<Installed>(std::move(pack), std::move(version), std::move(user_model));
+    if (settings.ranking == "blind") blind.follow(installed->pack);
     return {};
   }
 
@@ -180,6 +187,13 @@ struct Device::State {
       query.emplace(std::move(opened));
     }
     return query->ask(*mechanism, readable, now());
+  }
+
+  Result<BlindRanking::Asked> ask_blindly(Transport& transport, std::span<const float> user) {
+    SOTTO_CHECK(blind.ensure_guide(transport));
+    const std::chrono::seconds period(std::llround(settings.query.refresh_hours * 3600));
+    return blind.ask(transport, user, static_cast<std::size_t>(settings.query.wanted), ledger,
+                     {period, phase_of(ledger, period)}, now());
   }
 
   // What the ledger would say to one more answer.
@@ -213,6 +227,7 @@ struct Device::State {
   privacy::DeviceRandom random;
   privacy::Ledger ledger;
   HistoryStore history;
+  BlindRanking blind;
   std::optional<PrivateQuery> query;
   std::unique_ptr<const Installed> installed;
   std::optional<QueryMechanism> mechanism;  // of the installed pack, made when first needed
@@ -266,6 +281,27 @@ Status Device::click(std::string_view item) {
   return state_->history.add(state_->installed->pack, item, state_->now().wall);
 }
 
+Status Device::click(const OpenedItem& item) {
+  if (!state_->installed) return bad_input("no pack is installed: fetch one first");
+  const DevicePack& pack = state_->installed->pack;
+  const auto category = std::find(pack.categories.begin(), pack.categories.end(), item.category);
+  const auto number = static_cast<std::uint16_t>(category - pack.categories.begin());
+  DevicePack with_item = pack;
+  SOTTO_TRY(with_item.items,
+            make_items({{item.id, item.vector, 0, category == pack.categories.end() ? no_category : number}},
+                       pack.dimension));
+  SOTTO_CHECK(check(with_item.items, pack.dimension, pack.categories.size()));
+  return state_->history.add(with_item, item.id, state_->now().wall);
+}
+
+Status Device::prepare(Transport& transport) {
+  if (state_->settings.ranking != "blind")
+    return bad_input("only blind questions need keys: set ranking to blind");
+  if (!state_->installed) return bad_input("no pack is installed: fetch one first");
+  SOTTO_CHECK(state_->blind.ensure_guide(transport));
+  return state_->blind.prepare();
+}
+
 std::size_t Device::clicks() const { return state_->history.clicks().size(); }
 Status Device::forget_clicks() { return state_->history.clear(); }
 std::vector<LabelChange> Device::label_changes() const { return state_->history.label_changes(); }
@@ -304,6 +340,16 @@ Result<Recommendations> Device::recommend(Transport& transport, std::size_t coun
     } else {
       SOTTO_TRY(result.note, state.why_no_answer());
     }
+  }
+  if (state.settings.ranking == "blind") {
+    const auto asked = state.ask_blindly(transport, user);
+    if (asked) {
+      result.source =
+          asked->is_new ? Recommendations::Source::blind_query : Recommendations::Source::repeated_query;
+      result.items = installed.reranker.rank_scored(asked->items, user, seen, count);
+      return result;
+    }
+    result.note = asked.error().message;
   }
   if (state.settings.ranking != "local") {
     RecommendRequest popular;

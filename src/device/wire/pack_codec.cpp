@@ -9,6 +9,30 @@
 
 namespace sotto::device {
 
+namespace {
+
+// Left out where there is no blind serving: such a pack has the bytes it had before.
+struct BlindFields {
+  flatbuffers::Offset<flatbuffers::String> guide = 0;
+  flatbuffers::Offset<flatbuffers::Vector<std::uint32_t>> gone = 0;
+};
+BlindFields write_blind(flatbuffers::FlatBufferBuilder& builder, const DevicePack& pack) {
+  BlindFields fields;
+  if (!pack.blind_guide.empty()) fields.guide = builder.CreateString(pack.blind_guide);
+  if (!pack.blind_gone.empty()) fields.gone = builder.CreateVector(pack.blind_gone);
+  return fields;
+}
+
+// Of a pack or of a delta.
+template <class Table>
+void read_blind(const Table& table, DevicePack& pack) {
+  pack.blind_guide = table.blind_guide() == nullptr ? std::string() : table.blind_guide()->str();
+  pack.blind_gone.clear();
+  if (table.blind_gone() != nullptr) pack.blind_gone = pack_tables::read(*table.blind_gone());
+}
+
+}  // namespace
+
 Result<std::string> encode_pack(const DevicePack& pack) {
   SOTTO_CHECK(check(pack));
   flatbuffers::FlatBufferBuilder builder(pack.items.vectors.data.size() + (1U << 16U));
@@ -20,9 +44,11 @@ Result<std::string> encode_pack(const DevicePack& pack) {
   const auto anonymous = builder.CreateVector(pack.anonymous);
   const auto categories = builder.CreateVectorOfStrings(pack.categories);
   const auto items = pack_tables::write(builder, pack.items);
-  builder.Finish(wire::CreateServingPack(builder, pack_tables::pack_format, model, pack.dimension, user_model,
-                                         basis, prototypes, average, anonymous, categories, items),
-                 pack_tables::pack_identifier);
+  const BlindFields blind = write_blind(builder, pack);
+  builder.Finish(
+      wire::CreateServingPack(builder, pack_tables::pack_format, model, pack.dimension, user_model, basis,
+                              prototypes, average, anonymous, categories, items, blind.guide, blind.gone),
+      pack_tables::pack_identifier);
   if (builder.GetSize() > max_pack_bytes) {
     return bad_input("the pack has {} bytes, at most {} are sent: publish fewer items", builder.GetSize(),
                      max_pack_bytes);
@@ -52,6 +78,7 @@ Result<DevicePack> decode_pack(std::string_view bytes) {
   pack.anonymous = pack_tables::read(*table.anonymous());
   pack.categories = pack_tables::read(*table.categories());
   SOTTO_TRY(pack.items, pack_tables::read(*table.items()));
+  read_blind(table, pack);
   SOTTO_CHECK(check(pack));
   return pack;
 }
@@ -157,8 +184,9 @@ Result<std::string> encode_delta(std::string_view old_bytes, std::string_view ne
   const auto removed_rows = builder.CreateVector(removed);
   const auto added_items = pack_tables::write(builder, added);
   const auto categories = builder.CreateVectorOfStrings(later.categories);
+  const BlindFields blind = write_blind(builder, later);
   builder.Finish(wire::CreatePackDelta(builder, pack_tables::pack_format, from_text, to_text, removed_rows,
-                                       added_items, categories),
+                                       added_items, categories, blind.guide, blind.gone),
                  pack_tables::pack_identifier);
   return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
 }
@@ -184,6 +212,7 @@ Result<std::string> apply_delta(std::string_view old_bytes, std::string_view del
   }
   SOTTO_TRY(const PackItems added, pack_tables::read(*table.added()));
   pack.categories = pack_tables::read(*table.categories());
+  read_blind(table, pack);
   SOTTO_CHECK(check(added, pack.dimension, pack.categories.size()));
   pack.items = merge(pack.items, removed, added, pack.dimension);
   SOTTO_TRY(std::string bytes, encode_pack(pack));

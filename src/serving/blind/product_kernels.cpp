@@ -1,6 +1,6 @@
 #include "serving/blind/product_kernels.h"
 
-#include <bit>
+#include <cstring>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -62,7 +62,11 @@ SOTTO_AVX512 void multiply_avx512(const std::uint8_t* packed, std::size_t rows, 
     for (std::size_t r = 0; r < rows_at_once; ++r) {
       using Lanes = std::uint32_t __attribute__((vector_size(64)));
       Lanes sum{};
-      for (int limb = 0; limb < 4; ++limb) sum += std::bit_cast<Lanes>(sums[r][limb]) << (8 * limb);
+      for (int limb = 0; limb < 4; ++limb) {
+        Lanes of_limb;
+        std::memcpy(&of_limb, &sums[r][limb], sizeof of_limb);
+        sum += of_limb << (8 * limb);
+      }
       for (int lane = 0; lane < 16; ++lane) out[row + r] += sum[lane];
     }
   }

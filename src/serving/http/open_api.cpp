@@ -28,6 +28,14 @@ std::string_view open_api_document() {
     "responses": {"206": {"description": "The part asked for"}, "416": {"$ref": "#/components/responses/Error"}, "200": {"description": "The pack, or a delta (then with the header Sotto-Delta-From)",
         "content": {"application/x-flatbuffers": {"schema": {"type": "string", "format": "binary"}}}},
       "304": {"description": "Unchanged"}, "503": {"$ref": "#/components/responses/Error"}}}},
+  "/v1/blind": {"post": {"summary": "Answer an encrypted question (with --blind): BlindQuery of proto/blind.fbs", "requestBody": {"required": true, "content": {
+      "application/x-flatbuffers": {"schema": {"type": "string", "format": "binary"}}}},
+    "responses": {"200": {"description": "BlindAnswer", "content": {"application/x-flatbuffers": {"schema": {"type": "string", "format": "binary"}}}},
+      "400": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"}, "503": {"$ref": "#/components/responses/Error"}}}},
+  "/v1/blind/{version}": {"get": {"summary": "The guide to ask with, by its hash in the pack", "parameters": [
+      {"name": "version", "in": "path", "required": true, "schema": {"type": "string"}}],
+    "responses": {"200": {"description": "BlindGuide", "content": {"application/x-flatbuffers": {"schema": {"type": "string", "format": "binary"}}}},
+      "304": {"description": "Unchanged"}, "404": {"$ref": "#/components/responses/Error"}}}},
   "/v1/items": {"put": {"summary": "Add or replace articles", "security": [{"operator": []}],
     "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object",
       "required": ["items"], "properties": {"items": {"type": "array", "minItems": 1, "maxItems": 1000,
@@ -35,7 +43,10 @@ std::string_view open_api_document() {
     "responses": {"200": {"description": "All are searchable and durable: how many were stored, of these replaced under their id, and of these with the title and abstract of another one (same_text)"}, "400": {"$ref": "#/components/responses/Error"},
       "401": {"$ref": "#/components/responses/Error"}, "403": {"$ref": "#/components/responses/Error"},
       "503": {"$ref": "#/components/responses/Error"}}}},
-  "/v1/items/{id}": {"delete": {"summary": "Remove an article", "security": [{"operator": []}], "parameters": [
+  "/v1/items/{id}": {"get": {"summary": "An article with its vector, for whoever opens it (with --blind)", "parameters": [
+      {"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
+    "responses": {"200": {"description": "The article", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Item"}}}},
+      "404": {"$ref": "#/components/responses/Error"}}}, "delete": {"summary": "Remove an article", "security": [{"operator": []}], "parameters": [
       {"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
     "responses": {"200": {"description": "Removed"}, "401": {"$ref": "#/components/responses/Error"},
       "403": {"$ref": "#/components/responses/Error"}, "404": {"$ref": "#/components/responses/Error"},

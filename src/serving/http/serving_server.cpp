@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/files.h"
@@ -59,7 +60,17 @@ Result<std::unique_ptr<ServingServer>> ServingServer::start(const ServeSettings&
       ServingApiSettings{settings.operator_token, [raw = serving.get()] { return *raw->health_.take(); }});
   net::Router router;
   serving->api_->add_routes(router);
-  SOTTO_TRY(auto server, net::HttpServer::start(settings.http, std::move(router), serving->metrics_));
+  net::HttpServerSettings http = settings.http;
+  if (settings.blind.enabled) {
+    const auto most_words = static_cast<std::size_t>(settings.blind.refresh_bytes) / sizeof(std::uint32_t);
+    serving->blind_ = std::make_unique<BlindPool>(settings.blind);
+    serving->blind_api_ = std::make_unique<BlindApi>(*serving->pool_, *serving->blind_, serving->metrics_);
+    serving->blind_api_->add_routes(router, most_words);
+    // Other routes keep limits of their own.
+    http.max_anonymous_body_bytes =
+        std::max(http.max_anonymous_body_bytes, static_cast<std::int64_t>(blind::body_bytes(most_words)));
+  }
+  SOTTO_TRY(auto server, net::HttpServer::start(http, std::move(router), serving->metrics_));
   serving->server_.emplace(std::move(server));
   return serving;
 }
@@ -82,11 +93,25 @@ Status ServingServer::reload_if_changed() {
   return {};
 }
 
+Status ServingServer::rebuild_blind_if_due(std::int64_t now) {
+  if (!blind_) return {};
+  SOTTO_TRY(const bool is_new, blind_->rebuild_if_due(*pool_, now));
+  if (!is_new) return {};
+  blind_api_->publish();
+  published_ = 0;  // the pack names the guide
+  return {};
+}
+
 Status ServingServer::publish_if_due(std::int64_t now) {
   if (settings_.pack_seconds == 0 || now < published_ + settings_.pack_seconds) return {};
   const std::uint64_t changes = pool_->changes();
   if (published_ > 0 && changes == published_changes_) return {};
-  SOTTO_TRY(const device::DevicePack pack, with_live_items(pack_, *pool_));
+  // A pack without a guide would hold the whole pool: it waits for the first database of its model.
+  if (blind_ && pool_->catalogue().size() > 0 &&
+      (!blind_->newest() || blind_->newest()->model() != pack_.model))
+    return {};
+  SOTTO_TRY(const device::DevicePack pack,
+            blind_ ? with_blind_items(pack_, *pool_, *blind_) : with_live_items(pack_, *pool_));
   SOTTO_CHECK(packs_.publish(pack));
   published_ = now;
   published_changes_ = changes;
@@ -116,7 +141,9 @@ Status ServingServer::check_disk(std::int64_t now) {
 Status ServingServer::tick(std::int64_t now) {
   Status disk = check_disk(now);
   SOTTO_CHECK(reload_if_changed());
+  const Status blind = rebuild_blind_if_due(now);
   SOTTO_CHECK(publish_if_due(now));
+  SOTTO_CHECK(blind);
   return disk;
 }
 

@@ -3,14 +3,16 @@
 // now and then.
 //
 // start() returns when the port is open. tick() is called every second or so by the owner's loop: it takes
-// over a new pack file, lets old items go, compacts the files, publishes the device pack, and looks whether
-// the catalogue's folder can still be written: /healthz answers 503 when it cannot, until it can again.
-// stop() (or the destructor) answers the requests that have arrived. One owner.
+// over a new pack file, lets old items go, compacts the files, has the blind database made anew when it is
+// due, publishes the device pack, and looks whether the catalogue's folder can still be written: /healthz
+// answers 503 when it cannot, until it can again. stop() (or the destructor) answers the requests that have
+// arrived. One owner.
 
 #include <functional>
 #include <optional>
 
 #include "device/pack/device_pack.h"
+#include "serving/http/blind_api.h"
 #include "serving/http/serving_api.h"
 
 namespace sotto::serving {
@@ -23,6 +25,7 @@ struct ServeSettings {
   std::int64_t max_age_seconds = 0;  // of items; 0: they stay
   std::int64_t pack_seconds = 60;    // between packs while items change; 0: no packs
   Durability durability = Durability::power_loss;
+  BlindSettings blind;
   net::HttpServerSettings http;
 };
 
@@ -42,12 +45,15 @@ class ServingServer {
 
   std::string url() const { return server_->url(); }
   LivePool& pool() { return *pool_; }
+  // Null where it does not serve blindly.
+  const BlindPool* blind() const { return blind_.get(); }
 
  private:
   ServingServer(const ServeSettings& settings, EncoderFor encoder_for)
       : settings_(settings), encoder_for_(std::move(encoder_for)) {}
   Result<std::shared_ptr<const ServingModel>> load_model();
   Status reload_if_changed();
+  Status rebuild_blind_if_due(std::int64_t now);
   Status publish_if_due(std::int64_t now);
   Status check_disk(std::int64_t now);
 
@@ -62,7 +68,9 @@ class ServingServer {
   net::MetricsRegistry metrics_;
   PackPublisher packs_;
   std::unique_ptr<LivePool> pool_;
+  std::unique_ptr<BlindPool> blind_;
   std::unique_ptr<ServingApi> api_;
+  std::unique_ptr<BlindApi> blind_api_;
   std::optional<net::HttpServer> server_;
 };
 

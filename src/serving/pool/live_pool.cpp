@@ -152,7 +152,8 @@ Result<std::shared_ptr<const ServingModel>> model_of(const device::DevicePack& p
   return ServingModel::create(std::move(parts));
 }
 
-Result<device::DevicePack> with_live_items(device::DevicePack pack, const LivePool& pool) {
+Result<device::DevicePack> with_live_items(device::DevicePack pack, const LivePool& pool,
+                                           const std::function<bool(ItemNumber)>& wanted) {
   const auto model = pool.of_version(pack.model);
   if (!model) return bad_input("model {} is not being served", pack.model);
   const auto items = pool.catalogue().all();
@@ -171,6 +172,7 @@ Result<device::DevicePack> with_live_items(device::DevicePack pack, const LivePo
   for (const StoredItemPtr& item : items) {
     const auto vector = model->vector_of(item->number);
     if (!vector) continue;  // changed meanwhile
+    if (wanted && !wanted(item->number)) continue;
     const auto category = categories.find(item->item.category);
     live.push_back({item->item.id, *vector, static_cast<std::uint64_t>(item->item.published),
                     category == categories.end() ? device::no_category : category->second});

@@ -7,6 +7,7 @@
 // that replace_model() encodes the pool beside them; queries wait for none of them.
 
 #include <atomic>
+#include <functional>
 
 #include "device/pack/device_pack.h"
 #include "serving/pool/model_pool.h"
@@ -62,7 +63,9 @@ Result<std::shared_ptr<const ServingModel>> model_of(
     const device::DevicePack& pack, double average_share, std::shared_ptr<const ItemEncoder> encoder,
     privacy::ServingMechanisms mechanisms = privacy::serving_mechanisms());
 
-// The pack with the live items in place of its own. An error when its model is not being served.
-Result<device::DevicePack> with_live_items(device::DevicePack pack, const LivePool& pool);
+// The pack with the live items in place of its own, those that are wanted (none said: all). An error when its
+// model is not being served.
+Result<device::DevicePack> with_live_items(device::DevicePack pack, const LivePool& pool,
+                                           const std::function<bool(ItemNumber)>& wanted = {});
 
 }  // namespace sotto::serving
