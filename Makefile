@@ -1,10 +1,10 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test docs lint analyze fuzz chaos asan tsan clean hardening install
+.PHONY: help setup build demo test docs lint analyze fuzz chaos asan tsan clean hardening install package package-test
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 setup: ## install the Debian packages that are missing
 	@tools/install_packages.sh build
@@ -54,6 +54,15 @@ tsan: setup ## the tests of the threaded modules under ThreadSanitizer
 install: build ## install command, libraries and headers (PREFIX=DIR, /usr/local otherwise)
 	@tools/build.sh release sotto sotto_device
 	@cmake --install build/release --prefix "$(or $(PREFIX),/usr/local)" >/dev/null && echo "install: into $(or $(PREFIX),/usr/local)"
+
+package: build ## a Debian package of command, trainer, device library and units in build/package
+	@tools/build.sh release sotto sotto_transport
+	@tools/package/build_package.sh build/release build/package
+
+package-test: package ## install it in a new Debian, start its server, upgrade and remove it (root; minutes)
+	@tools/install_packages.sh package
+	@tools/package/check_package.sh "$$(ls -t build/package/*.deb | head -1)"
+	@tools/package/test_in_chroot.sh "$$(ls -t build/package/*.deb | head -1)"
 
 clean: ## remove build/
 	@rm -rf build
