@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <unordered_map>
 
 #include "base/interrupt.h"
 #include "fl/pair_spectrum.h"
+#include "local/item_sums.h"
 #include "privacy/accounting/account.h"
 #include "secagg/vectors/audited_sums.h"
 #include "secagg/vectors/calibrated_plan.h"
@@ -41,25 +41,17 @@ Result<RoundTask> PairFold::open(std::uint32_t round) {
   if (round > 1) return failed("round {} does not exist: two sums are all that is released", round + 1);
   if (round == 0) return RoundTask{plans_.counts};
   const Tensor counts = model_.counts.to(torch::kCPU).contiguous();
-  chosen_ = most_counted(values_of(counts), plans_.chosen);
+  chosen_ = local::most_counted(values_of(counts), plans_.chosen);
   return RoundTask{plans_.pairs, chosen_.size() * sizeof(data::ItemId)};
 }
 
 Status PairFold::each_update(std::uint32_t round, std::span<const data::UserId> users,
                              const std::function<Status(const UserUpdate&)>& take) {
-  std::unordered_map<data::ItemId, std::uint32_t> position;
-  for (const data::ItemId item : chosen_) position.emplace(item, static_cast<std::uint32_t>(position.size()));
-  const auto chosen_among = [&](std::span<const data::ItemId> own) {
-    std::vector<std::uint32_t> known;
-    for (const data::ItemId item : own)
-      if (const auto found = position.find(item); found != position.end()) known.push_back(found->second);
-    std::sort(known.begin(), known.end());
-    return known;
-  };
   for (const data::UserId user : users) {
     const std::vector<data::ItemId> own = items_of(user);
-    std::vector<float> sent =
-        round == 0 ? item_shares(own, dataset_.item_count()) : pair_shares(chosen_among(own), chosen_.size());
+    std::vector<float> sent = round == 0
+                                  ? local::item_shares(own, dataset_.item_count())
+                                  : local::pair_shares(local::places_among(own, chosen_), chosen_.size());
     const Tensor update = torch::from_blob(sent.data(), static_cast<std::int64_t>(sent.size()));
     SOTTO_CHECK(take({user, update, 0, own.size()}));
   }
@@ -144,7 +136,7 @@ Result<PairPlans> pair_plans(const PrivateTrainingSettings& settings, const Sums
   SOTTO_TRY(auto counts, sum_plan(settings, shape.items, shape.users, shape.counts_noise * noise_multiplier,
                                   steps.counts));
   SOTTO_TRY(auto pairs,
-            sum_plan(settings, pair_count(shape.chosen), shape.users, noise_multiplier, steps.pairs));
+            sum_plan(settings, local::pair_count(shape.chosen), shape.users, noise_multiplier, steps.pairs));
   return PairPlans{std::move(counts), std::move(pairs), shape.chosen};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Item vectors from two private sums (fl/pair_spectrum.h): round 1 brings noisy counts, which choose the
+// Item vectors from two private sums (local/item_sums.h): round 1 brings noisy counts, which choose the
 // items; round 2 brings who likes which of them together, and its eigenvectors become the items' vectors
 // (fl/pair_spectrum.h). All training users take part in both rounds; each round sets its part of the model,
 // for an optimiser that steps by 1.
@@ -21,7 +21,7 @@ namespace sotto::fl {
 // noise, and the epsilon that holds. Devices send vectors of norm 1 without negative entries, so one user
 // replaced moves a sum by √2.
 
-// How the two sums are encoded; the dimensions are the number of items and pair_count(chosen).
+// How the two sums are encoded; the dimensions are the number of items and local::pair_count(chosen).
 struct PairPlans {
   secagg::EncodingPlan counts, pairs;
   std::uint64_t chosen = 0;
@@ -59,7 +59,7 @@ class PairFold final : public RoundFold, public UserUpdates {
         spectrum_(spectrum),
         features_(std::move(features)) {}
   Result<RoundTask> open(std::uint32_t round) override;  // 0 or 1
-  // What a device sends: item_shares, then pair_shares of the chosen items.
+  // What a device sends: its shares of items, then of pairs of the chosen items.
   Status each_update(std::uint32_t round, std::span<const data::UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
   Result<torch::Tensor> fold(std::uint32_t round, const torch::Tensor& mean,

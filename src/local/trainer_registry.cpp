@@ -2,6 +2,7 @@
 
 #include "base/settings.h"
 #include "local/interaction_trainer.h"
+#include "local/item_sums.h"
 #include "local/models/catalogue_user.h"
 #include "local/models/mixture_model.h"
 #include "local/models/news_models.h"
@@ -125,6 +126,26 @@ Made make_privrec(LocalSettings given) {
 
 Made make_dp_privrec(LocalSettings given) { return make_interactions(given, {}); }
 
+// A campaign asks for one of the two sums.
+Made make_dp_svd(LocalSettings given) {
+  ItemSumsSettings settings;
+  std::string sum = "counts";
+  SettingsTable table;
+  table
+      .add_choice("sum", sum, {"counts", "pairs"},
+                  "Of items, or of the chosen items that readers like together")
+      .add("items", settings.items, {0, 100'000'000}, "Items of the catalogue")
+      .add("vectors", settings.vectors, {1, 4096}, "Numbers per item of the model")
+      .add("chosen", settings.chosen, {0, 4096}, "Items whose pairs are summed, the most counted ones")
+      .add("max_rows", settings.max_rows, {1, 10'000'000}, "Most recent rows that a device reads");
+  SOTTO_CHECK(apply(table, given));
+  if (settings.items == 0) return bad_input("items is missing: give the number of items of the catalogue");
+  if ((sum == "pairs") != (settings.chosen > 0))
+    return bad_input("sum is {} and chosen is {}: sums of pairs, and no others, have chosen items", sum,
+                     settings.chosen);
+  return std::make_unique<ItemSumsTrainer>(settings);
+}
+
 struct Entry {
   std::string_view recipe;
   Made (*make)(LocalSettings settings);
@@ -133,6 +154,7 @@ constexpr Entry trainers[] = {
     {"sotto", &make_flagship},        {"efficient-fedrec", &make_efficient},
     {"fednewsrec", &make_fednewsrec}, {"privaterec", &make_private_rec},
     {"privrec", &make_privrec},       {"dp-privrec", &make_dp_privrec},
+    {"dp-svd", &make_dp_svd},
 };
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "fl/newsroom_training.h"
+#include "fl/pair_fold.h"
 #include "fl/tiny_interactions.h"
 #include "local/interaction_trainer.h"
+#include "local/item_sums.h"
 
 namespace sotto::fl {
 namespace {
@@ -164,6 +166,47 @@ TEST(DeviceInteractions, RankingAfterFineTuningEqualsLibtorch) {
             EXPECT_NEAR(scores[item], expected[item], 1e-5 * std::max(1.0F, std::abs(expected[item])));
         });
     EXPECT_GT(seen, 2U);
+  }
+}
+
+// Both sums of dp-svd: what the simulator's users send is what a device computes from the published model.
+TEST(DeviceInteractions, BothSumsOfItemsEqualTheSimulators) {
+  TinyInteractions tiny;
+  constexpr std::uint64_t chosen = 5;
+  model::ItemVectors model(static_cast<std::int64_t>(tiny.dataset.item_count()), 3);
+  model::FlatParameters parameters(model);
+  parameters.values().copy_(torch::rand({parameters.size()}));
+  const auto plan = [&](std::uint64_t dimension) {
+    secagg::EncodingPlan::Settings settings;
+    settings.dimension = dimension;
+    settings.clip = 1;
+    settings.nonnegative = true;
+    settings.denominator = 1;
+    settings.devices = tiny.data.users.size();
+    settings.step = secagg::finest_step(settings, 28).value();
+    return secagg::EncodingPlan::create(settings).value();
+  };
+  PairFold fold(tiny.dataset, tiny.data, model,
+                {plan(tiny.dataset.item_count()), plan(local::pair_count(chosen)), chosen}, {3, 0.01});
+  const std::string items = std::to_string(tiny.dataset.item_count());
+  const Settings sums[] = {{{"items", items}, {"vectors", "3"}},
+                           {{"items", items}, {"vectors", "3"}, {"sum", "pairs"}, {"chosen", "5"}}};
+  local::RoundInputs inputs;
+  inputs.parameters = {parameters.values().data_ptr<float>(), static_cast<std::size_t>(parameters.size())};
+  for (std::uint32_t number : {0U, 1U}) {
+    const auto trainer = local::find_trainer("dp-svd", sums[number]).value();
+    ASSERT_EQ(trainer->layout().text(), parameters.layout());
+    const auto task = fold.open(number);
+    ASSERT_TRUE(task);
+    ASSERT_TRUE(fold.each_update(number, tiny.data.users, [&](const UserUpdate& expected) -> Status {
+      const Device device(tiny, tiny.data.of(expected.user));
+      SeededRandom draws(1, Purpose::test);
+      SOTTO_TRY(local::LocalUpdate own, trainer->train(inputs, device.own, draws, [] { return false; }));
+      EXPECT_TRUE(torch::equal(torch::from_blob(own.direction.data(), {expected.direction.numel()}),
+                               expected.direction));
+      EXPECT_EQ(own.samples, expected.samples);
+      return {};
+    }));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "data/dataset_builder.h"
 #include "fl/simulated_rounds.h"
 #include "fl/tiny_interactions.h"
+#include "local/item_sums.h"
 #include "model/flat_parameters.h"
 
 namespace sotto::fl {
@@ -60,7 +61,7 @@ struct Tiny {
             data,
             model,
             {plan_of(dataset.item_count(), users, noise_multiplier),
-             plan_of(pair_count(chosen), users, noise_multiplier), chosen},
+             plan_of(local::pair_count(chosen), users, noise_multiplier), chosen},
             seed,
             std::move(features)};
   }

@@ -44,7 +44,7 @@ std::size_t kept(const std::vector<float>& rows, std::size_t size) {
 TEST(PairSpectrum, NoiseAloneGivesNoVectorAndUnderestimatedNoiseDoes) {
   constexpr std::size_t items = 150;
   const SpectrumSettings settings{40, 0.01};
-  const auto noise = with_noise(std::vector<float>(pair_count(items), 0), 0.3);
+  const auto noise = with_noise(std::vector<float>(local::pair_count(items), 0), 0.3);
   EXPECT_EQ(kept(vectors_from_pairs(noise, items, 0.3, settings), 40), 0U);
   EXPECT_GT(kept(vectors_from_pairs(noise, items, 0.15, settings), 40), 10U);
 }
@@ -113,7 +113,7 @@ TEST(PairSpectrum, FeaturesFindWhatNoiseHidesFromSingleItems) {
 
 TEST(PairSpectrum, FeaturesThatSayNothingFindNothing) {
   constexpr std::size_t items = 150;
-  const auto noise = with_noise(std::vector<float>(pair_count(items), 0), 0.3);
+  const auto noise = with_noise(std::vector<float>(local::pair_count(items), 0), 0.3);
   EXPECT_EQ(kept(vectors_from_pairs(noise, items, 0.3, {40, 0.01}, kinds(items, 30)), 40), 0U);
   // Kinds that nobody's taste follows.
   const TwoKinds news;

@@ -6,7 +6,7 @@
 
 #include "base/distributions.h"
 #include "base/random.h"
-#include "fl/pair_spectrum.h"
+#include "local/item_sums.h"
 #include "model/tensor.h"
 
 namespace sotto::fl::testing {
@@ -23,9 +23,9 @@ inline std::vector<std::vector<std::uint32_t>> random_users(std::size_t users, s
 
 inline std::vector<float> mean_pairs(const std::vector<std::vector<std::uint32_t>>& users,
                                      std::size_t items) {
-  std::vector<float> mean(pair_count(items), 0);
+  std::vector<float> mean(local::pair_count(items), 0);
   for (const auto& own : users) {
-    const auto shares = pair_shares(own, items);
+    const auto shares = local::pair_shares(own, items);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += shares[i] / static_cast<float>(users.size());
   }
   return mean;
