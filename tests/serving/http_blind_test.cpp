@@ -89,7 +89,7 @@ class BlindServing : public ::testing::Test {
     settings.query.wanted = 200;
     return device::Device::open(
                folder_ / name, settings,
-               {[this] { return privacy::UtcTime(std::chrono::seconds(device_time_)); }, nullptr, true})
+               {[this] { return privacy::UtcTime(std::chrono::seconds(device_time_)); }, nullptr, first_use_})
         .value();
   }
   // What a reader of one synthetic item has as user vector, and the exact scores of all live items.
@@ -121,6 +121,7 @@ class BlindServing : public ::testing::Test {
     return {id, *server_->pool().current()->vector_of(stored->number), stored->item.category};
   }
 
+  bool first_use_ = true;
   const TempFolder folder_;
   ServeSettings settings_;
   std::int64_t server_time_ = start_time, device_time_ = start_time;
@@ -159,6 +160,15 @@ TEST_F(BlindServing, ADeviceFindsItsBestItemsAndTheServerSeesOnlyCiphertexts) {
   EXPECT_EQ(statement.total.charges, 1U);
   EXPECT_EQ(statement.total.spent.epsilon, 0);
   EXPECT_THAT(privacy::to_text(statement), HasSubstr("(0, "));
+}
+
+TEST_F(BlindServing, ALedgerThatLostItsPastDoesNotStopQuestionsThatCostNothing) {
+  first_use_ = false;
+  device::Device reader = device();
+  ASSERT_TRUE(reader.refresh(*way_).value());
+  const auto page = reader.recommend(*way_, 5);
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->source, Source::blind_query) << page->note;
 }
 
 TEST_F(BlindServing, AsksByTheClockAloneWhateverIsRead) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "privacy/accounting/log_math.h"
+#include "privacy/accounting/rdp_curves.h"
 
 namespace sotto::privacy {
 namespace {
@@ -211,7 +212,9 @@ Result<std::vector<Refusal>> LedgerBooks::refusals(const Charge& charge, UtcTime
     EventTally together = uses(budget, at).tally;
     together.add(alone.entries().front().kind, event.count);
     const double epsilon = memo.spent(i, together, &event, budget.epsilon).epsilon;
-    if (within(epsilon, budget.epsilon) && !window(budget.window).is_closed(at)) continue;
+    // What adds no ε is no worse for not knowing what was told before.
+    const bool adds_nothing = rdp_at_infinity(event.mechanism) == 0;
+    if (within(epsilon, budget.epsilon) && (adds_nothing || !window(budget.window).is_closed(at))) continue;
     const double epsilon_alone = memo.spent(i, alone, &event, budget.epsilon).epsilon;
     refused.push_back({state(i, at, memo), epsilon, within(epsilon_alone, budget.epsilon)});
   }

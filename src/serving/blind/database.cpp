@@ -9,35 +9,39 @@ namespace sotto::serving {
 
 namespace {
 
-constexpr std::size_t tile_chunks = 32;  // a tile of a ciphertext is 16 KB: it stays in the first cache
-constexpr std::int32_t offset = 8;       // packed entries are 1 to 15
+constexpr std::size_t groups_together = 64;  // 16 KB of the matrix: read once for all queries of a pass
+constexpr std::int32_t offset = 8;           // packed entries are 1 to 15
 constexpr std::uint8_t two_zeros = offset | offset << 4;
 
-// Cut into bytes as the kernels want them, and filled up with zeros.
-std::vector<std::uint8_t> limbs_of(std::span<const std::uint32_t> query, std::size_t chunks) {
-  std::vector<std::uint8_t> limbs(chunks * chunk_limb_bytes);
+// Four signed digits of every word, as the kernels want them, and zeros for columns that are not there.
+std::vector<std::int8_t> digits_of(std::span<const std::uint32_t> query, std::size_t groups) {
+  std::vector<std::int8_t> digits(groups * group_digits);
   for (std::size_t column = 0; column < query.size(); ++column) {
-    std::uint8_t* first = limbs.data() + column / chunk_columns * chunk_limb_bytes + column % chunk_columns;
-    for (unsigned limb = 0; limb < 4; ++limb)
-      first[limb * chunk_columns] = static_cast<std::uint8_t>(query[column] >> (8 * limb));
+    const std::size_t in_group = column % group_columns;
+    std::int8_t* first =
+        digits.data() + column / group_columns * group_digits + in_group / 4 * 16 + in_group % 4;
+    std::uint32_t rest = query[column];
+    for (std::size_t digit = 0; digit < 4; ++digit) {
+      first[4 * digit] = static_cast<std::int8_t>(rest & 0xff);
+      rest = (rest - static_cast<std::uint32_t>(first[4 * digit])) >> 8;
+    }
   }
-  return limbs;
+  return digits;
 }
+
+unsigned half_of(std::size_t column) { return column % group_columns < 4 ? 0 : 4; }
 
 }  // namespace
 
 BlindDatabase::BlindDatabase(const blind::Parameters& parameters)
     : parameters_(parameters),
-      rows_((parameters.shape.rows + rows_at_once - 1) / rows_at_once * rows_at_once),
-      chunks_((parameters.shape.columns() + chunk_columns - 1) / chunk_columns),
-      packed_(rows_ * chunks_ * chunk_bytes, two_zeros) {}
+      row_groups_((parameters.shape.rows + group_rows - 1) / group_rows),
+      column_groups_((parameters.shape.columns() + group_columns - 1) / group_columns),
+      packed_(row_groups_ * column_groups_ * group_bytes, two_zeros) {}
 
 std::size_t BlindDatabase::place(std::size_t row, std::size_t column) const {
-  const std::size_t chunk = column / chunk_columns;
-  const std::size_t tile = chunk / tile_chunks;
-  const std::size_t of_tile = std::min(tile_chunks, chunks_ - tile * tile_chunks);
-  return (tile * tile_chunks * rows_ + row * of_tile + chunk % tile_chunks) * chunk_bytes +
-         column % chunk_bytes;
+  const std::size_t group = row / group_rows * column_groups_ + column / group_columns;
+  return group * group_bytes + 4 * (row % group_rows) + column % 4;
 }
 
 Result<BlindDatabase> BlindDatabase::create(const blind::Parameters& parameters,
@@ -58,7 +62,7 @@ Result<BlindDatabase> BlindDatabase::create(const blind::Parameters& parameters,
                          blind::item_most, blind::item_most);
       squares += static_cast<std::uint64_t>(number * number);
       const std::size_t column = first + i;
-      const unsigned shift = column % chunk_columns < chunk_bytes ? 0 : 4;
+      const unsigned shift = half_of(column);
       std::uint8_t& pair = made.packed_[made.place(slot % shape.rows, column)];
       pair = static_cast<std::uint8_t>((pair & ~(15U << shift)) | static_cast<unsigned>(number + offset)
                                                                       << shift);
@@ -71,30 +75,30 @@ Result<BlindDatabase> BlindDatabase::create(const blind::Parameters& parameters,
 }
 
 std::int32_t BlindDatabase::entry(std::size_t row, std::size_t column) const {
-  const unsigned shift = column % chunk_columns < chunk_bytes ? 0 : 4;
+  const unsigned shift = half_of(column);
   return static_cast<std::int32_t>(packed_[place(row, column)] >> shift & 15U) - offset;
 }
 
 void BlindDatabase::answer(std::span<const std::span<const std::uint32_t>> queries,
                            std::span<std::uint32_t> answers, ProductKernel kernel) const {
-  std::vector<std::vector<std::uint8_t>> limbs;
+  std::vector<std::vector<std::int8_t>> digits;
   std::vector<std::vector<std::uint32_t>> sums;
   for (const auto query : queries) {
-    limbs.push_back(limbs_of(query, chunks_));
+    digits.push_back(digits_of(query, column_groups_));
     // Packed entries are too large by 8, everywhere.
     std::uint32_t excess = 0;
     for (const std::uint32_t word : query) excess += word;
-    sums.emplace_back(rows_, 0U - offset * excess);
+    sums.emplace_back(row_groups_ * group_rows, 0U - offset * excess);
   }
-  constexpr std::size_t rows_together = 4 * rows_at_once;  // 32 KB of a tile: read once for all queries
-  for (std::size_t chunk = 0; chunk < chunks_; chunk += tile_chunks) {
-    const std::size_t of_tile = std::min(tile_chunks, chunks_ - chunk);
-    for (std::size_t row = 0; row < rows_; row += rows_together) {
-      const std::uint8_t* packed = packed_.data() + (chunk * rows_ + row * of_tile) * chunk_bytes;
+  const std::uint8_t* packed = packed_.data();
+  for (std::size_t rows = 0; rows < row_groups_; ++rows) {
+    for (std::size_t first = 0; first < column_groups_; first += groups_together) {
+      const std::size_t groups = std::min(groups_together, column_groups_ - first);
       for (std::size_t q = 0; q < queries.size(); ++q) {
-        multiply_tile(kernel, packed, std::min(rows_together, rows_ - row), of_tile,
-                      limbs[q].data() + chunk * chunk_limb_bytes, sums[q].data() + row);
+        multiply_groups(kernel, packed, groups, digits[q].data() + first * group_digits,
+                        sums[q].data() + rows * group_rows);
       }
+      packed += groups * group_bytes;
     }
   }
   const std::size_t rows = parameters_.shape.rows;

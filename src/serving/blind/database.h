@@ -39,9 +39,8 @@ class BlindDatabase {
   std::size_t place(std::size_t row, std::size_t column) const;  // of its byte
 
   blind::Parameters parameters_;
-  std::size_t rows_;    // filled up to a multiple of rows_at_once
-  std::size_t chunks_;  // of all columns
-  // Tile by tile, rows of a tile one behind the other.
+  std::size_t row_groups_, column_groups_;  // filled up with zeros
+  // All groups of columns of the first 64 rows, then those of the next.
   std::vector<std::uint8_t> packed_;
 };
 

@@ -11,97 +11,93 @@ namespace sotto::serving {
 
 namespace {
 
-void multiply_plain(const std::uint8_t* packed, std::size_t rows, std::size_t chunks,
-                    const std::uint8_t* limbs, std::uint32_t* out) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::uint32_t sum = 0;
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk, packed += chunk_bytes) {
-      const std::uint8_t* bytes = limbs + chunk * chunk_limb_bytes;
-      for (unsigned limb = 0; limb < 4; ++limb) {
-        const std::uint8_t* low = bytes + limb * chunk_columns;
-        const std::uint8_t* high = low + chunk_bytes;
-        std::uint32_t of_limb = 0;
-        for (std::size_t i = 0; i < chunk_bytes; ++i) {
-          const std::uint32_t pair = packed[i];
-          of_limb += (pair & 15U) * low[i] + (pair >> 4U) * high[i];
+void multiply_plain(const std::uint8_t* packed, std::size_t groups, const std::int8_t* digits,
+                    std::uint32_t* out) {
+  for (std::size_t group = 0; group < groups; ++group, packed += group_bytes, digits += group_digits) {
+    for (std::size_t row = 0; row < group_rows; ++row) {
+      for (std::size_t i = 0; i < 4; ++i) {
+        const std::uint32_t pair = packed[4 * row + i];
+        for (std::size_t digit = 0; digit < 4; ++digit) {
+          const auto low = static_cast<std::uint32_t>(digits[4 * digit + i]);
+          const auto high = static_cast<std::uint32_t>(digits[16 + 4 * digit + i]);
+          out[row] += ((pair & 15U) * low + (pair >> 4U) * high) << (8 * digit);
         }
-        sum += of_limb << (8 * limb);
       }
     }
-    out[row] += sum;
   }
 }
 
 #ifdef SOTTO_X86_KERNELS
 
-#define SOTTO_AVX512 __attribute__((target("avx512f,avx512bw,avx512vnni")))
-#define SOTTO_AVX2 __attribute__((target("avx2")))
+std::int32_t four_digits(const std::int8_t* digits) {
+  std::int32_t four = 0;
+  std::memcpy(&four, digits, sizeof four);
+  return four;
+}
 
-SOTTO_AVX512 void multiply_avx512(const std::uint8_t* packed, std::size_t rows, std::size_t chunks,
-                                  const std::uint8_t* limbs, std::uint32_t* out) {
+__attribute__((target("avx512f,avx512bw,avx512vnni"))) void multiply_avx512(const std::uint8_t* packed,
+                                                                            std::size_t groups,
+                                                                            const std::int8_t* digits,
+                                                                            std::uint32_t* out) {
+  using Lanes = std::uint32_t __attribute__((vector_size(64), aligned(4), may_alias));
+  constexpr std::size_t parts = 4;  // of 16 rows
   const __m512i low_half = _mm512_set1_epi8(15);
-  const std::size_t row_bytes = chunks * chunk_bytes;
-  for (std::size_t row = 0; row < rows; row += rows_at_once, packed += rows_at_once * row_bytes) {
-    __m512i sums[rows_at_once][4];
-    for (auto& of_row : sums)
-      for (__m512i& sum : of_row) sum = _mm512_setzero_si512();
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-      const std::uint8_t* bytes = limbs + chunk * chunk_limb_bytes;
-      __m512i words[8];
-      for (std::size_t i = 0; i < 8; ++i) words[i] = _mm512_loadu_si512(bytes + i * chunk_bytes);
-      for (std::size_t r = 0; r < rows_at_once; ++r) {
-        const __m512i pairs = _mm512_loadu_si512(packed + r * row_bytes + chunk * chunk_bytes);
-        const __m512i low = _mm512_and_si512(pairs, low_half);
-        const __m512i high = _mm512_and_si512(_mm512_srli_epi16(pairs, 4), low_half);
-        for (std::size_t limb = 0; limb < 4; ++limb) {
-          sums[r][limb] = _mm512_dpbusd_epi32(sums[r][limb], words[2 * limb], low);
-          sums[r][limb] = _mm512_dpbusd_epi32(sums[r][limb], words[2 * limb + 1], high);
-        }
+  __m512i sums[parts][4];
+  for (auto& of_part : sums)
+    for (__m512i& sum : of_part) sum = _mm512_setzero_si512();
+  for (std::size_t group = 0; group < groups; ++group, packed += group_bytes, digits += group_digits) {
+    __m512i spread[8];
+    for (std::size_t i = 0; i < 8; ++i) spread[i] = _mm512_set1_epi32(four_digits(digits + 4 * i));
+    for (std::size_t part = 0; part < parts; ++part) {
+      const __m512i pairs = _mm512_loadu_si512(packed + 64 * part);
+      const __m512i low = _mm512_and_si512(pairs, low_half);
+      const __m512i high = _mm512_and_si512(_mm512_srli_epi16(pairs, 4), low_half);
+      for (std::size_t digit = 0; digit < 4; ++digit) {
+        sums[part][digit] = _mm512_dpbusd_epi32(sums[part][digit], low, spread[digit]);
+        sums[part][digit] = _mm512_dpbusd_epi32(sums[part][digit], high, spread[4 + digit]);
       }
     }
-    for (std::size_t r = 0; r < rows_at_once; ++r) {
-      using Lanes = std::uint32_t __attribute__((vector_size(64)));
-      Lanes sum{};
-      for (int limb = 0; limb < 4; ++limb) {
-        Lanes of_limb;
-        std::memcpy(&of_limb, &sums[r][limb], sizeof of_limb);
-        sum += of_limb << (8 * limb);
-      }
-      for (int lane = 0; lane < 16; ++lane) out[row + r] += sum[lane];
-    }
+  }
+  for (std::size_t part = 0; part < parts; ++part) {
+    Lanes of_digit[4];
+    std::memcpy(of_digit, sums[part], sizeof of_digit);
+    auto* rows = reinterpret_cast<Lanes*>(out + 16 * part);
+    *rows += of_digit[0] + (of_digit[1] << 8) + (of_digit[2] << 16) + (of_digit[3] << 24);
   }
 }
 
-// Pairs of products fit 16 bits four times over before they are widened: 4·2·15·255 < 2^15.
-SOTTO_AVX2 void multiply_avx2(const std::uint8_t* packed, std::size_t rows, std::size_t chunks,
-                              const std::uint8_t* limbs, std::uint32_t* out) {
+// Sums of four products of a byte and four bits fit 16 bits: 4·15·128 < 2^15.
+__attribute__((target("avx2"))) void multiply_avx2(const std::uint8_t* packed, std::size_t groups,
+                                                   const std::int8_t* digits, std::uint32_t* out) {
+  using Lanes = std::uint32_t __attribute__((vector_size(32), aligned(4), may_alias));
+  constexpr std::size_t parts = 2;  // of 8 rows: as many as registers hold the sums of
   const __m256i low_half = _mm256_set1_epi8(15);
   const __m256i ones = _mm256_set1_epi16(1);
-  for (std::size_t row = 0; row < rows; ++row) {
-    __m256i sums[4];
-    for (__m256i& sum : sums) sum = _mm256_setzero_si256();
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk, packed += chunk_bytes) {
-      const std::uint8_t* bytes = limbs + chunk * chunk_limb_bytes;
-      __m256i halves[4];  // columns 0 to 31, 32 to 63, 64 to 95, 96 to 127
-      for (std::size_t i = 0; i < 2; ++i) {
-        const __m256i pairs = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(packed + 32 * i));
-        halves[i] = _mm256_and_si256(pairs, low_half);
-        halves[2 + i] = _mm256_and_si256(_mm256_srli_epi16(pairs, 4), low_half);
-      }
-      for (std::size_t limb = 0; limb < 4; ++limb) {
-        __m256i narrow = _mm256_setzero_si256();
-        for (std::size_t i = 0; i < 4; ++i) {
-          const auto* words = reinterpret_cast<const __m256i*>(bytes + limb * chunk_columns + 32 * i);
-          narrow = _mm256_add_epi16(narrow, _mm256_maddubs_epi16(_mm256_loadu_si256(words), halves[i]));
+  for (std::size_t first = 0; first < group_rows; first += 8 * parts) {
+    __m256i sums[parts][4];
+    for (auto& of_part : sums)
+      for (__m256i& sum : of_part) sum = _mm256_setzero_si256();
+    for (std::size_t group = 0; group < groups; ++group) {
+      const std::int8_t* of_group = digits + group * group_digits;
+      for (std::size_t part = 0; part < parts; ++part) {
+        const auto* bytes = packed + group * group_bytes + 4 * (first + 8 * part);
+        const __m256i pairs = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
+        const __m256i low = _mm256_and_si256(pairs, low_half);
+        const __m256i high = _mm256_and_si256(_mm256_srli_epi16(pairs, 4), low_half);
+        for (std::size_t digit = 0; digit < 4; ++digit) {
+          const __m256i narrow = _mm256_add_epi16(
+              _mm256_maddubs_epi16(low, _mm256_set1_epi32(four_digits(of_group + 4 * digit))),
+              _mm256_maddubs_epi16(high, _mm256_set1_epi32(four_digits(of_group + 16 + 4 * digit))));
+          sums[part][digit] = _mm256_add_epi32(sums[part][digit], _mm256_madd_epi16(narrow, ones));
         }
-        sums[limb] = _mm256_add_epi32(sums[limb], _mm256_madd_epi16(narrow, ones));
       }
     }
-    __m256i sum = sums[0];
-    for (int limb = 1; limb < 4; ++limb) sum = _mm256_add_epi32(sum, _mm256_slli_epi32(sums[limb], 8 * limb));
-    alignas(32) std::uint32_t lanes[8];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), sum);
-    for (const std::uint32_t lane : lanes) out[row] += lane;
+    for (std::size_t part = 0; part < parts; ++part) {
+      Lanes of_digit[4];
+      std::memcpy(of_digit, sums[part], sizeof of_digit);
+      auto* rows = reinterpret_cast<Lanes*>(out + first + 8 * part);
+      *rows += of_digit[0] + (of_digit[1] << 8) + (of_digit[2] << 16) + (of_digit[3] << 24);
+    }
   }
 }
 
@@ -124,13 +120,13 @@ ProductKernel fastest_product_kernel() {
   return supported(ProductKernel::avx2) ? ProductKernel::avx2 : ProductKernel::plain;
 }
 
-void multiply_tile(ProductKernel kernel, const std::uint8_t* packed, std::size_t rows, std::size_t chunks,
-                   const std::uint8_t* limbs, std::uint32_t* out) {
+void multiply_groups(ProductKernel kernel, const std::uint8_t* packed, std::size_t groups,
+                     const std::int8_t* digits, std::uint32_t* out) {
 #ifdef SOTTO_X86_KERNELS
-  if (kernel == ProductKernel::avx512) return multiply_avx512(packed, rows, chunks, limbs, out);
-  if (kernel == ProductKernel::avx2) return multiply_avx2(packed, rows, chunks, limbs, out);
+  if (kernel == ProductKernel::avx512) return multiply_avx512(packed, groups, digits, out);
+  if (kernel == ProductKernel::avx2) return multiply_avx2(packed, groups, digits, out);
 #endif
-  multiply_plain(packed, rows, chunks, limbs, out);
+  multiply_plain(packed, groups, digits, out);
 }
 
 }  // namespace sotto::serving

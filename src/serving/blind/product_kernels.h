@@ -1,28 +1,29 @@
 #pragma once
-// The one hot loop of blind serving: a tile of the packed database times a tile of a ciphertext.
+// The one hot loop of blind serving: a piece of the packed database times a piece of a ciphertext.
 //
-// 128 columns of a row are 64 bytes: byte i holds column i in its low and column 64 + i in its high half,
-// each as the entry plus 8. A ciphertext is cut into bytes: 128 columns are four times 128 bytes, the lowest
-// bytes of all words first. Products of bytes are summed by the instructions made for it, and shifted to
-// their places at the end; what overflows 32 bits belongs to no place.
+// 64 rows of 8 columns are 256 bytes, a row's 4 bytes side by side: byte i holds column i in its low and
+// column 4 + i in its high half, each as the entry plus 8. A word of a ciphertext is cut into four signed
+// digits of a byte, lowest first; those of 8 columns are 32 bytes: the lowest digits of columns 0 to 3, the
+// second ones, ..., then those of columns 4 to 7. So a row's four products are summed by one instruction, no
+// row is mixed with another, and a digit is loaded once for 64 rows. Digits are shifted to their places at
+// the end; what overflows 32 bits belongs to no place.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace sotto::serving {
 
-constexpr std::size_t chunk_columns = 128;
-constexpr std::size_t chunk_bytes = 64;        // of a row
-constexpr std::size_t chunk_limb_bytes = 512;  // of a ciphertext
-constexpr std::size_t rows_at_once = 4;
+constexpr std::size_t group_rows = 64;
+constexpr std::size_t group_columns = 8;
+constexpr std::size_t group_bytes = group_rows * group_columns / 2;
+constexpr std::size_t group_digits = 4 * group_columns;  // bytes of a ciphertext
 
 enum class ProductKernel { plain, avx2, avx512 };
 bool supported(ProductKernel kernel);
 ProductKernel fastest_product_kernel();
 
-// out[r] += Σ over the columns of the tile of (entry + 8) · word, for `rows` rows (a multiple of
-// rows_at_once) of `chunks` chunks, one row behind the other.
-void multiply_tile(ProductKernel kernel, const std::uint8_t* packed, std::size_t rows, std::size_t chunks,
-                   const std::uint8_t* limbs, std::uint32_t* out);
+// out[r] += Σ over the columns of (entry + 8) · word, for the 64 rows of `groups` groups of columns.
+void multiply_groups(ProductKernel kernel, const std::uint8_t* packed, std::size_t groups,
+                     const std::int8_t* digits, std::uint32_t* out);
 
 }  // namespace sotto::serving
