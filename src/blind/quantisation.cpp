@@ -1,6 +1,7 @@
 #include "blind/quantisation.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -56,24 +57,34 @@ void quantise_item(std::span<const float> residual, float step, const Parameters
   }
 }
 
+namespace {
+
+// To the nearest whole number, for numbers below 2^51, by what a double has no room for: without a call.
+double nearest_whole(double number) {
+  constexpr double shift = 0x1.8p52;
+  return (number + shift) - shift;
+}
+
+// The number, or 0 where it is not finite: by its bits, without a branch.
+float finite_or_zero(float number) {
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  const std::uint32_t exponent = bits >> 23 & 0xff;
+  return std::bit_cast<float>(bits & (0U - ((exponent - 255) >> 31)));
+}
+
+}  // namespace
+
 QuantisedUser quantise_user(std::span<const float> user, const Parameters& parameters) {
   QuantisedUser quantised{std::vector<std::int32_t>(user.size()), 1};
-  std::vector<float> finite(user.begin(), user.end());
-  float largest = std::numeric_limits<float>::min();
-  for (float& number : finite) {
-    number = std::abs(number) <= std::numeric_limits<float>::max() ? number : 0;
-    largest = std::max(largest, std::abs(number));
+  double squares = 1e-56;  // so that the scale stays a float; the square of any float fits a double
+  for (const float number : user) {
+    const double finite = finite_or_zero(number);
+    squares += finite * finite;
   }
-  double sum = 0;
-  for (float& number : finite) {
-    number /= largest;  // so that no square overflows
-    sum += static_cast<double>(number) * number;
-  }
-  const double norm = std::sqrt(std::max(sum, 1e-30));
-  const double scale = norm_before_rounding(parameters) / norm;
-  for (std::size_t i = 0; i < finite.size(); ++i)
-    quantised.entries[i] = static_cast<std::int32_t>(std::nearbyint(finite[i] * scale));
-  quantised.scale = static_cast<float>(scale / largest);
+  const double scale = norm_before_rounding(parameters) / std::sqrt(std::abs(squares));
+  for (std::size_t i = 0; i < user.size(); ++i)
+    quantised.entries[i] = static_cast<std::int32_t>(nearest_whole(finite_or_zero(user[i]) * scale));
+  quantised.scale = static_cast<float>(scale);
   return quantised;
 }
 
