@@ -25,7 +25,7 @@ allowed() {
     bench) echo "base data text privacy secagg blind device serving model fl recipes" ;;
     recipes) echo "base metrics data text privacy model fl" ;;
     publish) echo "base data privacy device serving model fl recipes" ;;
-    eval) echo "base report metrics data privacy secagg model fl recipes publish bench" ;;
+    eval) echo "base report metrics data privacy secagg blind device serving model fl recipes publish bench" ;;
     cli) echo "base report data privacy secagg rounds device serving" ;;
     trainer) echo "base device model recipes publish eval bench cli" ;;
     *) return 1 ;;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -51,6 +52,30 @@ TEST(ServingQuality, DeviceRepairsTheOrderOfWhatWasReturned) {
   const auto best = pool_quality(pool.dataset, pool.impressions, pool.items, pool.truth, pool.truth, 10);
   EXPECT_NEAR(mean(whole.reranked.score10), mean(best.server.score10), 1e-6);
   EXPECT_EQ(mean(whole.reranked.found10), 1);
+}
+
+TEST(ServingQuality, AListOfThePoolCountsAsTheVectorThatOrdersIt) {
+  const TinyPool pool;
+  std::vector<ReturnedItems> lists(pool.truth.size());
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    for (data::ItemId item = 0; item < 10; ++item) lists[i].items.push_back(item);
+    const auto score = [&](data::ItemId item) {
+      return static_cast<float>(publish::dot(pool.truth[i], pool.items[item]));
+    };
+    std::sort(lists[i].items.begin(), lists[i].items.end(),
+              [&](auto a, auto b) { return score(a) > score(b); });
+    for (const data::ItemId item : lists[i].items) lists[i].scores.push_back(score(item));
+  }
+  const auto vectors = impression_quality(pool.dataset, pool.impressions, pool.items, pool.truth);
+  EXPECT_EQ(impression_quality(pool.dataset, pool.impressions, lists).auc, vectors.auc);
+  const auto whole = pool_quality(pool.dataset, pool.impressions, pool.items, lists, pool.truth, 10);
+  EXPECT_EQ(mean(whole.server.found10), 1);
+  // Nothing returned: all shown items rank alike, none is shown from the pool.
+  const std::vector<ReturnedItems> empty(pool.truth.size());
+  EXPECT_NEAR(mean(impression_quality(pool.dataset, pool.impressions, empty).auc), 0.5, 1e-9);
+  EXPECT_EQ(
+      mean(pool_quality(pool.dataset, pool.impressions, pool.items, empty, pool.truth, 10).server.found10),
+      0);
 }
 
 TEST(ServingQuality, WhatTheServerDidNotReturnIsNotShown) {

@@ -213,6 +213,12 @@ std::vector<ComparedEntry> compared_mechanisms(privacy::ServingMechanisms served
        {8, 64},
        posterior(privacy::PrototypeRule::response)},
   };
+#ifdef SOTTO_HAVE_NET
+  const auto blind = [](const Choice& choice, const Known& known, std::uint64_t) {
+    return make_blind_lists(choice, known);
+  };
+  table.push_back({"blind", "encrypted questions, by probes", {1, 3}, {1, 3}, blind, false, false, true});
+#endif
   for (const privacy::ServingMechanismEntry& entry : served) table.push_back(as_served(served, entry));
   table.insert(
       table.end(),

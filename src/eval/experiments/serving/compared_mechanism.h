@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "eval/experiments/serving/serving_quality.h"
 #include "eval/experiments/serving/serving_scene.h"
 #include "eval/served_vectors.h"
 #include "privacy/serving/serving_mechanism.h"
@@ -41,6 +42,11 @@ class ComparedMechanism {
   // One answer per reader, and what the server ranks by. user_vectors and readers are the same people, as the
   // model makes them and in the ranking space.
   virtual Result<Rows> serve(const Rows& user_vectors, const Rows& readers, std::uint64_t seed) const = 0;
+  // Of mechanisms whose server ranks by no vector but returns parts of the pool: one list per reader. All
+  // others return nothing here, and this one serves nobody by a vector.
+  virtual Result<std::vector<ReturnedItems>> returned(const Rows&) const {
+    return std::vector<ReturnedItems>();
+  }
 };
 
 // δ of Gaussian noise.
@@ -53,8 +59,9 @@ struct ComparedEntry {
   std::function<Result<std::unique_ptr<ComparedMechanism>>(const MechanismChoice& choice,
                                                            const PublicKnowledge& known, std::uint64_t seed)>
       make;
-  bool is_noisy = true;      // its answers are drawn
-  bool reads_demand = true;  // built from the simulated readers, who follow the released demand
+  bool is_noisy = true;       // its answers are drawn
+  bool reads_demand = true;   // built from the simulated readers, who follow the released demand
+  bool is_encrypted = false;  // the server learns nothing: one row per size, at ε = 0
 };
 
 // In the order of the table. served: the mechanisms that devices and servers share.
@@ -101,6 +108,9 @@ Result<std::unique_ptr<ComparedMechanism>> make_prototype_posterior(privacy::Pro
                                                                     const MechanismChoice& choice,
                                                                     const PublicKnowledge& known,
                                                                     std::uint64_t seed);
+// Encrypted questions about as many clusters as the choice's size (blind_lists.cpp).
+Result<std::unique_ptr<ComparedMechanism>> make_blind_lists(const MechanismChoice& choice,
+                                                            const PublicKnowledge& known);
 // A reader's departure from the average user in few dimensions (noisy_direction.cpp).
 Result<std::unique_ptr<ComparedMechanism>> make_noisy_direction(privacy::NoiseKind noise,
                                                                 const MechanismChoice& choice,

@@ -118,8 +118,12 @@ double clustered_error(std::span<const double> deviations, std::span<const std::
 
 }  // namespace
 
-ImpressionQuality impression_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
-                                     const Rows& items, const Rows& served) {
+namespace {
+
+// score(i, shown, out): of the items shown to query i.
+template <class Score>
+ImpressionQuality quality_by(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
+                             const Score& score) {
   const std::vector<double> blank_values(impressions.size(), nothing);
   ImpressionQuality quality{blank_values, blank_values, blank_values};
   parallel_for(impressions.size(), 64, [&](std::size_t begin, std::size_t end) {
@@ -127,7 +131,7 @@ ImpressionQuality impression_quality(const data::Dataset& dataset, std::span<con
     for (std::size_t i = begin; i < end; ++i) {
       const data::Impression impression = dataset.impression(impressions[i]);
       scores.resize(impression.shown.size());
-      dot_rows(served[i].data(), items.values.data(), items.width, impression.shown, scores.data());
+      score(i, impression.shown, scores.data());
       const auto metrics = metrics::impression_metrics(scores, impression.clicked);
       if (!metrics) continue;
       quality.auc[i] = metrics->auc;
@@ -138,8 +142,35 @@ ImpressionQuality impression_quality(const data::Dataset& dataset, std::span<con
   return quality;
 }
 
-PoolAnswers pool_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
-                         const Rows& items, const Rows& served, const Rows& truth, std::size_t answer) {
+}  // namespace
+
+ImpressionQuality impression_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
+                                     const Rows& items, const Rows& served) {
+  return quality_by(dataset, impressions,
+                    [&](std::size_t i, std::span<const data::ItemId> shown, float* scores) {
+                      dot_rows(served[i].data(), items.values.data(), items.width, shown, scores);
+                    });
+}
+
+ImpressionQuality impression_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
+                                     std::span<const ReturnedItems> lists) {
+  return quality_by(
+      dataset, impressions, [&](std::size_t i, std::span<const data::ItemId> shown, float* scores) {
+        const ReturnedItems& list = lists[i];
+        for (std::size_t j = 0; j < shown.size(); ++j) {
+          const auto at = std::find(list.items.begin(), list.items.end(), shown[j]);
+          scores[j] = at == list.items.end() ? std::numeric_limits<float>::lowest()
+                                             : list.scores[static_cast<std::size_t>(at - list.items.begin())];
+        }
+      });
+}
+
+namespace {
+
+// returned(i, all): the best items that query i brings back, best first.
+template <class Returned>
+PoolAnswers pool_quality_by(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
+                            const Rows& items, const Rows& truth, const Returned& returned) {
   std::vector<data::ItemId> all(items.size());
   std::iota(all.begin(), all.end(), data::ItemId{0});
   PoolAnswers answers{blank(truth.size()), blank(truth.size())};
@@ -148,13 +179,35 @@ PoolAnswers pool_quality(const data::Dataset& dataset, std::span<const std::uint
     for (std::size_t i = begin; i < end; ++i) {
       dot_rows(truth[i].data(), items.values.data(), items.width, all, scores.data());
       const ReaderView reader(dataset.impression(impressions[i]), scores, all);
-      dot_rows(served[i].data(), items.values.data(), items.width, all, scores.data());
-      const auto returned = best_items(scores, all, answer);
-      reader.judge(reader.unseen(returned), i, answers.server);
-      reader.judge(reader.reranked(returned), i, answers.reranked);
+      const std::vector<data::ItemId> list = returned(i, all);
+      reader.judge(reader.unseen(list), i, answers.server);
+      reader.judge(reader.reranked(list), i, answers.reranked);
     }
   });
   return answers;
+}
+
+}  // namespace
+
+PoolAnswers pool_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
+                         const Rows& items, const Rows& served, const Rows& truth, std::size_t answer) {
+  return pool_quality_by(dataset, impressions, items, truth,
+                         [&](std::size_t i, const std::vector<data::ItemId>& all) {
+                           std::vector<float> scores(items.size());
+                           dot_rows(served[i].data(), items.values.data(), items.width, all, scores.data());
+                           return best_items(scores, all, answer);
+                         });
+}
+
+PoolAnswers pool_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
+                         const Rows& items, std::span<const ReturnedItems> lists, const Rows& truth,
+                         std::size_t answer) {
+  return pool_quality_by(dataset, impressions, items, truth,
+                         [&](std::size_t i, const std::vector<data::ItemId>&) {
+                           std::vector<data::ItemId> list = lists[i].items;
+                           list.resize(std::min(answer, list.size()));
+                           return list;
+                         });
 }
 
 Estimate mean_by_reader(std::span<const double> values, std::span<const std::uint32_t> reader_of) {

@@ -9,6 +9,12 @@ namespace sotto::eval::private_serving {
 
 using publish::Rows;
 
+// What a reader's device gets to see of the pool, and by which scores it is ordered: best first.
+struct ReturnedItems {
+  std::vector<data::ItemId> items;
+  std::vector<float> scores;
+};
+
 // One value per query (test impression); NaN where a query says nothing.
 struct ImpressionQuality {
   std::vector<double> auc, ndcg10, hits10;
@@ -30,10 +36,19 @@ struct PoolAnswers {
 ImpressionQuality impression_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
                                      const Rows& items, const Rows& served);
 
+// The same for lists: what was not returned ranks last, all alike.
+ImpressionQuality impression_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
+                                     std::span<const ReturnedItems> lists);
+
 // For the first rows of `served`, as many as `truth` has: the readers' true vectors. The pool is the whole
 // catalogue. What the server did not return ranks last: it is not shown.
 PoolAnswers pool_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
                          const Rows& items, const Rows& served, const Rows& truth, std::size_t answer);
+
+// The same for lists, one per row of `truth`: the first `answer` items of each are what the device has.
+PoolAnswers pool_quality(const data::Dataset& dataset, std::span<const std::uint32_t> impressions,
+                         const Rows& items, std::span<const ReturnedItems> lists, const Rows& truth,
+                         std::size_t answer);
 
 struct Estimate {
   double value = 0, error = 0;  // error: one standard error

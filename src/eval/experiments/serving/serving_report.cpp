@@ -30,6 +30,23 @@ void add(std::vector<double>& sums, const std::vector<double>& values, double sh
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += share * values[i];
 }
 
+using QueryValues = std::map<std::string, std::vector<double>>;
+
+void add_impressions(QueryValues& values, const ImpressionQuality& shown, double share) {
+  add(values["auc"], shown.auc, share);
+  add(values["ndcg10"], shown.ndcg10, share);
+  add(values["hits10"], shown.hits10, share);
+}
+
+void add_pool(QueryValues& values, const PoolAnswers& pool, double share) {
+  add(values["pool_hits10"], pool.server.hits10, share);
+  add(values["pool_found10"], pool.server.found10, share);
+  add(values["pool_score10"], pool.server.score10, share);
+  add(values["reranked_hits10"], pool.reranked.hits10, share);
+  add(values["reranked_found10"], pool.reranked.found10, share);
+  add(values["reranked_score10"], pool.reranked.score10, share);
+}
+
 }  // namespace
 
 const std::vector<std::string>& measure_names() {
@@ -72,6 +89,10 @@ std::vector<MechanismChoice> ServingPlan::choices(const std::vector<ComparedEntr
   std::vector<MechanismChoice> choices = {{"average-user", 0, 0}, {"non-private", 0, infinity}};
   for (const ComparedEntry& entry : compared) {
     for (const std::size_t size : quick ? entry.quick : entry.full) {
+      if (entry.is_encrypted) {
+        choices.push_back({entry.name, size, 0});
+        continue;
+      }
       for (const double epsilon : epsilons) choices.push_back({entry.name, size, epsilon});
     }
   }
@@ -118,22 +139,22 @@ Result<ServingTable::Values> ServingTable::look(const ComparedMechanism& mechani
   Values values;
   const double share = 1.0 / static_cast<double>(draws);
   const Rows truth = chosen_rows(readers_, pool_rows_);
-  for (std::int64_t draw = 1; draw <= draws; ++draw) {
+  SOTTO_TRY(const auto lists, mechanism.returned(scene_.users));
+  for (std::int64_t draw = 1; draw <= draws && lists.empty(); ++draw) {
     SOTTO_TRY(const Rows served,
               mechanism.serve(scene_.users, readers_, building_seed + static_cast<std::uint64_t>(draw)));
     const auto shown = impression_quality(dataset_, scene_.impressions, known_->space.items(), served);
-    add(values["auc"], shown.auc, share);
-    add(values["ndcg10"], shown.ndcg10, share);
-    add(values["hits10"], shown.hits10, share);
+    add_impressions(values, shown, share);
     const auto pool = pool_quality(dataset_, pool_, known_->space.items(), chosen_rows(served, pool_rows_),
                                    truth, settings_.answer);
-    add(values["pool_hits10"], pool.server.hits10, share);
-    add(values["pool_found10"], pool.server.found10, share);
-    add(values["pool_score10"], pool.server.score10, share);
-    add(values["reranked_hits10"], pool.reranked.hits10, share);
-    add(values["reranked_found10"], pool.reranked.found10, share);
-    add(values["reranked_score10"], pool.reranked.score10, share);
+    add_pool(values, pool, share);
   }
+  if (lists.empty()) return values;
+  const auto shown = impression_quality(dataset_, scene_.impressions, lists);
+  add_impressions(values, shown, 1);
+  std::vector<ReturnedItems> of_pool;
+  for (const std::size_t row : pool_rows_) of_pool.push_back(lists[row]);
+  add_pool(values, pool_quality(dataset_, pool_, known_->space.items(), of_pool, truth, settings_.answer), 1);
   return values;
 }
 

@@ -94,9 +94,13 @@ Result<PublicKnowledge> PublicKnowledge::of(const ServingScene& scene) {
   if (held_out < 1) return bad_input("{} simulated readers are too few: ask for at least 4", count);
   Rows building = part_of(readers, held_out, count);
   std::vector<float> average = mean_row(building);
-  return PublicKnowledge{
-      std::move(space),   std::move(building),           part_of(scene.readers, held_out, count),
-      std::move(average), part_of(readers, 0, held_out), part_of(scene.readers, 0, held_out)};
+  return PublicKnowledge{std::move(space),
+                         scene.items,
+                         std::move(building),
+                         part_of(scene.readers, held_out, count),
+                         std::move(average),
+                         part_of(readers, 0, held_out),
+                         part_of(scene.readers, 0, held_out)};
 }
 
 double expected_auc(double correlation) {

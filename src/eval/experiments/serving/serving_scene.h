@@ -49,6 +49,7 @@ namespace sotto::eval::private_serving {
 // Immutable; the mechanisms made from it refer to it and must not outlive it.
 struct PublicKnowledge {
   RankingSpace space;
+  Rows item_vectors;           // the catalogue as the model makes it
   Rows readers;                // [M, space.dimension()], length 1: prototypes are built from these
   Rows reader_vectors;         // the same as the model makes them
   std::vector<float> average;  // of `readers`
