@@ -46,8 +46,8 @@ install -m 644 "$here/sysusers.conf" "$root/usr/lib/sysusers.d/sotto.conf"
 python3 "$here/describe_command.py" "$sotto" manual "$(date -u -d "@$SOURCE_DATE_EPOCH" +%F)" | gzip -9n >"$root/usr/share/man/man1/sotto.1.gz"
 python3 "$here/describe_command.py" "$sotto" completion >"$root/usr/share/bash-completion/completions/sotto"
 
-# Headers that the compiler read, of everything that was built: what of them belongs to a package is compiled in.
-ninja -C "$build" -t deps | grep -oE '^    /usr/include/[^ ]+' | tr -d ' ' | sort -u >"$work/headers"
+# Headers that the compiler read for what is in the package: those of other packages are compiled in.
+ninja -C "$build" -t deps | awk '/^[^ ]/ {ours = $1 !~ /^(tests|fuzz)\//} ours && $1 ~ /^\/usr\/include\// {print $1}' | sort -u >"$work/headers"
 [ -s "$work/headers" ] || fail "ninja knows no headers of $build: build it with ninja"
 python3 "$here/make_sbom.py" sotto "$version" "$documents/sotto.spdx.json" "$documents/licences" "$work/headers" "${programs[@]}"
 {

@@ -55,7 +55,7 @@ done
 grep -rlI "$(cd "$here/../.." && pwd)" "$root/etc" "$root/lib" "$root/usr/share" "$root/usr/include" "$root/DEBIAN" && lacks 'the files above name the folder of the build'
 
 # Manual and completion.
-manual=$(gzip -dc "$root/usr/share/man/man1/sotto.1.gz" | LC_ALL=C.UTF-8 groff -man -Tutf8 -ww 2>"$work/groff.log") || lacks 'the manual cannot be read'
+manual=$(gzip -dc "$root/usr/share/man/man1/sotto.1.gz" | LC_ALL=C.UTF-8 groff -man -Tutf8 -P-cbou -ww 2>"$work/groff.log") || lacks 'the manual cannot be read'
 [ ! -s "$work/groff.log" ] || { cat "$work/groff.log" >&2; lacks 'the manual has mistakes'; }
 for words in 'sotto serve' 'sotto coordinator' 'catalogue'; do
   grep -q "$words" <<<"$manual" || lacks "the manual does not say '$words'"
@@ -119,6 +119,14 @@ fi
 sed -E 's/^# ([a-z_]+ = )/\1/' "$root/etc/sotto/coordinator.toml" >"$work/coordinator.toml"
 said=$("$root/usr/bin/sotto" coordinator --config "$work/coordinator.toml" 2>&1) && lacks 'a coordinator without a store has started'
 grep -q -- '--store' <<<"$said" || lacks "sotto coordinator does not take the settings of the package: $said"
+# The coordinator's line gets as far as to look for its campaign.
+line=$(sed -n 's/^ExecStart=//p' "$root/lib/systemd/system/sotto-coordinator.service")
+line=${line//\/etc\/sotto/$work/etc}
+line=${line//\/var\/lib\/sotto/$work/var}
+mkdir -p "$work/etc"
+sed 's/^port = .*/port = 0/' "$root/etc/sotto/coordinator.toml" >"$work/etc/coordinator.toml"
+said=$(env CREDENTIALS_DIRECTORY="$work" SOTTO_STORE="$work/store" SOTTO_MORE= sh -c "$root$line" 2>&1) && lacks 'a coordinator without a campaign has started'
+grep -q 'campaign.sotto' <<<"$said" || lacks "the coordinator's unit has flags that the command does not take: $said"
 
 [ $wrong -eq 0 ] || exit 1
 echo "package: $(basename "$package") is as it should be"

@@ -12,6 +12,9 @@ import sys
 
 def run(arguments):
     done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    # A build without libtorch names the commands of the trainer, and cannot say more of them.
+    if "this needs sotto-trainer" in done.stderr:
+        return f"Usage: sotto {' '.join(arguments[1:-1])}\n"
     if done.returncode != 0:
         sys.exit(f"describe_command: {' '.join(arguments)} failed: {done.stderr.strip()}")
     return done.stdout

@@ -15,7 +15,8 @@ clean() {
 }
 trap clean EXIT
 fail() { echo "package-test: $1" >&2; exit 1; }
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+enter=(chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive)
+inside() { "${enter[@]}" "$@"; }
 
 echo "package-test: a new Debian in $root"
 debian=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
@@ -35,7 +36,8 @@ line=$(sed -n 's/^ExecStart=//p' "$unit")
 line=${line/\$SOTTO_SERVES/--synthetic 1000}
 user=$(sed -n 's/^User=//p' "$unit")
 inside install -d -o "$user" -g "$user" -m 700 /var/lib/sotto /var/lib/sotto/serve
-inside setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs --bounding-set=-all sh -c "umask 077; exec $line" >"$work/said" 2>"$work/log" &
+# Not by the function: the number of the process must be the server's own.
+"${enter[@]}" setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs --bounding-set=-all sh -c "umask 077; exec $line" >"$work/said" 2>"$work/log" &
 server=$!
 url=
 for _ in $(seq 300); do
@@ -45,7 +47,7 @@ for _ in $(seq 300); do
   sleep 0.1
 done
 [ -n "$url" ] || { cat "$work/said" "$work/log" >&2; fail 'the server does not start'; }
-for path in /healthz /readyz /v1/popular; do
+for path in /healthz /metrics /v1/popular; do
   curl -sf --max-time 10 "$url$path" >"$work/answer" || fail "nobody answers at $url$path"
   echo "package-test: $path: $(stat -c %s "$work/answer") bytes"
 done
