@@ -6,9 +6,9 @@
 
 namespace sotto::local {
 
-void ExampleSettings::bind(SettingsTable& table) {
+void ExampleSettings::bind(SettingsTable& table, std::int64_t longest) {
   table.add("negatives", negatives, {1, 100}, "Non-clicked items of the same impression per click (K)")
-      .add("max_history", max_history, {1, 10000},
+      .add("max_history", max_history, {1, longest},
            "Most recent clicks of a history that the user model reads")
       .add("max_examples", max_examples, {1, 100'000},
            "Most recent clicks that a device learns from at once");

@@ -27,7 +27,8 @@ struct RankingExample {
 
 struct ExampleSettings {
   std::int64_t negatives = 20, max_history = 50, max_examples = 10'000;
-  void bind(SettingsTable& table);
+  // longest: of a history. Attention keeps the square of it.
+  void bind(SettingsTable& table, std::int64_t longest);
 };
 
 // One example per click, in the order given. Of more than max_examples the last ones. Impressions without a

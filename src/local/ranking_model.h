@@ -49,7 +49,7 @@ class RankingModel {
   // User vectors [U, D] from item vectors whose last row is the blank item's, zeros.
   virtual Value<float> users(Pass& pass, const Value<float>& vectors, const Histories& histories) const = 0;
   // About the numbers that a pass keeps for an item that it encodes, and for a click that it reads.
-  virtual std::size_t numbers_per_item() const = 0;
+  virtual std::size_t numbers_for(const RoundInputs& inputs, ItemRow item) const = 0;
   virtual std::size_t numbers_per_click() const = 0;
 };
 

@@ -123,20 +123,28 @@ class Training {
   template <class Use>
   Status each_piece_of_items(std::uint64_t dropout_seed, const Use& use) {
     const std::span<const ItemRow> all = items_.items();
-    const std::size_t most = std::max<std::size_t>(numbers_at_once / model_.numbers_per_item(), 1);
     SeededRandom dropout_draws(dropout_seed, Purpose::dropout);
-    for (std::size_t first = 0; first < all.size(); first += most) {
+    for (std::size_t first = 0, count = 0; first < all.size(); first += count) {
       SOTTO_CHECK(go_on());
+      count = items_at_once(all.subspan(first));
       Tape<float> tape;
       const std::vector<Value<float>> parameters = model_.layout().on(tape, inputs_.parameters);
       Pass pass{tape, parameters, dropout_draws};
-      use(static_cast<Index>(first),
-          model_.items(pass, inputs_, all.subspan(first, std::min(most, all.size() - first))), parameters);
+      use(static_cast<Index>(first), model_.items(pass, inputs_, all.subspan(first, count)), parameters);
     }
     return {};
   }
 
-  // How many of the first examples pass together.
+  // How many of the first items, or examples, pass together.
+  std::size_t items_at_once(std::span<const ItemRow> items) const {
+    std::size_t numbers = 0, count = 0;
+    while (count < items.size()) {
+      numbers += model_.numbers_for(inputs_, items[count]);
+      if (count > 0 && numbers > numbers_at_once) break;
+      ++count;
+    }
+    return count;
+  }
   std::size_t examples_at_once(std::span<const RankingExample> examples) const {
     const std::size_t most = numbers_at_once / model_.numbers_per_click();
     std::size_t rows = 0, count = 0;

@@ -15,6 +15,9 @@ namespace {
 
 using Made = Result<std::unique_ptr<LocalTrainer>>;
 
+// Histories that one sum reads, and those whose clicks attend to each other.
+constexpr std::int64_t longest_pooled = 10'000, longest_attended = 1000;
+
 Status apply(SettingsTable& table, LocalSettings settings) {
   for (const auto& [name, value] : settings) SOTTO_CHECK(table.set(name, value));
   return {};
@@ -24,7 +27,7 @@ Made make_flagship(LocalSettings given) {
   ExampleSettings examples;
   std::int64_t vector_size = 64;
   SettingsTable table;
-  examples.bind(table);
+  examples.bind(table, longest_pooled);
   table.add("vector_size", vector_size, {1, 4096}, "Numbers of an item's vector");
   SOTTO_CHECK(apply(table, given));
   return std::make_unique<RankingTrainer>(make_catalogue_user(vector_size), examples);
@@ -35,7 +38,7 @@ Made make_efficient(LocalSettings given) {
   std::int64_t heads = 20, head_size = 20, pooling_size = 200;
   double dropout = 0.2;
   SettingsTable table;
-  examples.bind(table);
+  examples.bind(table, longest_attended);
   table.add("heads", heads, {1, 1024}, "Heads of self-attention")
       .add("head_size", head_size, {1, 4096}, "Numbers of a head; a vector has one for each")
       .add("pooling_size", pooling_size, {1, 65536}, "Hidden units of additive pooling")
@@ -49,7 +52,7 @@ Made make_fednewsrec(LocalSettings given) {
   ExampleSettings examples{.negatives = 4};
   NewsSizes sizes;
   SettingsTable table;
-  examples.bind(table);
+  examples.bind(table, longest_attended);
   sizes.bind(table, true);
   SOTTO_CHECK(apply(table, given));
   SOTTO_CHECK(sizes.check());
@@ -62,7 +65,7 @@ Made make_private_rec(LocalSettings given) {
   std::int64_t basis_vectors = 3;
   double weight_clip = 1;
   SettingsTable table;
-  examples.bind(table);
+  examples.bind(table, longest_attended);
   sizes.bind(table, false);
   table.add("basis_vectors", basis_vectors, {1, 4096}, "B, public vectors that readers are mixtures of")
       .add("weight_clip", weight_clip, {1e-6, 1.0}, "theta, L2 norm of the mixture's weights");

@@ -132,6 +132,20 @@ TEST(NewsTrainers, RefuseTitlesThatAreNotWhole) {
   EXPECT_THAT(message(fewer), HasSubstr("names item 11 of 11"));
 }
 
+TEST(NewsTrainers, RefuseWhatAttentionCannotHold) {
+  Reader long_title = whole(0);
+  long_title.title_words.resize(600, 1);
+  long_title.title_offsets.back() = 600;
+  const auto update = long_title.train();
+  ASSERT_FALSE(update);
+  EXPECT_THAT(update.error().message, HasSubstr("at most 512"));
+  for (const char* recipe : {"fednewsrec", "efficient-fedrec", "privaterec"}) {
+    const auto found = find_trainer(recipe, Settings{{"max_history", "1001"}});
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().message, HasSubstr("1 to 1000"));
+  }
+}
+
 TEST(NewsTrainers, RefuseTrainedWordsWithoutTheirNumber) {
   for (const Settings& settings : {Settings{{"train_words", "true"}}, Settings{{"vocabulary", "100"}}}) {
     const auto found = find_trainer("fednewsrec", settings);

@@ -39,7 +39,9 @@ class CatalogueUser final : public RankingModel {
     return average + trust * (exp(scale) * pooled);
   }
 
-  std::size_t numbers_per_item() const override { return static_cast<std::size_t>(vector_size()); }
+  std::size_t numbers_for(const RoundInputs&, ItemRow) const override {
+    return static_cast<std::size_t>(vector_size());
+  }
   // Of the click, its place in the table and its pooling, with their gradients.
   std::size_t numbers_per_click() const override { return 6 * static_cast<std::size_t>(vector_size()); }
 

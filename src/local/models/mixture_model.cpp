@@ -37,7 +37,9 @@ class MixtureModel final : public RankingModel {
     return product(normalise_rows(clip_rows(weights, clip_)), basis);
   }
 
-  std::size_t numbers_per_item() const override { return inner_->numbers_per_item(); }
+  std::size_t numbers_for(const RoundInputs& inputs, ItemRow item) const override {
+    return inner_->numbers_for(inputs, item);
+  }
   std::size_t numbers_per_click() const override { return inner_->numbers_per_click(); }
 
  private:

@@ -25,8 +25,6 @@ Status NewsSizes::check() const {
 
 namespace {
 
-constexpr std::size_t words_of_a_title = 16;  // about
-
 // What the two have in common.
 class TitleModel : public RankingModel {
  public:
@@ -36,8 +34,8 @@ class TitleModel : public RankingModel {
   Result<std::size_t> count_items(const RoundInputs& inputs) const override {
     return words_.count_items(inputs);
   }
-  std::size_t numbers_per_item() const override {
-    return words_of_a_title *
+  std::size_t numbers_for(const RoundInputs& inputs, ItemRow item) const override {
+    return (1 + words_of(inputs.titles, item)) *
            (8 * static_cast<std::size_t>(sizes_.word_size) + attention_numbers(vector_size()));
   }
   std::size_t numbers_per_click() const override { return 2 * attention_numbers(vector_size()); }

@@ -22,7 +22,9 @@ class SplitUser final : public RankingModel {
   Value<float> users(Pass& pass, const Value<float>& vectors, const Histories& histories) const override {
     return user_.forward(pass, gather_rows(vectors, histories.rows), histories.offsets);
   }
-  std::size_t numbers_per_item() const override { return static_cast<std::size_t>(size_); }
+  std::size_t numbers_for(const RoundInputs&, ItemRow) const override {
+    return static_cast<std::size_t>(size_);
+  }
   std::size_t numbers_per_click() const override { return attention_numbers(size_); }
 
  private:

@@ -21,7 +21,12 @@ Result<std::size_t> TitleWords::count_items(const RoundInputs& inputs) const {
   if (const auto largest = std::max_element(words.begin(), words.end());
       largest != words.end() && *largest >= known)
     return bad_input("a title names word {} of {}: fetch titles and words of one version", *largest, known);
-  return offsets.size() - 1;
+  const std::size_t items = offsets.size() - 1;
+  for (std::size_t item = 0; item < items; ++item)
+    if (offsets[item + 1] - offsets[item] > most_words)
+      return bad_input("the title of item {} has {} words, at most {} are read: fetch shorter titles", item,
+                       offsets[item + 1] - offsets[item], most_words);
+  return items;
 }
 
 TitleWords::Read TitleWords::of(const Pass& pass, const RoundInputs& inputs,
