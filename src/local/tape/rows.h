@@ -125,7 +125,7 @@ Value<Real> clip_rows(const Value<Real>& a, Real most) {
   const Column lengths = a.numbers().rowwise().norm();
   Column factors = (lengths.array() > most).select(most / lengths.array(), Real{1});
   Matrix<Real> result = factors.asDiagonal() * a.numbers();
-  return a.tape().record(std::move(result), {a}, [a, most, factors](const Matrix<Real>& gradient) {
+  return a.tape().record(std::move(result), {a}, [a, factors](const Matrix<Real>& gradient) {
     // Of a row that was clipped only what lies across it goes on.
     Matrix<Real> across = gradient;
     for (Index r = 0; r < across.rows(); ++r) {
