@@ -1,5 +1,6 @@
-// Any bytes as a campaign, an order, a head, a cosignature, a proof or a frontier of the public log, or as
-// its records: refused, or written back byte for byte the same.
+// Any bytes as a campaign, an order, a head, a cosignature, a proof or a frontier of the public log, as its
+// records, as what devices and coordinators send each other, or as a blob: refused, or written back byte for
+// byte the same.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,14 +8,26 @@
 #include <string>
 #include <string_view>
 
+#include "device/history/impression_store.h"
+#include "rounds/enrolment.h"
 #include "rounds/group_invitation.h"
+#include "rounds/model_version.h"
 #include "rounds/order.h"
+#include "rounds/round_messages.h"
 
 namespace {
 
 template <class Value>
 void same_again(const sotto::Result<Value>& value, std::string_view bytes) {
   if (value && encode(*value) != bytes) std::abort();
+}
+
+// The same for what refuses to write nonsense.
+template <class Value>
+void same_blob_again(const sotto::Result<Value>& value, std::string_view bytes) {
+  if (!value) return;
+  const auto again = encode(*value);
+  if (!again || *again != bytes) std::abort();
 }
 
 // Records of up to 255 bytes, each after its length.
@@ -41,6 +54,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   same_again(decode_cosignature(bytes), bytes);
   same_again(decode_inclusion(bytes), bytes);
   same_again(decode_group_invitation(bytes), bytes);
+  same_again(decode_offer(bytes), bytes);
+  same_again(decode_log_page(bytes), bytes);
+  same_again(decode_check_in(bytes), bytes);
+  same_again(decode_group_place(bytes), bytes);
+  same_again(decode_enrolment(bytes), bytes);
+  same_blob_again(decode_model(bytes), bytes);
+  same_blob_again(decode_items(bytes), bytes);
+  static_cast<void>(open_token(bytes));
+  // Ids may be listed in any order, so a store of impressions has more than one encoding: what is read is
+  // read the same again.
+  if (const auto read = sotto::device::decode_impressions(bytes)) {
+    const auto again = sotto::device::decode_impressions(encode(*read));
+    if (!again || *again != *read) std::abort();
+  }
   if (const auto frontier = LogFrontier::decode(bytes); frontier && frontier->encode() != bytes) std::abort();
   if (const auto opened = open_campaign(bytes);
       opened && hash_of_body(campaign_kind, encode(opened->campaign)) != opened->hash)

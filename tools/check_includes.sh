@@ -15,19 +15,20 @@ allowed() {
     secagg) echo "base privacy proto" ;;
     rounds) echo "base privacy secagg" ;;
     blind) echo "base proto" ;;
-    device) echo "base privacy secagg rounds blind proto" ;;
-    coordinator) echo "base secagg rounds" ;;
+    device) echo "base local privacy secagg rounds blind proto" ;;
+    coordinator) echo "base secagg rounds net" ;;
     net) echo "base proto" ;;
-    transport) echo "blind device net" ;;
+    transport) echo "base rounds blind device net" ;;
+    fleet) echo "base metrics data privacy rounds device net transport" ;;
     serving) echo "base privacy blind device net" ;;
     model) echo "base data text privacy" ;;
     fl) echo "base metrics data privacy secagg local model" ;;
     bench) echo "base data text privacy secagg blind device serving model fl recipes" ;;
-    recipes) echo "base metrics data text privacy model fl" ;;
+    recipes) echo "base local metrics data text privacy model fl" ;;
     publish) echo "base data privacy device serving model fl recipes" ;;
     eval) echo "base report metrics data privacy secagg blind device serving model fl recipes publish bench" ;;
-    cli) echo "base report data privacy secagg rounds device serving" ;;
-    trainer) echo "base device model recipes publish eval bench cli" ;;
+    cli) echo "base local report data privacy secagg rounds device transport fleet coordinator serving" ;;
+    trainer) echo "base data device rounds model recipes publish eval bench cli" ;;
     *) return 1 ;;
   esac
 }

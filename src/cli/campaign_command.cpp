@@ -10,7 +10,9 @@
 #include "cli/campaign_draft.h"
 #include "cli/command.h"
 #include "cli/key_files.h"
+#include "cli/token_files.h"
 #include "data/dataset.h"
+#include "local/local_trainer.h"
 #include "privacy/accounting/datasheet.h"
 #include "secagg/vectors/calibrated_plan.h"
 
@@ -19,6 +21,11 @@ namespace sotto::cli {
 namespace {
 
 constexpr std::size_t largest_campaign = 1 << 17;
+constexpr rounds::IdentityKey nobody = [] {
+  rounds::IdentityKey key{};
+  key.fill(0xff);
+  return key;
+}();
 
 rounds::UtcTime current_time() {
   return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -151,7 +158,7 @@ struct NewCampaign {
         .add("local", local, "Settings of the training on devices: name=value name=value")
         .add("population", population, {0, many}, "Devices that may be asked")
         .add("cohort", cohort, {0, many}, "Devices in a round")
-        .add("group", group, {0, many}, "Devices that sum together; 0: the whole cohort")
+        .add("group", group, {0, many}, "Devices that sum together; 0: the whole cohort, at most 200")
         .add("rounds", rounds, {1, many}, "Rounds of the campaign")
         .add("participations", participations, {0, many},
              "Rounds that one device takes part in at most; 0: so many that hardly any reaches them")
@@ -236,6 +243,24 @@ Status take_run(const fs::path& run, NewCampaign& made) {
   return {};
 }
 
+// What follows from the recipe and the population where nothing else was said.
+Status fill_in(NewCampaign& made) {
+  if (made.layout.empty() && made.dimension == 0) {
+    SOTTO_TRY(const auto local, parse_local(made.local));
+    std::vector<std::pair<std::string, std::string>> settings;
+    for (const rounds::LocalSetting& setting : local) settings.emplace_back(setting.name, setting.value);
+    SOTTO_TRY(const auto trainer, local::find_trainer(made.recipe, settings));
+    made.layout = to_hex(rounds::layout_hash(trainer->layout().text()));
+    made.dimension = static_cast<std::int64_t>(trainer->layout().size());
+  }
+  constexpr std::int64_t most_in_a_group = 200, most_in_a_round = 10'000;
+  if (made.cohort == 0) made.cohort = std::min((made.population + 1) / 2, most_in_a_round);
+  if (made.group == 0) made.group = std::min(made.cohort, most_in_a_group);
+  if (made.group > 0) made.cohort -= made.cohort % made.group;
+  if (made.purpose.empty()) made.purpose = "Better recommendations for everybody who takes part";
+  return {};
+}
+
 Result<rounds::Campaign> campaign_from(const NewCampaign& made, const rounds::IdentityKey& coordinator,
                                        const std::vector<rounds::IdentityKey>& witnesses) {
   for (const auto& [name, value] :
@@ -291,8 +316,9 @@ Result<rounds::Campaign> campaign_from(const NewCampaign& made, const rounds::Id
   return campaign;
 }
 
-Status write_draft(const rounds::Campaign& campaign, const fs::path& path) {
+Status write_draft(const rounds::Campaign& campaign, const std::string& data, const fs::path& path) {
   CampaignDraft draft = CampaignDraft::of(campaign);
+  if (!data.empty()) draft.data = fs::absolute(data).lexically_normal().string();
   SettingsTable table;
   draft.bind(table);
   return write_file_atomically(path, table.to_toml());
@@ -319,8 +345,8 @@ void add_new(CLI::App& campaign, Invocation& invocation) {
   command->add_option("--data", arguments->data, "Data set with as many users as there are devices");
   command->add_option("--settings", arguments->file,
                       "File (TOML) with the settings below, underscores for dashes; flags win");
-  command->add_option("--coordinator-key", arguments->coordinator, "Public key file of the coordinator")
-      ->required();
+  command->add_option("--coordinator-key", arguments->coordinator,
+                      "Public key file of the coordinator; without one the draft is for trying out alone");
   command
       ->add_option("--witness-key", arguments->witnesses, "Public key file of a witness; may be given again")
       ->allow_extra_args(false);
@@ -338,7 +364,13 @@ void add_new(CLI::App& campaign, Invocation& invocation) {
       }
       if (!given.file.empty()) SOTTO_CHECK(given.table.load_toml(given.file));
       SOTTO_CHECK(given.flags->apply());
-      SOTTO_TRY(const rounds::IdentityKey coordinator, read_public_key(given.coordinator));
+      SOTTO_CHECK(fill_in(given.made));
+      rounds::IdentityKey coordinator{};
+      if (given.coordinator.empty()) {
+        coordinator = nobody;  // a coordinator that tries the draft out puts its own here
+      } else {
+        SOTTO_TRY(coordinator, read_public_key(given.coordinator));
+      }
       std::vector<rounds::IdentityKey> witnesses;
       for (const std::string& file : given.witnesses) {
         SOTTO_TRY(const rounds::IdentityKey witness, read_public_key(file));
@@ -346,7 +378,7 @@ void add_new(CLI::App& campaign, Invocation& invocation) {
       }
       SOTTO_TRY(const auto made, campaign_from(given.made, coordinator, witnesses));
       SOTTO_TRY(const auto terms, rounds::terms_of(made));
-      SOTTO_CHECK(write_draft(made, given.out));
+      SOTTO_CHECK(write_draft(made, given.data, given.out));
       say_terms(made, terms, {}, invocation.output);
       return {};
     };
@@ -367,6 +399,9 @@ void add_sign(CLI::App& campaign, Invocation& invocation) {
       SOTTO_CHECK(refuse_to_replace(arguments->out));
       SOTTO_TRY(const auto read, read_campaign(arguments->draft));
       if (read.document) return bad_input("{} is signed already", arguments->draft);
+      if (read.campaign.coordinator == nobody)
+        return bad_input("{} names no coordinator: put its public key there, or draft with --coordinator-key",
+                         arguments->draft);
       SOTTO_TRY(const auto terms, rounds::terms_of(read.campaign));
       if (current_time() >= read.campaign.valid_until)
         SOTTO_CHECK(rounds::check_time(read.campaign, current_time()));
@@ -375,6 +410,37 @@ void add_sign(CLI::App& campaign, Invocation& invocation) {
       SOTTO_CHECK(write_file_atomically(arguments->out, bytes));
       SOTTO_TRY(const auto opened, rounds::open_campaign(bytes));
       say_terms(read.campaign, terms, to_hex(opened.hash), invocation.output);
+      return {};
+    };
+  });
+}
+
+void add_tokens(CLI::App& campaign, Invocation& invocation) {
+  struct Arguments {
+    std::string key, out;
+    std::int64_t count = 0, days = 30;
+    bool again = false;
+  };
+  auto given = std::make_shared<Arguments>();
+  CLI::App* command =
+      campaign.add_subcommand("tokens", "Make enrolment tokens, each for one device, signed by the operator");
+  command->add_option("--key", given->key, "Secret key file of the operator")->required();
+  command->add_option("--count", given->count, "How many")
+      ->required()
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}));
+  command->add_option("--days", given->days, "Days for which they are valid")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{3650}));
+  command->add_flag("--again", given->again,
+                    "For devices that took part before: a lost ledger then begins with its budget spent");
+  command->add_option("--out", given->out, "File to write, a token in each line")->required();
+  command->callback([given, &invocation] {
+    invocation.action = [given, &invocation]() -> Status {
+      SOTTO_TRY(const rounds::Identity key, read_secret_key(given->key));
+      const rounds::UtcTime expires = current_time() + std::chrono::days(given->days);
+      SOTTO_CHECK(write_tokens(given->out, static_cast<std::size_t>(given->count), !given->again, expires, key));
+      invocation.output.event({{"event", "done"}, {"tokens", given->count}, {"file", given->out}});
+      invocation.output.text(fmt::format("{} tokens in {}, valid until {}: hand each to one device",
+                                         given->count, given->out, privacy::to_text(expires)));
       return {};
     };
   });
@@ -431,6 +497,7 @@ void add_campaign_command(CLI::App& app, Invocation& invocation) {
   add_keys(*campaign, invocation);
   add_new(*campaign, invocation);
   add_sign(*campaign, invocation);
+  add_tokens(*campaign, invocation);
   add_show(*campaign, invocation);
   add_verify(*campaign, invocation);
 }

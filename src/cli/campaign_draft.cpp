@@ -103,6 +103,7 @@ Result<std::vector<rounds::LocalSetting>> parse_local(std::string_view text) {
 void CampaignDraft::bind(SettingsTable& table) {
   table.add("purpose", purpose, "A sentence for the people who are asked")
       .add("recipe", recipe, "What is trained")
+      .add("data", data, "Data set that it was drafted for, to try it out with; no part of what is signed")
       .add("layout", layout, "SHA-256 of the names and sizes of what is trained")
       .add("local", local, "Settings of the training on devices: name=value name=value")
       .add("population", population, {0, largest_integer}, "Devices that may be asked")

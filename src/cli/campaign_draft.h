@@ -11,6 +11,7 @@ namespace sotto::cli {
 
 struct CampaignDraft {
   std::string purpose, recipe, layout, local;
+  std::string data;  // where the data set lies that it was drafted for: for trying it out, never signed
   std::int64_t population = 0, cohort = 0, rounds = 0, participations = 0;
   double epsilon = 0, delta = 0;
   std::int64_t group = 0, dropped = 0, corrupted = 0, bits = 0;

@@ -24,6 +24,8 @@ class Output {
   void event(const nlohmann::json& object) const;
   // Text for people: stdout, or nothing with --json.
   void text(const std::string& line) const;
+  // The same in at most 100 columns, the text in those behind `head`.
+  void text(const std::string& head, std::string_view beside) const;
 };
 
 // For numbers that may not be there.
@@ -59,6 +61,9 @@ void add_log_command(CLI::App& app, Invocation& invocation);
 #endif
 #ifdef SOTTO_HAVE_NET
 void add_serve_command(CLI::App& app, Invocation& invocation);
+void add_coordinator_command(CLI::App& app, Invocation& invocation);
+void add_device_command(CLI::App& app, Invocation& invocation);
+void add_fleet_command(CLI::App& app, Invocation& invocation);
 #endif
 
 // All commands in the order of --help. Those of the trainer are only named: whoever names one is handed over.

@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/folded.h"
 #include "data/describe.h"
 #include "data/importers/importers.h"
 #include "data/newsroom/newsroom.h"
@@ -23,12 +24,14 @@ nlohmann::json to_json(const data::Distribution& values) {
           {"largest", values.largest}};
 }
 
+constexpr std::size_t summary_head = 24;  // columns of the names in a summary
+
 void say_made(const std::string& name, const data::DatasetCounts& counts, const std::string& out,
               const std::vector<std::string>& notes, const Output& output) {
   output.text(fmt::format("{}: {} users, {} items, {} interactions, {} impressions, {} clicks -> {}", name,
                           counts.users, counts.items, counts.interactions, counts.impressions, counts.clicks,
                           out));
-  for (const auto& note : notes) output.text("note: " + note);
+  for (const auto& note : notes) output.text("note: ", note);
 }
 
 void add_import(CLI::App& data, Invocation& invocation) {
@@ -141,7 +144,7 @@ void add_info(CLI::App& data, Invocation& invocation) {
                                          {"users", summary.splits[split].users},
                                          {"clicks", summary.splits[split].clicks}};
       invocation.output.event(event);
-      invocation.output.text(data::to_text(summary));
+      invocation.output.text(folded_rows(data::to_text(summary), summary_head));
       return {};
     };
   });

@@ -153,7 +153,7 @@ Status list(const std::vector<privacy::AuditEntry>& entries, const Output& outpu
                   {"kind", name(entry.kind)},
                   {"summary", entry.summary},
                   {"refutation_expected", entry.refutation_expected}});
-    output.text(fmt::format("{:<26} {:<10} {}", entry.name, name(entry.kind), entry.summary));
+    output.text(fmt::format("{:<26} {:<10} ", entry.name, name(entry.kind)), entry.summary);
   }
   return {};
 }
@@ -180,11 +180,11 @@ Status audit(AuditArguments& arguments, const Output& output) {
   }
   progress.finish();
   output.text(
+      "",
       fmt::format("\n'at least' is proved by {} releases per neighbour or by one training run; all lower "
-                  "bounds together hold\n"
-                  "with confidence 1 - {:.2g}. 'parametric' assumes Gaussian loss. 'share' is how much of "
-                  "the true epsilon (or\n"
-                  "delta) the audit sees. An attack that fails proves nothing.",
+                  "bounds together hold with confidence 1 - {:.2g}. 'parametric' assumes Gaussian loss. "
+                  "'share' is how much of the true epsilon (or delta) the audit sees. An attack that fails "
+                  "proves nothing.",
                   settings.samples, 1 - settings.confidence));
   if (wrong.empty()) return {};
   return failed("a lower bound exceeds the claim of {}: this privacy does not hold, do not use it",

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/folded.h"
 #include "privacy/accounting/claims.h"
 #include "privacy/accounting/plan.h"
 #include "privacy/ledger/ledger.h"
@@ -107,8 +108,9 @@ void add_account(CLI::App& privacy, Invocation& invocation) {
       invocation.output.event(event);
       if (simulation)
         invocation.output.text("simulation: no ε holds for these files; with secret noise it would be");
-      invocation.output.text(to_text(answer.published));
-      if (answer.server) invocation.output.text(to_text(*answer.server));
+      constexpr std::size_t head = 13;  // columns of the names
+      invocation.output.text(folded_rows(to_text(answer.published), head));
+      if (answer.server) invocation.output.text(folded_rows(to_text(*answer.server), head));
       return {};
     };
   });
@@ -168,10 +170,10 @@ Status print_tables(const Output& output) {
                             cell.reproduced, cell.per_round, cell.best, privacy::name(cell.best_method)));
   }
   output.text(
-      "\nAgainst everyone but the server; unit user, replace-one. The paper cuts after four digits and so "
-      "does\n"
-      "'reproduced'. 'per round' is the same bound composed 1000 times, 'best' the smallest epsilon we can "
-      "prove.");
+      "",
+      "\nAgainst everyone but the server; unit user, replace-one. The paper cuts after four digits and "
+      "so does 'reproduced'. 'per round' is the same bound composed 1000 times, 'best' the smallest "
+      "epsilon we can prove.");
   return {};
 }
 
@@ -192,13 +194,14 @@ Status print_claims(const Output& output) {
                   {"unit", privacy::name(claim.unit)},
                   {"adversary", privacy::name(claim.adversary)},
                   {"why", claim.why}});
-    std::string text = fmt::format(
-        "{}: {}\n  claimed {}, holds {}{} (per {}, against {})\n", claim.system, claim.release,
-        epsilon_text(claim.claimed_epsilon), epsilon_text(claim.true_epsilon),
-        claim.delta > 0 ? fmt::format(" at delta {:g}", claim.delta) : "", privacy::name(claim.unit),
-        claim.adversary == privacy::Adversary::server ? "the server" : "everyone else");
-    for (const auto& line : claim.why) text += "    " + line + "\n";
-    output.text(text);
+    output.text("", fmt::format("{}: {}", claim.system, claim.release));
+    output.text(
+        "  ", fmt::format("claimed {}, holds {}{} (per {}, against {})", epsilon_text(claim.claimed_epsilon),
+                          epsilon_text(claim.true_epsilon),
+                          claim.delta > 0 ? fmt::format(" at delta {:g}", claim.delta) : "",
+                          privacy::name(claim.unit),
+                          claim.adversary == privacy::Adversary::server ? "the server" : "everyone else"));
+    for (const auto& line : claim.why) output.text("    ", line);
   }
   return {};
 }

@@ -6,11 +6,13 @@
 
 #include "base/chain_hash.h"
 #include "base/interrupt.h"
+#include "base/make_folder.h"
 #include "base/progress.h"
 #include "cli/command.h"
 #include "cli/run_audit.h"
 #include "privacy/accounting/plan.h"
 #include "report/report.h"
+#include "serving/mechanism_choice.h"
 #include "serving/run_privacy.h"
 
 namespace sotto::cli {
@@ -26,6 +28,7 @@ constexpr std::uint64_t largest_description = 1 << 20, largest_model = std::uint
 struct ReportArguments {
   std::string run, out;
   int queries_per_day = 1;
+  std::optional<double> query_epsilon;  // as it is served; nothing: the run's own
   bool replace = false;
 };
 
@@ -63,6 +66,7 @@ struct RunFacts {
   std::optional<privacy::PrivacyPlan> plan;
   nlohmann::json description;  // run.json
   std::string ended;           // UTC
+  std::optional<double> own_query_epsilon;
   serving::DemandCharges demand;
   std::vector<std::pair<std::string, std::string>> hashes;  // file and BLAKE2b-256
 };
@@ -195,8 +199,7 @@ std::string in_one_paragraph(const RunFacts& facts, const GuessBounds& guesses) 
   if (!sheet.epsilon_query || *sheet.epsilon_query == 0)
     text +=
         "Where it is served by prototypes ('sotto serve --epsilon E'), every question adds E, which is not "
-        "in "
-        "the sums below.";
+        "in the sums below: make the report with --query-epsilon E.";
   return text;
 }
 
@@ -233,41 +236,43 @@ ReportTable guarantees(const RunFacts& facts, const GuessBounds& guesses) {
 }
 
 // What one person pays against the server. Epsilons of independent releases add up.
+struct Spending {
+  std::optional<double> once;  // nothing: without bound
+  double per_day = 0;
+
+  std::optional<double> after(double days) const {
+    return once ? std::optional(*once + days * per_day) : std::nullopt;
+  }
+};
+constexpr double day = 1, month = 31, ten_years = 3652;
+
+Spending spending(const RunFacts& facts, int queries_per_day) {
+  Spending all{facts.sheet.epsilon_server, facts.sheet.epsilon_query.value_or(0) * queries_per_day};
+  if (all.once) *all.once += facts.demand.epsilon;
+  return all;
+}
+
 ReportTable charges(const RunFacts& facts, int queries_per_day) {
   const auto& sheet = facts.sheet;
   ReportTable table;
   for (const char* heading : {"what is charged", "once", "in a day", "in a month (31 days)", "in ten years"})
     table.columns.push_back({heading});
-  struct Line {
-    std::string what;
-    std::optional<double> once;  // nothing: without bound
-    double per_day;
-  };
-  std::vector<Line> lines = {{"taking part in this training", sheet.epsilon_server, 0}};
-  if (facts.demand.releases > 0)
-    lines.push_back(
-        {fmt::format("demand, released {} times", facts.demand.releases), facts.demand.epsilon, 0});
-  if (sheet.epsilon_query)
-    lines.push_back({fmt::format("questions, {} a day", queries_per_day), *sheet.epsilon_query,
-                     *sheet.epsilon_query * queries_per_day});
-  std::optional<double> fixed = 0.0;
-  double daily = 0;
-  const auto cells = [&](const std::string& what, const std::string& once, const std::optional<double>& begin,
-                         double per_day) {
+  const auto add = [&](const std::string& what, const std::string& once, const Spending& line) {
     std::vector<TableCell> row = {TableCell::words(what), TableCell::words(once)};
-    for (const double days : {1.0, 31.0, 3652.0})
-      row.push_back(TableCell::words(begin ? fmt::format("{:.4g}", *begin + days * per_day) : "no bound"));
-    return row;
+    for (const double days : {day, month, ten_years}) {
+      const auto spent = line.after(days);
+      row.push_back(TableCell::words(spent ? fmt::format("{:.4g}", *spent) : "no bound"));
+    }
+    table.rows.push_back(std::move(row));
   };
-  for (const Line& line : lines) {
-    const bool recurs = line.per_day > 0;
-    table.rows.push_back(
-        cells(line.what, epsilon_or_none(line.once), recurs ? std::optional(0.0) : line.once, line.per_day));
-    daily += line.per_day;
-    if (recurs) continue;
-    fixed = fixed && line.once ? std::optional(*fixed + *line.once) : std::nullopt;
-  }
-  table.rows.push_back(cells("together", "", fixed, daily));
+  add("taking part in this training", epsilon_or_none(sheet.epsilon_server), {sheet.epsilon_server, 0});
+  if (facts.demand.releases > 0)
+    add(fmt::format("demand, released {} times", facts.demand.releases),
+        fmt::format("{:.4g}", facts.demand.epsilon), {facts.demand.epsilon, 0});
+  if (sheet.epsilon_query)
+    add(fmt::format("questions, {} a day", queries_per_day), epsilon_or_none(sheet.epsilon_query),
+        {0, *sheet.epsilon_query * queries_per_day});
+  add("together", "", spending(facts, queries_per_day));
   table.caption = fmt::format(
       "Epsilon against the server, training at delta {:g}; releases are added up. A device's ledger refuses "
       "what "
@@ -311,8 +316,21 @@ std::string page(const fs::path& run, const RunFacts& facts, const std::vector<A
   page.heading("What is charged");
   page.table(charges(facts, arguments.queries_per_day));
   page.heading("How");
-  page.list({"Mechanism: " + sheet.mechanism + ".", "Who takes part: " + sheet.sampling + ".",
-             "Added up: " + sheet.composition + "."});
+  std::vector<std::string> how = {"Mechanism: " + sheet.mechanism + ".",
+                                  "Who takes part: " + sheet.sampling + ".",
+                                  "Added up: " + sheet.composition + "."};
+  if (arguments.query_epsilon)
+    how.push_back(fmt::format(
+        "Questions: {} at epsilon {:g}, as was stated when this page was made; the run itself was tested "
+        "with "
+        "{}.",
+        sheet.query_choices
+            ? fmt::format("one of {} prototypes, told by randomised response,", *sheet.query_choices)
+            : "popular lists, or prototypes told by randomised response",
+        *arguments.query_epsilon,
+        facts.own_query_epsilon.value_or(0) > 0 ? fmt::format("epsilon {:.4g}", *facts.own_query_epsilon)
+                                                : "devices that rank by themselves"));
+  page.list(how);
   page.heading("What the server sees");
   page.list(sheet.server_sees);
   page.heading("What is not protected");
@@ -331,25 +349,41 @@ std::string page(const fs::path& run, const RunFacts& facts, const std::vector<A
         "never proves a claim: the theorems do.");
   }
   page.heading("Fingerprints");
-  ReportTable table;
-  table.columns = {{"file"}, {"BLAKE2b-256"}};
-  for (const auto& [file, hash] : facts.hashes)
-    table.rows.push_back({TableCell::words(file), TableCell::words(hash)});
-  page.table(table);
+  page.paragraph("BLAKE2b-256 of the run's files.");
+  page.facts(facts.hashes);
   return page.html();
+}
+
+// Before anything is computed: a report that cannot be written is not worth an audit.
+Status check_out(const fs::path& out, bool replace) {
+  if (fs::is_directory(out) || !out.has_filename())
+    return bad_input("--out {} is a folder: name the HTML file to write, for example {}", out.string(),
+                     (out / "privacy.html").lexically_normal().string());
+  if (fs::exists(out) && !replace)
+    return bad_input("{} exists: choose another --out, or say --replace", out.string());
+  return {};
+}
+
+// Questions to a server with prototypes, told by randomised response, in place of what the run was tested
+// with.
+Status set_query(RunFacts& facts, double epsilon) {
+  SOTTO_TRY(const auto served, serving::serving_mechanism_for(epsilon));
+  privacy::PrivacyDatasheet& sheet = facts.sheet;
+  facts.own_query_epsilon = sheet.epsilon_query;
+  sheet.epsilon_query = epsilon;
+  sheet.delta_query = 0;
+  sheet.query_choices.reset();
+  if (served.prototypes > 0) sheet.query_choices = served.prototypes;
+  return {};
 }
 
 Status write_report(const ReportArguments& arguments, const Output& output) {
   const fs::path run = arguments.run, out = arguments.out;
-  if (fs::exists(out) && !arguments.replace)
-    return bad_input("{} exists: choose another --out, or say --replace", out.string());
-  SOTTO_TRY(const RunFacts facts, facts_of(run));
+  SOTTO_CHECK(check_out(out, arguments.replace));
+  SOTTO_TRY(RunFacts facts, facts_of(run));
+  if (arguments.query_epsilon) SOTTO_CHECK(set_query(facts, *arguments.query_epsilon));
+  if (out.has_parent_path()) SOTTO_CHECK(make_folder(out.parent_path()));
   SOTTO_TRY(const auto audits, audited(facts.sheet));
-  if (out.has_parent_path()) {
-    std::error_code error;
-    fs::create_directories(out.parent_path(), error);
-    if (error) return failed("cannot create {}: {}", out.parent_path().string(), error.message());
-  }
   SOTTO_CHECK(write_file_atomically(out, page(run, facts, audits, arguments)));
   nlohmann::json lower = nlohmann::json::array();
   bool refuted = false;
@@ -360,6 +394,10 @@ Status write_report(const ReportArguments& arguments, const Output& output) {
                      {"refuted", line.finding.refuted()}});
     refuted = refuted || line.finding.refuted();
   }
+  const auto charged = [&](double days) {
+    return facts.sheet.reproducible ? nlohmann::json(nullptr)
+                                    : or_null(spending(facts, arguments.queries_per_day).after(days));
+  };
   output.event(
       {{"event", "report"},
        {"file", out.string()},
@@ -367,6 +405,10 @@ Status write_report(const ReportArguments& arguments, const Output& output) {
        {"epsilon_published",
         facts.sheet.reproducible ? nlohmann::json(nullptr) : or_null(facts.sheet.epsilon_published)},
        {"delta", facts.sheet.delta},
+       {"epsilon_query", or_null(facts.sheet.epsilon_query)},
+       {"epsilon_day", charged(day)},
+       {"epsilon_month", charged(month)},
+       {"epsilon_ten_years", charged(ten_years)},
        {"simulation", facts.sheet.reproducible},
        {"audits", lower}});
   output.text(fmt::format("report: {}", out.string()));
@@ -388,6 +430,11 @@ void add_privacy_report_command(CLI::App& privacy, Invocation& invocation) {
                    "Questions of one device that are added up")
       ->check(CLI::Range(0, most_queries))
       ->capture_default_str();
+  command
+      ->add_option("--query-epsilon", arguments->query_epsilon,
+                   "What one question tells where the run is served by prototypes ('sotto serve --epsilon "
+                   "E'); without it, what the run's own serving_epsilon says")
+      ->check(CLI::Range(1e-6, 1e6));
   command->add_flag("--replace", arguments->replace, "Overwrite the file");
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation] { return write_report(*arguments, invocation.output); };

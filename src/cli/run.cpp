@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "base/thread_pool.h"
 #include "cli/command.h"
+#include "cli/folded.h"
 #include "cli/hand_over.h"
 
 namespace sotto::cli {
@@ -24,6 +25,10 @@ void Output::text(const std::string& line) const {
   std::fwrite(line.data(), 1, line.size(), stdout);
   if (line.empty() || line.back() != '\n') std::fputc('\n', stdout);
   std::fflush(stdout);
+}
+
+void Output::text(const std::string& head, std::string_view beside) const {
+  text(with_text_beside(head, beside));
 }
 
 SettingsFlags::SettingsFlags(CLI::App& app, SettingsTable& table) : table_(table) {
@@ -87,7 +92,8 @@ std::optional<std::string> nearest_option(const CLI::App* command, const std::st
   std::vector<std::string> names;
   for (; command != nullptr; command = command->get_parent())
     for (const auto* option : command->get_options())
-      for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
+      for (const std::string& known : option->get_lnames())
+        if (name.size() > 2 && known.front() == name[2]) names.push_back("--" + known);  // few mistype that
   return nearest(name, names);
 }
 
@@ -96,6 +102,16 @@ std::optional<std::string> nearest_command(const CLI::App* command, const std::s
   for (const auto* known : command->get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(known->get_name());
   return nearest(word, names);
+}
+
+// Settings of recipes are no flags of the commands that train.
+std::string as_setting(const CLI::App& command, std::string name) {
+  const std::string& word = command.get_name();
+  if (word != "train" && word != "sweep" && word != "experiment") return "";
+  name.erase(0, 2);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return fmt::format(" A setting of the recipe is given as '--set {}=VALUE'{}", name,
+                     word == "sweep" ? fmt::format(", or '--grid {}=A,B,C' for several", name) : "");
 }
 
 // CLI11 says that something is missing or was not expected. Mostly a word was mistyped: find it and name the
@@ -114,8 +130,9 @@ std::optional<std::string> mistyped(const CLI::App& app, int argc, char** argv) 
       }
       const auto near = nearest_option(command, name);
       return fmt::format(
-          "unknown flag '{}'; {}", name,
-          near ? fmt::format("did you mean '{}'?", *near) : fmt::format("'sotto {}--help' lists them", path));
+          "unknown flag '{}'; {}{}", name,
+          near ? fmt::format("did you mean '{}'?", *near) : fmt::format("'sotto {}--help' lists them", path),
+          as_setting(*command, name));
     }
     if (word.starts_with("-") || command->get_subcommands([](const CLI::App*) { return true; }).empty())
       continue;
@@ -192,6 +209,9 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_log_command(app, invocation);
 #endif
 #ifdef SOTTO_HAVE_NET
+  add_coordinator_command(app, invocation);
+  add_device_command(app, invocation);
+  add_fleet_command(app, invocation);
   add_serve_command(app, invocation);
 #endif
 }
@@ -200,6 +220,7 @@ int run(int argc, char** argv, void (*add_commands)(CLI::App&, Invocation&)) {
   CLI::App app{"Sotto: recommendation that never collects what people read", "sotto"};
   app.require_subcommand(1);
   app.fallthrough();
+  app.formatter(std::make_shared<FoldedHelp>());
   CommonFlags flags;
   flags.add_to(app);
   app.set_version_flag("--version", std::string("sotto " SOTTO_VERSION));

@@ -6,9 +6,9 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
-#include "base/secret_file.h"
 #include "cli/command.h"
 #include "cli/hand_over.h"
+#include "cli/operator_token.h"
 #include "cli/run_source.h"
 #include "device/wire/pack_codec.h"
 #include "serving/http/serving_server.h"
@@ -46,15 +46,6 @@ struct ServeArguments {
 std::int64_t unix_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
-}
-
-Result<std::string> read_token(const fs::path& path) {
-  SOTTO_CHECK(check_secret_file(path));
-  SOTTO_TRY(std::string token, read_file(path, 4096));
-  while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
-  if (token.size() < 16)
-    return bad_input("{} holds fewer than 16 characters: make a longer token", path.string());
-  return token;
 }
 
 // Where a pack that is made here lies.
@@ -149,7 +140,7 @@ Status serve(ServeArguments arguments, const Output& output) {
   if (settings.catalogue.empty()) return bad_input("name the folder of the live items: --catalogue DIR");
   SOTTO_CHECK(check_source(arguments));
   if (!arguments.token_file.empty()) {
-    SOTTO_TRY(settings.operator_token, read_token(arguments.token_file));
+    SOTTO_TRY(settings.operator_token, read_operator_token(arguments.token_file));
   }
   settings.max_age_seconds = 3600 * arguments.max_age_hours;
   if (arguments.fast_disk_writes) settings.durability = Durability::process_end;

@@ -286,6 +286,15 @@ Result<PublicPart> public_part(const Dataset& source) {
   return PublicPart{Dataset(std::move(own)), items_left_out, std::move(columns_left_out)};
 }
 
+Dataset catalogue_alone(const Dataset& source) {
+  DatasetParts parts = source.parts();
+  parts.user_ids = {};
+  parts.user_features = {};
+  parts.impressions = {};
+  parts.interactions = {};
+  return Dataset(std::move(parts));
+}
+
 Status check_rows_are_each_users_own(const Dataset& dataset) {
   if (dataset.training_non_clicks() != NonClicks::all_users) return {};
   return bad_input(

@@ -1,8 +1,8 @@
-#include "serving/http/background_worker.h"
+#include "net/background_worker.h"
 
 #include "base/thread_pool.h"
 
-namespace sotto::serving {
+namespace sotto::net {
 
 BackgroundWorker::BackgroundWorker(std::size_t most_waiting, AtEnd at_end)
     : most_waiting_(most_waiting), at_end_(at_end), thread_([this] { work(); }) {}
@@ -41,4 +41,4 @@ void BackgroundWorker::work() {
   }
 }
 
-}  // namespace sotto::serving
+}  // namespace sotto::net

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-namespace sotto::serving {
+namespace sotto::net {
 
 class BackgroundWorker {
  public:
@@ -35,4 +35,4 @@ class BackgroundWorker {
   std::thread thread_;
 };
 
-}  // namespace sotto::serving
+}  // namespace sotto::net

@@ -1,6 +1,7 @@
 #include "recipes/news_run.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/log.h"
 #include "recipes/news_text.h"
@@ -72,9 +73,11 @@ Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest&
   SOTTO_TRY(const auto* entry, model::find_model(settings.model));
   SOTTO_TRY(const auto device, request.compute_device());
   SOTTO_TRY(const auto precision, model::precision_on(settings.precision, request.device));
-  SOTTO_TRY(auto data, fl::prepare_training_data(request.dataset, settings.data, request.seed));
-  keep_drawn_tests(data.test, request);
-  run.data_ = std::make_unique<fl::TrainingData>(std::move(data));
+  run.data_ = std::make_unique<fl::TrainingData>();
+  if (request.remote == nullptr) {
+    SOTTO_TRY(*run.data_, fl::prepare_training_data(request.dataset, settings.data, request.seed));
+    keep_drawn_tests(run.data_->test, request);
+  }
   torch::manual_seed(request.seed);
   SOTTO_TRY(auto text, read_news_text(settings, request, *entry));
   run.items_ = text.items;
@@ -157,13 +160,15 @@ metrics::MeanImpressionMetrics NewsRun::measure_test() { return measure(request_
 
 Result<TrainOutcome> NewsRun::train_soundly(const fl::PrivateTrainingSettings& budget,
                                             fl::CohortSampler sampler, fl::ServerOptimiser& optimiser,
-                                            const fl::EngineSettings& engine, const std::string& recipe) {
+                                            const fl::EngineSettings& engine, const std::string& recipe,
+                                            fl::UserUpdates* updates) {
   SOTTO_CHECK(fl::check_nothing_is_chosen(settings_.data));
   SOTTO_CHECK(check_may_train_privately(request_.dataset));
   const auto shape = fl::shape_of(dimension(), sampler, engine.rounds);
   SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
   SOTTO_TRY(auto* source,
-            rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.noise()));
+            rounds.of_whole_model(parameters_->values(), updates != nullptr ? *updates : *training_,
+                                  std::move(sampler), request_.noise()));
   SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
   outcome.privacy = rounds.datasheet(recipe);
   return outcome;
@@ -174,6 +179,40 @@ Result<TrainOutcome> NewsRun::train_soundly(const fl::PrivateTrainingSettings& b
                                             const fl::EngineSettings& engine, const std::string& recipe) {
   SOTTO_TRY(const auto made, fl::make_optimiser(optimiser, parameters_->values()));
   return train_soundly(budget, std::move(sampler), *made, engine, recipe);
+}
+
+Result<torch::Tensor> NewsRun::item_vectors() {
+  auto* towers = dynamic_cast<model::NewsRecommender*>(model_.get());
+  if (towers == nullptr) return bad_input("devices train two-tower models, and {} is none", settings_.model);
+  std::vector<data::ItemId> all(request_.dataset.item_count());
+  std::iota(all.begin(), all.end(), data::ItemId{0});
+  torch::NoGradGuard no_grad;
+  model::Pass pass{false, 0};
+  return towers->encode_items(all, pass).to(torch::kCPU).contiguous();
+}
+
+Result<TrainOutcome> NewsRun::train_remotely(const fl::PrivateTrainingSettings& budget,
+                                             fl::ServerOptimiser& optimiser,
+                                             const fl::EngineSettings& engine) {
+  const fl::RemoteRounds& remote = *request_.remote;
+  if (remote.plan.settings().dimension != dimension())
+    return bad_input("the campaign trains {} numbers, and this recipe with this catalogue {}",
+                     remote.plan.settings().dimension, dimension());
+  fl::RemoteModel shown{parameters_->layout(), {}, {}};
+  const data::StringColumn ids = request_.dataset.catalogue().ids;
+  for (std::size_t i = 0; i < ids.size(); ++i) shown.ids.emplace_back(ids[i]);
+  SOTTO_TRY(shown.items, item_vectors());
+  SOTTO_CHECK(remote.begin(shown));
+  fl::RemoteGather gather(remote, parameters_->values());
+  fl::WholeModelFold fold(remote.plan, parameters_->values());
+  fl::CohortRounds rounds(fold, gather);
+  if (remote.plan.clip_bit())
+    rounds.follow({budget.clip, budget.clip_floor, budget.clip_quantile, budget.clip_rate});
+  fl::RoundEngine rounds_engine(engine, request_.run, *parameters_, rounds, optimiser);
+  TrainOutcome outcome;
+  SOTTO_TRY(outcome.summary, rounds_engine.run(request_.resume, {}, request_.observe, request_.begin));
+  SOTTO_CHECK(remote.finish(parameters_->values()));
+  return outcome;
 }
 
 Result<TestMetrics> NewsRecipe::evaluate(const RunRequest& request) {

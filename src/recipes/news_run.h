@@ -59,13 +59,21 @@ class NewsRun {
   Result<TrainOutcome> train(fl::UpdateSource& source, fl::ServerOptimiser& optimiser,
                              const fl::EngineSettings& engine);
   // On the sound path, where devices fetch and train the whole model; the page about it is in the outcome.
-  // Refuses a run whose best round would be chosen on users' impressions.
+  // Refuses a run whose best round would be chosen on users' impressions. updates: what devices send, null:
+  // training().
   Result<TrainOutcome> train_soundly(const fl::PrivateTrainingSettings& budget, fl::CohortSampler sampler,
                                      fl::ServerOptimiser& optimiser, const fl::EngineSettings& engine,
-                                     const std::string& recipe);
+                                     const std::string& recipe, fl::UserUpdates* updates = nullptr);
   Result<TrainOutcome> train_soundly(const fl::PrivateTrainingSettings& budget, fl::CohortSampler sampler,
                                      const fl::OptimiserSettings& optimiser, const fl::EngineSettings& engine,
                                      const std::string& recipe);
+
+  // Versions of a campaign whose devices are elsewhere (RunRequest::remote).
+  Result<TrainOutcome> train_remotely(const fl::PrivateTrainingSettings& budget,
+                                      fl::ServerOptimiser& optimiser, const fl::EngineSettings& engine);
+
+  // [all items, D], on the CPU. Refuses a model that is not of two towers.
+  Result<torch::Tensor> item_vectors();
 
   Status load_best();
   metrics::MeanImpressionMetrics measure_test();  // of the parameters as they are now

@@ -13,6 +13,7 @@
 #include "base/settings.h"
 #include "data/dataset.h"
 #include "fl/interaction_data.h"
+#include "fl/remote_gather.h"
 #include "fl/round_engine.h"
 #include "metrics/held_out_report.h"
 #include "metrics/ranking.h"
@@ -66,6 +67,9 @@ struct RunRequest {
   Evaluate validate = {};              // of validation impressions, between rounds; empty: evaluate
   fl::Begin begin = {};                // before the first round
   std::function<void()> trained = {};  // after the last one, before anything is tested
+  // Where devices are not simulated: the data set is then a catalogue alone, nothing is tested, and the
+  // recipe's own budget is not asked for, because the campaign has one. Must outlive the run.
+  const fl::RemoteRounds* remote = nullptr;
   std::uint64_t test_impressions = 0;  // tests on so many, drawn by a fixed seed (run_data.h); 0: all
 
   // Of noise, of rounding where it matters to an ε, and of cohorts whose secrecy an ε counts on.

@@ -7,8 +7,10 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "fl/device_updates.h"
 #include "fl/personal_model.h"
 #include "fl/server_optimiser.h"
+#include "local/local_trainer.h"
 #include "recipes/news_run.h"
 #include "recipes/table.h"
 
@@ -36,6 +38,9 @@ class Sotto final : public NewsRecipe {
              "epsilon of one answer, for the whole history; 0: nothing is told, the device ranks by itself")
         .add("prototypes", prototypes_, {0, 65536},
              "Public prototypes of interest that an answer names one of");
+    table.add_choice("updates", updates_, {"batched", "device"},
+                     "Who computes what a reader sends: many readers in one product, or the code that runs on "
+                     "devices, one reader after another");
     personal_.bind(table);
     optimiser_.optimiser = "sgd";  // Adam would make steps as large where there is only noise
     optimiser_.learning_rate = 1;
@@ -53,6 +58,7 @@ class Sotto final : public NewsRecipe {
 
   std::vector<SettingCondition> conditions() const override {
     auto conditions = read_only_with("noise", {"distributed"}, sound_path_settings());
+    conditions.push_back({"updates", "noise", {"distributed"}});
     conditions.push_back({"prototypes", "serving_epsilon", {}});
     conditions.push_back({"personal_weight", "personal_steps", {}});
     return conditions;
@@ -61,21 +67,25 @@ class Sotto final : public NewsRecipe {
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_CHECK(check());
     SOTTO_TRY(auto run, prepare(request));
+    if (request.remote != nullptr) {
+      SOTTO_TRY(const auto optimiser, tail_average(run));
+      return run.train_remotely(private_, *optimiser, engine_);
+    }
     fl::FederatedSettings plain;
     plain.cohort = cohort_of(run.data().users.size());
     SOTTO_TRY(auto sampler,
               fl::CohortSampler::create(
                   run.data().users, plain.cohort,
                   noise_ == "none" ? privacy::NoiseOrigin::reproducible(request.seed) : request.noise()));
-    SOTTO_TRY(auto steps, fl::make_optimiser(optimiser_, run.parameters().values()));
-    const auto rounds = static_cast<std::uint32_t>(engine_.rounds);
-    fl::TailAverage optimiser(std::move(steps), run.parameters().values(), rounds / 2, rounds);
+    SOTTO_TRY(const auto optimiser, tail_average(run));
     TrainOutcome outcome;
     if (noise_ == "none") {
       fl::PlainMeans source(std::move(sampler), fl::news_mean(plain, {}, run.training()));
-      SOTTO_TRY(outcome, run.train(source, optimiser, engine_));
+      SOTTO_TRY(outcome, run.train(source, *optimiser, engine_));
     } else {
-      SOTTO_TRY(outcome, run.train_soundly(private_, std::move(sampler), optimiser, engine_, "sotto"));
+      SOTTO_TRY(const auto on_devices, device_updates(run, request));
+      SOTTO_TRY(outcome, run.train_soundly(private_, std::move(sampler), *optimiser, engine_, "sotto",
+                                           on_devices ? &on_devices->updates : nullptr));
       state_answers(*outcome.privacy);
     }
     if (!outcome.summary.interrupted) SOTTO_CHECK(measure(run, request, outcome));
@@ -88,6 +98,30 @@ class Sotto final : public NewsRecipe {
   }
 
  private:
+  // The devices' own code over simulated readers.
+  struct DeviceCode {
+    std::unique_ptr<local::LocalTrainer> trainer;
+    fl::DeviceUpdates updates;
+  };
+  Result<std::unique_ptr<DeviceCode>> device_updates(NewsRun& run, const RunRequest& request) const {
+    if (updates_ != "device") return std::unique_ptr<DeviceCode>();
+    const std::vector<std::pair<std::string, std::string>> settings = {
+        {"max_history", std::to_string(news_.data.max_history)},
+        {"negatives", std::to_string(news_.data.negatives)},
+        {"vector_size", std::to_string(news_.vector_size)}};
+    SOTTO_TRY(auto trainer, local::find_trainer("sotto", settings));
+    SOTTO_TRY(const torch::Tensor items, run.item_vectors());
+    SOTTO_TRY(auto updates, fl::DeviceUpdates::create(request.dataset, run.data(), *trainer, run.parameters(),
+                                                      {.items = items}, request.seed));
+    return std::make_unique<DeviceCode>(std::move(trainer), std::move(updates));
+  }
+
+  Result<std::unique_ptr<fl::TailAverage>> tail_average(NewsRun& run) const {
+    SOTTO_TRY(auto steps, fl::make_optimiser(optimiser_, run.parameters().values()));
+    const auto rounds = static_cast<std::uint32_t>(engine_.rounds);
+    return std::make_unique<fl::TailAverage>(std::move(steps), run.parameters().values(), rounds / 2, rounds);
+  }
+
   std::int64_t cohort_of(std::size_t readers) const {
     if (cohort_ > 0) return cohort_;
     return std::min<std::int64_t>((static_cast<std::int64_t>(readers) + 1) / 2, 10'000);
@@ -142,7 +176,7 @@ class Sotto final : public NewsRecipe {
   }
 
   std::int64_t cohort_ = 0, prototypes_ = 64;
-  std::string noise_ = "distributed";
+  std::string noise_ = "distributed", updates_ = "batched";
   double serving_epsilon_ = 0;
   fl::PersonalSettings personal_;
   fl::OptimiserSettings optimiser_;

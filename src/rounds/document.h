@@ -62,6 +62,7 @@ class FieldWriter {
   void flag(bool value) { writer_.number(static_cast<std::uint8_t>(value)); }
   void text(const std::string& value) { writer_.text(value); }
   void blob(std::string_view value) { writer_.text(value); }  // any bytes, at most 65,535
+  void long_blob(std::string_view value) { writer_.long_text(value); }
   void time(UtcTime value) { number(static_cast<std::uint64_t>(value.time_since_epoch().count())); }
   template <std::size_t N>
   void bytes(const std::array<std::uint8_t, N>& value) {
@@ -99,6 +100,7 @@ class FieldReader {
   void flag(bool& value);
   void text(std::string& value);
   void blob(std::string& value) { value = reader_.text(); }
+  void long_blob(std::string& value) { value = reader_.long_text(); }
   void time(UtcTime& value);
   template <std::size_t N>
   void bytes(std::array<std::uint8_t, N>& value) {

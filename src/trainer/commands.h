@@ -24,6 +24,7 @@ void add_sweep_command(CLI::App& app, Invocation& invocation);
 void add_experiment_command(CLI::App& app, Invocation& invocation);
 #ifdef SOTTO_HAVE_NET
 void add_publish_command(CLI::App& app, Invocation& invocation);
+void add_fold_command(CLI::App& app, Invocation& invocation);
 #endif
 
 inline void add_commands(CLI::App& app, Invocation& invocation) {
@@ -37,6 +38,7 @@ inline void add_commands(CLI::App& app, Invocation& invocation) {
   add_experiment_command(app, invocation);
 #ifdef SOTTO_HAVE_NET
   add_publish_command(app, invocation);
+  add_fold_command(app, invocation);
 #endif
 }
 

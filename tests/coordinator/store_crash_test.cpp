@@ -158,6 +158,23 @@ TEST_P(StoreFiles, ACopyMadeWhileItIsOpenHasEverythingThatWasPromised) {
   }
 }
 
+TEST_P(StoreFiles, ABackupTakenWhileItIsOpenIsAStore) {
+  const auto store = open();
+  const SmallCampaign campaign = small_campaign_in(*store);
+  ASSERT_TRUE(campaign.gather(*store, 1));
+  // As docs/deploy.md says: the database, then the blobs.
+  const fs::path copy = folder() / "backup";
+  fs::create_directory(copy);
+  ASSERT_TRUE(connect()->run(fmt::format("VACUUM INTO '{}'", (copy / "store.sqlite").string())));
+  ASSERT_TRUE(campaign.fold(*store, 1));
+  fs::copy(fs::path(location()) / "blobs", copy / "blobs", fs::copy_options::recursive);
+
+  const auto again = open_store(copy.string(), owner()).value();
+  EXPECT_THAT(again->versions(campaign.hash).value(), SizeIs(1));
+  EXPECT_EQ(again->unfinished_orders().value()[0].state, OrderState::summed);
+  EXPECT_TRUE(campaign.fold(*again, 1)) << "the fold is done again";
+}
+
 TEST_P(StoreFiles, AFullDiskIsAnErrorThatChangesNothing) {
   if (GetParam() != SqlDialect::sqlite)
     GTEST_SKIP() << "the disk of the PostgreSQL server cannot be filled here";

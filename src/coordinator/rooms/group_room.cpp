@@ -9,7 +9,7 @@ namespace {
 
 using Kind = RoomAnswer::Kind;
 
-RoomAnswer with_reason(Kind kind, std::string why) { return {kind, {}, std::move(why)}; }
+RoomAnswer with_reason(Kind kind, std::string why) { return {kind, {}, std::move(why), {}}; }
 
 }  // namespace
 
@@ -46,15 +46,16 @@ RoomAnswer GroupRoom::invitation_for(std::uint32_t client, RoomTime now) {
   auto invitation = server_.message_for(client);
   if (!invitation) return with_reason(Kind::refused, invitation.error().message);
   const std::string bytes = encode(rounds::GroupInvitation{*members_, std::string(as_text(*invitation))});
-  return {Kind::message, {bytes.begin(), bytes.end()}, {}};
+  return {Kind::message, {bytes.begin(), bytes.end()}, {}, {}};
 }
 
 RoomAnswer GroupRoom::answer_to(std::uint32_t client, secagg::ServerPhase phase) const {
+  if (server_.phase() == secagg::ServerPhase::failed) return with_reason(Kind::over, server_.failure());
   auto answer = server_.answer_to(client, phase);
   if (!answer) return with_reason(Kind::over, answer.error().message);
-  if (!*answer) return {Kind::wait, {}, {}};
-  if ((*answer)->empty()) return {Kind::done, {}, {}};
-  return {Kind::message, **std::move(answer), {}};
+  if (!*answer) return {Kind::wait, {}, {}, phase};
+  if ((*answer)->empty()) return {Kind::done, {}, {}, {}};
+  return {Kind::message, **std::move(answer), {}, {}};
 }
 
 RoomAnswer GroupRoom::post(std::uint32_t client, secagg::ByteView message, RoomTime now) {

@@ -28,6 +28,8 @@ struct RoomAnswer {
   Kind kind = Kind::wait;
   secagg::Bytes message;
   std::string why;  // of a conflict, a refusal, a failure
+  // Of `wait`: what is waited for (answer_to).
+  secagg::ServerPhase phase = secagg::ServerPhase::advertising;
 };
 
 class GroupRoom {
@@ -40,6 +42,8 @@ class GroupRoom {
   // What a member hears when the group is complete, as often as it asks.
   RoomAnswer invitation_for(std::uint32_t client, RoomTime now);
   RoomAnswer post(std::uint32_t client, secagg::ByteView message, RoomTime now);
+  // To what was posted in this phase, without posting it again.
+  RoomAnswer answer_to(std::uint32_t client, secagg::ServerPhase phase) const;
   // Ends phases whose time is over.
   void tick(RoomTime now);
   // When tick() has something to do; nothing once the round is over.
@@ -52,7 +56,6 @@ class GroupRoom {
   GroupRoom(secagg::SecAggServer server, secagg::GroupIdentities members, PhasePace& pace, RoomTime now)
       : server_(std::move(server)), members_(std::move(members)), pace_(&pace), began_(now) {}
   void close(RoomTime now);
-  RoomAnswer answer_to(std::uint32_t client, secagg::ServerPhase phase) const;
 
   secagg::SecAggServer server_;
   secagg::GroupIdentities members_;

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <limits>
 
+#include "net/bearer_token.h"
 #include "net/http_text.h"
 #include "serving/http/bodies_json.h"
 
@@ -72,16 +73,6 @@ std::optional<ItemFilter> filter_of(const device::RecommendRequest& request, con
   return filter;
 }
 
-// Takes as long for a wrong token as for the right one.
-bool same_token(std::string_view given, std::string_view wanted) {
-  unsigned difference = given.size() == wanted.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const char other = wanted.empty() ? '\0' : wanted[i % wanted.size()];
-    difference |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(other);
-  }
-  return difference == 0;
-}
-
 }  // namespace
 
 ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, net::MetricsRegistry& metrics,
@@ -103,8 +94,8 @@ ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, net::MetricsR
       coalescer_(&net::run_after_ready_requests,
                  [this](std::size_t queries) { batch_sizes_.observe(static_cast<double>(queries)); }),
       public_lists_(most_cached_bytes),
-      changes_(waiting_changes, BackgroundWorker::AtEnd::finish),
-      large_answers_(waiting_large_answers, BackgroundWorker::AtEnd::drop) {
+      changes_(waiting_changes, net::BackgroundWorker::AtEnd::finish),
+      large_answers_(waiting_large_answers, net::BackgroundWorker::AtEnd::drop) {
   observe_pool();
 }
 
@@ -126,7 +117,9 @@ void ServingApi::add_routes(net::Router& router) {
   });
   router.add(net::HttpMethod::get, "/v1/pack",
              [this](const net::HttpRequest& request) { return pack(request); });
-  const auto operator_only = [this](const net::HttpRequest& head) { return refuse_stranger(head); };
+  const auto operator_only = [this](const net::HttpRequest& head) {
+    return net::refuse_without_token(head, settings_.operator_token);
+  };
   router.add(
       net::HttpMethod::put, "/v1/items",
       [this](net::HttpRequest&& request, net::HttpReply reply) {
@@ -261,18 +254,6 @@ net::HttpResponse ServingApi::pack(const net::HttpRequest& request) const {
   response.headers.emplace_back("Sotto-Delta-From", *from);
   response.headers.emplace_back("Sotto-Pack", edition->version);
   return response;
-}
-
-std::optional<net::HttpResponse> ServingApi::refuse_stranger(const net::HttpRequest& head) const {
-  constexpr std::string_view scheme = "Bearer ";
-  const std::string_view given = head.header("Authorization");
-  if (settings_.operator_token.empty()) {
-    return net::error_response(head, 403, "this server takes no changes: start it with an operator token");
-  }
-  if (!given.starts_with(scheme) || !same_token(given.substr(scheme.size()), settings_.operator_token)) {
-    return net::error_response(head, 401, "changes need the operator's token");
-  }
-  return std::nullopt;
 }
 
 void ServingApi::change(net::HttpRequest&& request, net::HttpReply reply,

@@ -12,7 +12,7 @@
 
 #include "net/http_server.h"
 #include "net/negotiation.h"
-#include "serving/http/background_worker.h"
+#include "net/background_worker.h"
 #include "serving/http/published_answers.h"
 #include "serving/http/query_coalescer.h"
 #include "serving/pool/live_pool.h"
@@ -43,7 +43,6 @@ class ServingApi {
   // Here and now, or for thousands of items on a thread of its own: other connections do not wait for them.
   void answer(std::uint32_t count, net::BodyForm form, net::HttpReply reply,
               std::function<net::HttpResponse()> compute);
-  std::optional<net::HttpResponse> refuse_stranger(const net::HttpRequest& head) const;
   void change(net::HttpRequest&& request, net::HttpReply reply,
               std::function<net::HttpResponse(const net::HttpRequest&)> apply);
   net::HttpResponse put_items(const net::HttpRequest& request);
@@ -62,7 +61,7 @@ class ServingApi {
   net::Gauge& failed_compactions_;
   QueryCoalescer coalescer_;
   AnswerCache public_lists_;
-  BackgroundWorker changes_, large_answers_;  // last: their tasks use the rest
+  net::BackgroundWorker changes_, large_answers_;  // last: their tasks use the rest
 };
 
 }  // namespace sotto::serving

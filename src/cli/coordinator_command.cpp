@@ -1,0 +1,209 @@
+#ifdef SOTTO_HAVE_NET
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "base/chain_hash.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "cli/campaign_trial.h"
+#include "cli/command.h"
+#include "cli/fold_process.h"
+#include "cli/hand_over.h"
+#include "cli/key_files.h"
+#include "cli/operator_token.h"
+#include "coordinator/coordinator.h"
+
+namespace sotto::cli {
+
+namespace {
+
+struct CoordinatorArguments {
+  coordinator::CoordinatorSettings coordinator;
+  std::string campaign, data, key, operator_key, token_file, listen, work;
+  std::vector<std::string> assignments;
+  std::int64_t order_seconds = 600, retry_seconds = 2;
+  std::uint64_t seed = 1;
+
+  // What a file may set too.
+  void bind(SettingsTable& table) {
+    table
+        .add("order_seconds", order_seconds, {5, 86'400},
+             "That an order is valid: as long as its groups may take to form")
+        .add("retry_seconds", retry_seconds, {1, 3600}, "Between an abandoned order and the next")
+        .add("node", coordinator.node, "Name of this node among several on one store");
+    coordinator.http.bind(table);
+  }
+};
+
+// "127.0.0.1:8080", or a port alone.
+Status apply_listen(const std::string& listen, net::HttpServerSettings& http) {
+  if (listen.empty()) return {};
+  const std::size_t colon = listen.rfind(':');
+  const std::string port = colon == std::string::npos ? listen : listen.substr(colon + 1);
+  std::int64_t number = -1;
+  const auto [end, wrong] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (wrong != std::errc() || end != port.data() + port.size() || number < 0 || number > 65'535)
+    return bad_input("--listen is '{}', must be HOST:PORT, as 127.0.0.1:8080 (port 0: any free one)", listen);
+  if (colon != std::string::npos) http.address = listen.substr(0, colon);
+  http.port = number;
+  return {};
+}
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1" || address == "localhost";
+}
+
+// The campaign and the keys that belong to it.
+struct Authority {
+  std::string document;
+  rounds::Identity key;
+};
+
+Result<Authority> open_authority(CoordinatorArguments& given, fs::path& campaign_file) {
+  SOTTO_TRY(std::string document, read_file(given.campaign, 1 << 17));
+  if (rounds::is_document(rounds::campaign_kind, document)) {
+    if (given.key.empty() || given.operator_key.empty())
+      return bad_input(
+          "a signed campaign needs --key FILE (the coordinator's secret key) and --operator-key FILE (the "
+          "operator's public one)");
+    SOTTO_TRY(given.coordinator.operator_key, read_public_key(given.operator_key));
+    SOTTO_TRY(auto key, read_secret_key(given.key));
+    campaign_file = given.campaign;
+    return Authority{std::move(document), std::move(key)};
+  }
+  if (!is_loopback(given.coordinator.http.address))
+    return bad_input(
+        "{} is a draft, which is for trying things out on this machine: listen on 127.0.0.1, or sign it with "
+        "'sotto campaign sign'",
+        given.campaign);
+  if (given.coordinator.store.starts_with("postgresql:"))
+    return bad_input("a draft needs a folder to put its keys into: --store DIR");
+  SOTTO_TRY(auto trial, trial_campaign(given.campaign, given.coordinator.store));
+  warn("a trial: the operator's key lies beside the store, and anybody on this machine gets a token");
+  if (given.data.empty()) given.data = trial.data.string();
+  given.coordinator.operator_key = trial.operator_key.public_key();
+  const auto shared = std::make_shared<rounds::Identity>(std::move(trial.operator_key));
+  given.coordinator.trial_token = [shared] { return trial_token(*shared); };
+  campaign_file = fs::path(given.coordinator.store) / "trial" / "campaign.sotto";
+  return Authority{std::move(trial.document), std::move(trial.coordinator_key)};
+}
+
+void say_round(const coordinator::CampaignProgress& progress, const Output& output) {
+  output.event({{"event", "round"},
+                {"round", progress.rounds_done},
+                {"rounds", progress.rounds},
+                {"devices", progress.last_round.devices_summed},
+                {"groups_failed", progress.last_round.groups_failed},
+                {"orders_abandoned", progress.orders_abandoned},
+                {"seconds", progress.last_round_seconds}});
+  output.text(fmt::format("round {} of {}: {} devices in {:.1f} s", progress.rounds_done, progress.rounds,
+                          progress.last_round.devices_summed, progress.last_round_seconds));
+}
+
+Status coordinate(CoordinatorArguments given, const Output& output) {
+  if (given.coordinator.store.empty())
+    return bad_input("name where the coordinator keeps what it must not forget: --store DIR");
+  if (given.campaign.empty()) return bad_input("name the campaign: --campaign FILE");
+  SOTTO_CHECK(apply_listen(given.listen, given.coordinator.http));
+  if (!given.token_file.empty()) {
+    SOTTO_TRY(given.coordinator.operator_token, read_operator_token(given.token_file));
+  }
+  fs::path campaign_file;
+  SOTTO_TRY(Authority authority, open_authority(given, campaign_file));
+  if (given.data.empty()) return bad_input("name the data set with the public items: --data DIR");
+  given.coordinator.campaign = authority.document;
+  given.coordinator.run.order_time = std::chrono::seconds(given.order_seconds);
+  given.coordinator.run.retry_time = std::chrono::seconds(given.retry_seconds);
+  fs::path work = given.work;
+  if (work.empty()) {
+    if (given.coordinator.store.starts_with("postgresql:"))
+      return bad_input("with PostgreSQL the trainer needs a folder of its own: --work DIR");
+    work = fs::path(given.coordinator.store) / "trainer";
+  }
+  prepare_trainer_environment();
+  FoldProcess folding({campaign_file, given.data, work, given.assignments, given.seed});
+  SOTTO_TRY(const auto running, coordinator::Coordinator::start(given.coordinator, authority.key, folding));
+  const auto& campaign = running->campaign();
+  output.event({{"event", "listening"},
+                {"url", running->url()},
+                {"campaign", to_hex(campaign.hash)},
+                {"recipe", campaign.campaign.recipe},
+                {"rounds", campaign.campaign.rounds},
+                {"epsilon", campaign.campaign.epsilon},
+                {"delta", campaign.campaign.delta},
+                {"operator_key", to_hex(given.coordinator.operator_key)},
+                {"trial", static_cast<bool>(given.coordinator.trial_token)}});
+  output.text(fmt::format("coordinating '{}' at {}: {} rounds of {} devices, epsilon {:g} at delta {:g}",
+                          campaign.campaign.purpose, running->url(), campaign.campaign.rounds,
+                          campaign.campaign.cohort, campaign.campaign.epsilon, campaign.campaign.delta));
+  std::uint64_t said = 0;
+  bool is_finished = false;
+  while (!interrupted()) {
+    if (const Status kept = running->tick(); !kept) return kept;
+    const auto progress = running->progress();
+    if (progress.rounds_done > said) {
+      said = progress.rounds_done;
+      say_round(progress, output);
+    }
+    if (const auto ended = running->outcome(); ended && !is_finished) {
+      if (!*ended) return *ended;
+      is_finished = true;
+      output.event({{"event", "finished"}, {"rounds", progress.rounds_done}});
+      output.text("the campaign is finished; its versions are handed out until this is stopped");
+    }
+    for (int i = 0; i < 10 && !interrupted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  running->stop();
+  set_interrupted(false);  // this is how a server ends
+  return {};
+}
+
+}  // namespace
+
+void add_coordinator_command(CLI::App& app, Invocation& invocation) {
+  struct Flags {
+    CoordinatorArguments arguments;
+    SettingsTable table;
+    std::unique_ptr<SettingsFlags> settings;
+    std::string file;
+    bool sample = false;
+  };
+  auto flags = std::make_shared<Flags>();
+  CoordinatorArguments& given = flags->arguments;
+  CLI::App* command = app.add_subcommand("coordinator", "Rounds of training with devices over the network");
+  command->add_option("--campaign", given.campaign,
+                      "Signed campaign; a draft, to try it out on this machine with keys made for it");
+  command->add_option("--data", given.data, "Data set whose public items are trained on; nobody's rows are read");
+  command->add_option("--store", given.coordinator.store, "Folder, or postgresql://… for several nodes");
+  command->add_option("--listen", given.listen, "HOST:PORT; loopback unless a host is named");
+  command->add_option("--key", given.key, "Secret key file of the coordinator, which the campaign names");
+  command->add_option("--operator-key", given.operator_key, "Public key file of the operator");
+  command->add_option("--operator-token-file", given.token_file,
+                      "File with the token of the admin routes; without one there are none");
+  command->add_option("--work", given.work, "Folder of the trainer's own; STORE/trainer otherwise");
+  command->add_option("--set", given.assignments, "key=value of the recipe on the server, as 'train' has it")
+      ->allow_extra_args(false);
+  command->add_option("--seed", given.seed, "Of the numbers that training starts from");
+  command->add_option("--config,--settings", flags->file,
+                      "File (TOML) with the settings below, underscores for dashes; flags win");
+  command->add_flag("--sample-config", flags->sample, "Print such a file with every default and end");
+  given.bind(flags->table);
+  flags->settings = std::make_unique<SettingsFlags>(*command, flags->table);
+  command->callback([flags, &invocation] {
+    invocation.action = [flags, &invocation]() -> Status {
+      if (flags->sample) {
+        invocation.output.text(flags->table.to_toml());
+        return {};
+      }
+      if (!flags->file.empty()) SOTTO_CHECK(flags->table.load_toml(flags->file));
+      SOTTO_CHECK(flags->settings->apply());
+      return coordinate(flags->arguments, invocation.output);
+    };
+  });
+}
+
+}  // namespace sotto::cli
+
+#endif

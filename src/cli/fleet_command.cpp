@@ -1,0 +1,216 @@
+#ifdef SOTTO_HAVE_NET
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "cli/command.h"
+#include "cli/key_files.h"
+#include "cli/token_files.h"
+#include "fleet/fleet.h"
+#include "fleet/readers.h"
+#include "rounds/campaign.h"
+#include "transport/http_rounds.h"
+
+namespace sotto::cli {
+
+namespace {
+
+struct FleetArguments {
+  fleet::FleetSettings fleet;
+  std::string data, operator_key, tokens, store, authorities;
+  std::int64_t devices = 0, rounds = 1, slowest_ms = 0, clock_skew_seconds = 0, patience_seconds = 600;
+  std::optional<std::uint64_t> reproducible;
+
+  void bind(SettingsTable& table) {
+    table.add("vanishing", fleet.vanishing, {0, 1}, "Share of devices that vanish in a round")
+        .add_choice("vanishing_phase", fleet.vanishing_phase,
+                    {"advertise", "share", "upload", "confirm", "reveal"}, "Where they do")
+        .add("lying", fleet.lying, {0, 1}, "Share of devices that reveal wrong shares in a round")
+        .add("slowest_ms", slowest_ms, {0, 600'000}, "A device waits up to so long before every post")
+        .add("clock_skew_seconds", clock_skew_seconds, {0, 86'400}, "Devices' clocks are wrong by up to so much")
+        .add("lifetime_epsilon", fleet.lifetime_epsilon, {1e-3, 1e6}, "Budget of every device's ledger")
+        .add("patience_seconds", patience_seconds, {1, 86'400},
+             "Without a finished round, then the fleet gives up");
+  }
+};
+
+// Where the coordinator only tries things out it hands out tokens itself.
+Status take_trial_tokens(FleetArguments& given) {
+  SOTTO_TRY(auto client, net::HttpClient::create(given.fleet.server));
+  for (std::size_t i = 0; i < given.fleet.devices; ++i) {
+    SOTTO_TRY(const auto response, client.get("/v1/trial"));
+    const auto body = nlohmann::json::parse(response.body, nullptr, false);
+    if (response.status != 200 || !body.is_object())
+      return bad_input(
+          "{} is no trial, so devices need tokens of its operator: --operator-key FILE and --tokens FILE "
+          "('sotto campaign tokens' makes them)",
+          given.fleet.server.url);
+    SOTTO_TRY(given.fleet.operator_key,
+              rounds::digest_from_hex(body.value("operator_key", ""), "the operator's key"));
+    SOTTO_TRY(std::string token, token_from_hex(body.value("token", "")));
+    given.fleet.tokens.push_back(std::move(token));
+  }
+  return {};
+}
+
+// A folder that is gone with the command, unless one was named.
+class Stores {
+ public:
+  static Result<Stores> in(const std::string& named) {
+    Stores stores;
+    stores.path_ = named;
+    if (!named.empty()) return stores;
+    std::string pattern = (fs::temp_directory_path() / "sotto-fleet-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) return failed("cannot make a folder in {}", pattern);
+    stores.path_ = pattern;
+    stores.is_ours_ = true;
+    return stores;
+  }
+  Stores(Stores&& other) noexcept : path_(other.path_), is_ours_(std::exchange(other.is_ours_, false)) {}
+  Stores& operator=(Stores&&) = delete;
+  ~Stores() {
+    std::error_code ignored;
+    if (is_ours_) fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  Stores() = default;
+  fs::path path_;
+  bool is_ours_ = false;
+};
+
+// The version that is offered now, or was last; none once the campaign is over and nobody says which.
+struct Fetched {
+  rounds::ModelVersion version;
+  rounds::ItemTable items;
+  std::size_t max_history = 50;
+};
+Result<Fetched> fetch_version(const net::HttpClientSettings& server, const std::string& hash) {
+  SOTTO_TRY(auto network, transport::HttpRounds::create(server));
+  SOTTO_TRY(const auto model, rounds::digest_from_hex(hash, "the current version"));
+  SOTTO_TRY(const std::string bytes, network.fetch_blob(model));
+  Fetched fetched;
+  SOTTO_TRY(fetched.version, rounds::decode_model(bytes));
+  SOTTO_TRY(const std::string items, network.fetch_blob(fetched.version.items));
+  SOTTO_TRY(fetched.items, rounds::decode_items(items));
+  return fetched;
+}
+
+Result<std::string> current_version(const net::HttpClientSettings& server) {
+  SOTTO_TRY(auto client, net::HttpClient::create(server));
+  SOTTO_TRY(const auto response, client.get("/v1/status"));
+  const auto body = nlohmann::json::parse(response.body, nullptr, false);
+  if (!body.is_object() || !body.contains("version")) return failed("the coordinator names no version");
+  return body.value("version", "");
+}
+
+Status run(FleetArguments given, const Output& output) {
+  given.fleet.devices = static_cast<std::size_t>(given.devices);
+  given.fleet.rounds = static_cast<std::uint64_t>(given.rounds);
+  given.fleet.reproducible = given.reproducible;
+  given.fleet.slowest = std::chrono::milliseconds(given.slowest_ms);
+  given.fleet.clock_skew = std::chrono::seconds(given.clock_skew_seconds);
+  given.fleet.patience = std::chrono::seconds(given.patience_seconds);
+  given.fleet.server.authorities = given.authorities;
+  SOTTO_TRY(const auto dataset, data::Dataset::open(given.data));
+  if (given.operator_key.empty() != given.tokens.empty())
+    return bad_input("--operator-key and --tokens belong together");
+  if (given.operator_key.empty()) {
+    SOTTO_CHECK(take_trial_tokens(given));
+  } else {
+    SOTTO_TRY(given.fleet.operator_key, read_public_key(given.operator_key));
+    SOTTO_TRY(given.fleet.tokens, read_tokens(given.tokens));
+  }
+  SOTTO_TRY(const Stores stores, Stores::in(given.store));
+  given.fleet.folder = stores.path();
+  const auto readers = fleet::readers_of(dataset, given.fleet.devices);
+  const auto measured = [&]() -> Result<metrics::MeanImpressionMetrics> {
+    SOTTO_TRY(const std::string hash, current_version(given.fleet.server));
+    SOTTO_TRY(const Fetched fetched, fetch_version(given.fleet.server, hash));
+    return fleet::measure(dataset, readers, fetched.version, fetched.items, fetched.max_history);
+  };
+  SOTTO_TRY(const auto before, measured());
+  Progress progress("fleet", given.fleet.rounds, "rounds");
+  std::uint64_t rounds_seen = 0;
+  SOTTO_TRY(const auto report, fleet::run_fleet(
+                                   given.fleet, dataset, [] { return interrupted(); },
+                                   [&](std::uint64_t done) {
+                                     progress.set(++rounds_seen);
+                                     output.event({{"event", "round"}, {"round", done}});
+                                   }));
+  progress.finish();
+  SOTTO_TRY(const auto after, measured());
+  const double shared = static_cast<double>(std::max<std::uint64_t>(report.participations, 1));
+  nlohmann::json reasons = nlohmann::json::object();
+  for (const auto& [why, times] : report.reasons) reasons[why] = times;
+  output.event({{"event", "done"},
+                {"rounds", report.rounds},
+                {"auc", after.mean.auc},
+                {"auc_error", after.error.auc},
+                {"auc_before", before.mean.auc},
+                {"test_impressions", after.counted},
+                {"devices", given.fleet.devices},
+                {"participations", report.participations},
+                {"charged", report.charged},
+                {"ended", report.ended},
+                {"refused", report.refused},
+                {"reasons", reasons},
+                {"bytes_up", static_cast<double>(report.bytes_up) / shared},
+                {"bytes_down", static_cast<double>(report.bytes_down) / shared},
+                {"simulation", given.fleet.reproducible.has_value()},
+                {"seconds", report.seconds}});
+  output.text(fmt::format(
+      "{} rounds with {} devices in {:.1f} s: {} participations, {} charged, {} ended early, {} refused\n"
+      "AUC of these readers {:.2f} % before, {:.2f} ± {:.2f} % now ({} test impressions, ranked as their "
+      "devices do)\nper participation {:.0f} bytes up, {:.0f} bytes down{}",
+      report.rounds, given.fleet.devices, report.seconds, report.participations, report.charged, report.ended,
+      report.refused, 100 * before.mean.auc, 100 * after.mean.auc, 100 * after.error.auc, after.counted,
+      static_cast<double>(report.bytes_up) / shared, static_cast<double>(report.bytes_down) / shared,
+      given.fleet.reproducible ? "\nsimulation: noise followed from a seed, and no epsilon holds" : ""));
+  for (const auto& [why, times] : report.reasons) output.text(fmt::format("  {} times: {}", times, why));
+  return {};
+}
+
+}  // namespace
+
+void add_fleet_command(CLI::App& app, Invocation& invocation) {
+  struct Flags {
+    FleetArguments arguments;
+    SettingsTable table;
+    std::unique_ptr<SettingsFlags> settings;
+  };
+  auto flags = std::make_shared<Flags>();
+  FleetArguments& given = flags->arguments;
+  CLI::App* command =
+      app.add_subcommand("fleet", "Many devices in one process, to rehearse a deployment or load it");
+  command->add_option("--devices", given.devices, "How many; the readers of the data set, in their order")
+      ->required()
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
+  command->add_option("--data", given.data, "Data set whose readers they belong to")->required();
+  command->add_option("--server", given.fleet.server.url, "Address of the coordinator")->required();
+  command->add_option("--authorities", given.authorities, "PEM file of certificates to trust, for https");
+  command->add_option("--rounds", given.rounds, "Rounds to take part in")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+  command->add_option("--operator-key", given.operator_key, "Public key file of the operator");
+  command->add_option("--tokens", given.tokens, "File of enrolment tokens, one for each device");
+  command->add_option("--store", given.store, "Folder of the devices; gone with the command otherwise");
+  command->add_option("--reproducible", given.reproducible,
+                      "Seed: draw noise as a simulation of it does, which protects nobody");
+  command->add_option("--seed", given.fleet.seed, "Of who misbehaves");
+  given.bind(flags->table);
+  flags->settings = std::make_unique<SettingsFlags>(*command, flags->table);
+  command->callback([flags, &invocation] {
+    invocation.action = [flags, &invocation]() -> Status {
+      SOTTO_CHECK(flags->settings->apply());
+      return run(flags->arguments, invocation.output);
+    };
+  });
+}
+
+}  // namespace sotto::cli
+
+#endif

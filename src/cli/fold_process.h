@@ -1,0 +1,51 @@
+#pragma once
+// The trainer beside a coordinator (trainer_process.h): it makes each version of a model of the sums of a
+// round (coordinator/folding.h).
+//
+//   ready   layout and table of items, once
+//   folded  a version; unless it is the last, the trainer then waits for the sums of the round on it
+//   sums    of the groups of that round
+//
+// The trainer works in a folder of its own, to which the checkpoint of the version to begin with is written:
+// what it leaves there beside is for nobody.
+
+#ifdef SOTTO_HAVE_NET
+
+#include <optional>
+
+#include "cli/trainer_process.h"
+#include "coordinator/folding.h"
+
+namespace sotto::cli {
+
+// Refused when there is something wrong with the bytes, as those of articles are.
+Result<std::string> folded_model_body(const coordinator::FoldedModel& model);
+Result<coordinator::FoldedModel> parse_folded_model(std::string_view bytes);
+std::string folded_round_body(const coordinator::FoldedRound& round);
+Result<coordinator::FoldedRound> parse_folded_round(std::string_view bytes);
+std::string sums_body(const std::vector<coordinator::GroupSum>& sums);
+Result<std::vector<coordinator::GroupSum>> parse_sums(std::string_view bytes);
+
+struct FoldSettings {
+  fs::path campaign, data, folder;
+  std::vector<std::string> assignments;  // of the recipe, key=value
+  std::uint64_t seed = 1;                // of initial weights
+};
+
+class FoldProcess final : public coordinator::Folding {
+ public:
+  explicit FoldProcess(FoldSettings settings) : settings_(std::move(settings)) {}
+
+  Result<coordinator::FoldedModel> begin(const std::string& checkpoint) override;
+  Result<coordinator::FoldedRound> next() override;
+  Status give(const std::vector<coordinator::GroupSum>& sums) override;
+
+ private:
+  Result<std::string> expect(FrameKind kind);
+  const FoldSettings settings_;
+  std::optional<TrainerProcess> trainer_;
+};
+
+}  // namespace sotto::cli
+
+#endif

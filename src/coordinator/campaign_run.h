@@ -1,0 +1,120 @@
+#pragma once
+// A campaign from its first round to its last: version → order → gather → fold, each step durable before the
+// next (store/store.h says in which order). A coordinator that was killed goes on where the store says: a
+// round whose sums were sealed is folded from them, any other is abandoned and ordered anew.
+//
+// run() blocks on its thread until the campaign is over, stop() is called or something fails that trying
+// again cannot mend. The rest is safe from any thread.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "coordinator/folding.h"
+#include "coordinator/rooms/round_floor.h"
+#include "coordinator/store/store.h"
+#include "rounds/round_messages.h"
+
+namespace sotto::coordinator {
+
+// What devices are shown at the moment.
+struct OpenOffer {
+  std::string offer;  // rounds::OfferMessage
+  std::uint64_t round = 0;
+  rounds::UtcTime expires{};
+};
+
+// How a campaign stands, for people.
+struct CampaignProgress {
+  // starting, gathering, folding, waiting for witnesses, paused, finished or stopped
+  std::string state = "starting";
+  std::uint64_t rounds_done = 0, rounds = 0;
+  std::string version;  // hash of the current one
+  std::uint64_t orders_abandoned = 0;
+  std::string last_problem;
+  DeskCounts last_round;
+  double last_round_seconds = 0;
+};
+
+struct CampaignRunSettings {
+  std::chrono::seconds order_time{600};   // that an order is valid
+  std::chrono::seconds retry_time{2};     // between an abandoned order and the next
+  std::uint64_t most_abandoned = 1000;    // in a row, before the campaign is given up
+};
+
+class CampaignRun {
+ public:
+  using Clock = std::function<rounds::UtcTime()>;
+  // What it works with; all of it must outlive the run.
+  struct Parts {
+    const rounds::Identity& key;  // the coordinator's, which the campaign names
+    Store& store;
+    Fence fence;
+    Folding& folding;
+    RoundFloor& floor;
+    Clock clock;
+    // Told what devices may fetch: versions and the table of items.
+    std::function<void(const Digest& hash, std::string bytes)> show_blob;
+  };
+  // The campaign is in the log when it returns. Refuses one that cannot hold or names another coordinator,
+  // and a trainer whose numbers are laid out otherwise than the campaign says.
+  static Result<std::unique_ptr<CampaignRun>> begin(const std::string& document, Parts parts,
+                                                    const CampaignRunSettings& settings);
+  Status run();
+
+  std::shared_ptr<const OpenOffer> offer() const;  // null: no round is open
+  CampaignProgress progress() const;
+  // The leaves of the log behind the first `from`.
+  rounds::LogPage log_page(std::uint64_t from) const;
+  rounds::SignedHead head() const;
+  // A witness's word about the head.
+  Status cosign(const rounds::HeadCosignature& word);
+  // An older version is trained on from now on. Rounds that were done stay done: what devices were charged
+  // for is not given back, and the campaign has as many rounds less to go.
+  Status roll_back(std::uint64_t version, std::string_view why);
+  const rounds::OpenedCampaign& campaign() const { return campaign_; }
+
+ private:
+  CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document, Parts parts,
+              const CampaignRunSettings& settings);
+  Status replay_log();
+  Status enter_campaign();
+  Status begin_folding();
+  Status pick_up_orders(const std::optional<ModelVersion>& current);
+  Status publish(const FoldedRound& folded);
+  Result<std::vector<GroupSum>> gather(const FoldedRound& folded);
+  // One order: its sums are sealed, or it is abandoned and the error says why.
+  Status try_round(const FoldedRound& folded);
+  Result<rounds::RoundOrder> next_order(const FoldedRound& folded);
+  bool was_rolled_back();
+  rounds::OfferMessage offer_of(const rounds::RoundOrder& order, std::string document) const;
+  Status wait_for_witnesses();
+  Status wait_while_paused();
+  Result<LogAppend> log_entry(const rounds::LogLeaf& leaf) const;
+  Status take(const LogAppend& appended);
+  void say(std::string state, std::string problem = {});
+  bool sleep(std::chrono::milliseconds time) const;  // false: stopped
+
+  const rounds::OpenedCampaign campaign_;
+  const rounds::CampaignTerms terms_;
+  const std::string document_;
+  const Parts parts_;
+  const CampaignRunSettings settings_;
+  SecureRandom random_;
+  PhasePace pace_;
+  FoldedModel model_;
+  rounds::Digest items_{};             // hash of the table
+  rounds::Digest current_model_{};     // hash of the version that is trained next
+  std::optional<StoredOrder> sealed_;  // the order whose sums are folded, or wait to be
+  bool just_begun_ = false;            // the trainer hands back the version that it began with
+
+  std::mutex appending_;      // from reading the log's end to having written behind it
+  mutable std::mutex mutex_;  // of what follows
+  rounds::PublicLog log_;
+  std::uint64_t log_records_ = 0;
+  bool begin_again_ = false;  // a version was rolled back
+  std::shared_ptr<const OpenOffer> offer_;
+  CampaignProgress progress_;
+};
+
+}  // namespace sotto::coordinator

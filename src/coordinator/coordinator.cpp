@@ -1,0 +1,71 @@
+#include "coordinator/coordinator.h"
+
+#include "base/chain_hash.h"
+
+namespace sotto::coordinator {
+
+namespace {
+
+constexpr std::string_view lease_name = "coordinator";
+constexpr std::chrono::seconds lease_time{30};
+
+UtcTime wall_clock() {
+  return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSettings& settings,
+                                                        const rounds::Identity& key, Folding& folding) {
+  std::unique_ptr<Coordinator> made(new Coordinator());
+  SOTTO_TRY(const auto campaign, rounds::open_campaign(settings.campaign));
+  if (!campaign.is_signed_by(settings.operator_key))
+    return bad_input("the campaign is not signed by the operator {}", to_hex(settings.operator_key));
+  made->key_ = rounds::Identity::from_seed(key.seed());
+  SOTTO_TRY(made->store_, open_store(settings.store, key.public_key()));
+  SOTTO_TRY(made->lease_, made->store_->acquire(lease_name, settings.node, wall_clock(), lease_time));
+  SOTTO_TRY(made->run_,
+            CampaignRun::begin(settings.campaign,
+                               {made->key_, *made->store_, made->lease_.fence, folding, made->floor_,
+                                wall_clock,
+                                [raw = made.get()](const Digest& hash, std::string bytes) {
+                                  raw->blobs_.put(hash, std::move(bytes));
+                                }},
+                               settings.run));
+  const std::uint64_t largest = campaign.campaign.max_upload_bytes + net::Router::default_body_limit;
+  made->api_ = std::make_unique<CoordinatorApi>(
+      *made->run_, made->floor_, *made->store_, made->blobs_, made->metrics_,
+      CoordinatorApiSettings{settings.operator_token, settings.operator_key, largest, settings.trial_token},
+      wall_clock);
+  net::Router router;
+  made->api_->add_routes(router);
+  SOTTO_TRY(auto server, net::HttpServer::start(settings.http, std::move(router), made->metrics_));
+  made->server_.emplace(std::move(server));
+  made->thread_ = std::thread([raw = made.get()] {
+    Status ended = raw->run_->run();
+    const std::lock_guard lock(raw->outcome_mutex_);
+    raw->outcome_ = std::move(ended);
+  });
+  return made;
+}
+
+std::optional<Status> Coordinator::outcome() const {
+  const std::lock_guard lock(outcome_mutex_);
+  return outcome_;
+}
+
+Status Coordinator::tick() {
+  api_->observe();
+  SOTTO_TRY(lease_, store_->renew(lease_, wall_clock(), lease_time));
+  return {};
+}
+
+void Coordinator::stop() {
+  if (api_) api_->drain();
+  floor_.stop();
+  if (thread_.joinable()) thread_.join();
+  server_.reset();
+  if (store_ && run_) static_cast<void>(store_->release(lease_));
+}
+
+}  // namespace sotto::coordinator

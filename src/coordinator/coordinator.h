@@ -1,0 +1,65 @@
+#pragma once
+// Start here: the whole coordinator of one campaign. A store, a trainer, HTTP in front, and one thread that
+// takes the campaign from round to round.
+//
+// start() returns when the port is open and the first version is about to be trained. tick() is called every
+// second or so by the owner's loop: it keeps the lease, and says when the campaign's thread has ended. stop()
+// (or the destructor) lets no device in, answers the requests that have arrived and ends the round: what
+// devices were charged for it is lost, no version is. One owner.
+
+#include <optional>
+#include <thread>
+
+#include "coordinator/http/coordinator_api.h"
+
+namespace sotto::coordinator {
+
+struct CoordinatorSettings {
+  std::string store;     // a folder, or postgresql://…
+  std::string campaign;  // the signed document
+  rounds::IdentityKey operator_key{};
+  std::string operator_token;  // of the admin API; empty: it is off
+  std::function<std::string()> trial_token;  // coordinator_api.h
+  std::string node = "coordinator";          // among several on one store
+  CampaignRunSettings run;
+  net::HttpServerSettings http;
+};
+
+class Coordinator {
+ public:
+  // `folding` must outlive this.
+  static Result<std::unique_ptr<Coordinator>> start(const CoordinatorSettings& settings,
+                                                    const rounds::Identity& key, Folding& folding);
+  ~Coordinator() { stop(); }
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
+
+  // What ended the campaign's thread, once it has ended; a campaign that is finished ends without an error,
+  // and its versions go on being handed out.
+  std::optional<Status> outcome() const;
+  Status tick();
+  void drain() { api_->drain(); }
+  void stop();
+
+  std::string url() const { return server_->url(); }
+  CampaignProgress progress() const { return run_->progress(); }
+  const rounds::OpenedCampaign& campaign() const { return run_->campaign(); }
+
+ private:
+  Coordinator() = default;
+
+  rounds::Identity key_ = rounds::Identity::from_seed(secagg::Key());
+  std::unique_ptr<Store> store_;
+  Lease lease_;
+  RoundFloor floor_;
+  BlobShelf blobs_;
+  net::MetricsRegistry metrics_;
+  std::unique_ptr<CampaignRun> run_;
+  std::unique_ptr<CoordinatorApi> api_;
+  std::optional<net::HttpServer> server_;
+  std::thread thread_;
+  mutable std::mutex outcome_mutex_;
+  std::optional<Status> outcome_;
+};
+
+}  // namespace sotto::coordinator

@@ -1,0 +1,31 @@
+#pragma once
+// What devices fetch by its hash: the versions that were trained on lately and the tables of items, ready to
+// be handed out whole, in parts or compressed. Never changes under a name, so everybody may keep it.
+// Thread-safe.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "coordinator/store/records.h"
+#include "net/published_body.h"
+
+namespace sotto::coordinator {
+
+class BlobShelf {
+ public:
+  // The oldest leave first.
+  static constexpr std::size_t most = 8;
+
+  void put(const Digest& hash, std::string bytes);
+  // /v1/blob/{hash}; 404 for what is not there, whatever else the coordinator may know.
+  net::HttpResponse respond(const net::HttpRequest& request) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<Digest, std::shared_ptr<const net::PublishedBody>> bodies_;
+  std::deque<Digest> order_;
+};
+
+}  // namespace sotto::coordinator

@@ -1,0 +1,355 @@
+#include "coordinator/http/coordinator_api.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/chain_hash.h"
+#include "net/bearer_token.h"
+#include "net/http_text.h"
+#include "net/negotiation.h"
+#include "rounds/enrolment.h"
+
+namespace sotto::coordinator {
+
+namespace {
+
+using net::HttpMethod;
+using net::HttpReply;
+using net::HttpRequest;
+using net::HttpResponse;
+using std::chrono::steady_clock;
+
+constexpr std::string_view binary = "application/octet-stream";
+constexpr std::size_t waiting_writes = 4096;
+constexpr std::size_t most_known = 1'000'000;
+constexpr std::chrono::seconds known_for{60};
+
+HttpResponse bytes_response(std::string body, int status = 200) {
+  HttpResponse response;
+  response.status = status;
+  response.content_type = binary;
+  response.headers.emplace_back("Cache-Control", "no-store");
+  response.body = std::move(body);
+  return response;
+}
+
+HttpResponse problem(const HttpRequest& request, const Error& error) {
+  const int status = error.kind == ErrorKind::bad_input ? 400 : error.kind == ErrorKind::conflict ? 409 : 500;
+  return net::error_response(request, status, error.message);
+}
+
+HttpResponse response_to(net::BodyForm form, DeskAnswer&& answer) {
+  switch (answer.kind) {
+    case DeskAnswer::Kind::message:
+    case DeskAnswer::Kind::done:
+      return bytes_response(std::move(answer.body));
+    case DeskAnswer::Kind::wait:
+      return bytes_response({}, 202);
+    case DeskAnswer::Kind::conflict:
+      return net::error_response(form, 409, answer.why);
+    case DeskAnswer::Kind::refused:
+      return net::error_response(form, 403, answer.why);
+    case DeskAnswer::Kind::over:
+      break;
+  }
+  return net::error_response(form, 410, answer.why);
+}
+
+// What answers the request when it is known, from whichever thread.
+GiveAnswer answering(const HttpRequest& request, HttpReply reply) {
+  const auto later = std::make_shared<HttpReply>(std::move(reply));
+  return [later, form = net::wanted_form(request)](DeskAnswer answer) {
+    std::move (*later)(response_to(form, std::move(answer)));
+  };
+}
+
+Result<std::uint64_t> number_in_query(const HttpRequest& request, std::string_view name) {
+  const auto text = net::query_value(request.query, name);
+  std::uint64_t number = 0;
+  if (!text) return bad_input("?{}=NUMBER is missing", name);
+  const auto [end, wrong] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (wrong != std::errc() || end != text->data() + text->size())
+    return bad_input("?{}= is not a whole number", name);
+  return number;
+}
+
+nlohmann::json json_of(const DeskCounts& counts) {
+  return {{"waiting", counts.checked_in},          {"groups_open", counts.groups_open},
+          {"groups_summed", counts.groups_summed}, {"groups_failed", counts.groups_failed},
+          {"grouped", counts.devices_grouped},     {"summed", counts.devices_summed},
+          {"last_failure", counts.last_failure}};
+}
+
+}  // namespace
+
+CoordinatorApi::CoordinatorApi(CampaignRun& run, RoundFloor& floor, Store& store, BlobShelf& blobs,
+                               net::MetricsRegistry& metrics, CoordinatorApiSettings settings,
+                               CampaignRun::Clock clock)
+    : run_(run),
+      floor_(floor),
+      store_(store),
+      blobs_(blobs),
+      metrics_(metrics),
+      settings_(std::move(settings)),
+      clock_(std::move(clock)),
+      enrolled_(metrics.counter("sotto_enrolments_total", "Devices that enrolled, since start")),
+      check_ins_(metrics.counter("sotto_check_ins_total", "Check-ins of enrolled devices")),
+      messages_(metrics.counter("sotto_round_messages_total", "Messages of rounds that were signed rightly")),
+      refused_(metrics.counter("sotto_refused_devices_total", "Requests of unknown devices or wrong keys")),
+      rounds_done_(metrics.gauge("sotto_rounds_done", "Rounds of the campaign that are folded")),
+      waiting_(metrics.gauge("sotto_devices_waiting", "Devices that wait for a group")),
+      groups_failed_(metrics.gauge("sotto_groups_failed", "Groups of this round that failed")),
+      writes_(waiting_writes, net::BackgroundWorker::AtEnd::finish) {}
+
+void CoordinatorApi::observe() {
+  const DeskCounts counts = floor_.counts();
+  rounds_done_.set(static_cast<std::int64_t>(run_.progress().rounds_done));
+  waiting_.set(static_cast<std::int64_t>(counts.checked_in));
+  groups_failed_.set(static_cast<std::int64_t>(counts.groups_failed));
+}
+
+void CoordinatorApi::add_routes(net::Router& router) {
+  add_device_routes(router);
+  add_people_routes(router);
+  add_admin_routes(router);
+}
+
+void CoordinatorApi::add_device_routes(net::Router& router) {
+  router.add(HttpMethod::get, "/v1/order", [this](const HttpRequest& request) { return offer(request); });
+  router.add(HttpMethod::get, "/v1/log", [this](const HttpRequest& request) { return log_page(request); });
+  router.add(HttpMethod::get, "/v1/blob/{hash}",
+             [this](const HttpRequest& request) { return blobs_.respond(request); });
+  router.add(HttpMethod::post, "/v1/enrol", [this](HttpRequest&& request, HttpReply reply) {
+    later(std::move(request), std::move(reply), [this](const HttpRequest& asked) { return enrol(asked); });
+  });
+  const auto enrolled = [this](const HttpRequest& head) { return refuse_unknown(head); };
+  router.add(
+      HttpMethod::post, "/v1/checkin",
+      [this](HttpRequest&& request, HttpReply reply) { check_in(std::move(request), std::move(reply)); },
+      net::Router::default_body_limit, enrolled);
+  router.add(
+      HttpMethod::post, "/v1/rounds/{room}/{phase}",
+      [this](HttpRequest&& request, HttpReply reply) { post(std::move(request), std::move(reply)); },
+      settings_.most_message_bytes, enrolled);
+}
+
+void CoordinatorApi::later(HttpRequest&& request, HttpReply reply,
+                           std::function<HttpResponse(const HttpRequest&)> answer) {
+  const net::BodyForm form = net::wanted_form(request);
+  const auto asked = std::make_shared<HttpRequest>(std::move(request));
+  const auto given = std::make_shared<HttpReply>(std::move(reply));
+  if (writes_.submit([asked, given, answer = std::move(answer)] { std::move (*given)(answer(*asked)); }))
+    return;
+  HttpResponse busy = net::error_response(form, 503, "too many wait already: come back later");
+  busy.headers.emplace_back("Retry-After", "30");
+  std::move (*given)(std::move(busy));
+}
+
+HttpResponse CoordinatorApi::offer(const HttpRequest& request) const {
+  const auto open = draining_ ? nullptr : run_.offer();
+  if (!open) {
+    HttpResponse none = net::error_response(request, 404, "no round is open: come back later");
+    none.headers.emplace_back("Retry-After", "5");
+    return none;
+  }
+  return bytes_response(open->offer);
+}
+
+HttpResponse CoordinatorApi::log_page(const HttpRequest& request) const {
+  const auto from = number_in_query(request, "from");
+  if (!from) return problem(request, from.error());
+  return bytes_response(encode(run_.log_page(*from)));
+}
+
+HttpResponse CoordinatorApi::enrol(const HttpRequest& request) {
+  const auto enrolment = rounds::decode_enrolment(request.body);
+  if (!enrolment) return problem(request, enrolment.error());
+  const UtcTime now = clock_();
+  const auto token = rounds::check_enrolment(*enrolment, settings_.operator_key, now);
+  if (!token) {
+    refused_.add();
+    return net::error_response(request, 403, token.error().message);
+  }
+  const auto stored = store_.enrol({enrolment->device, token->hash, now});
+  if (!stored) return problem(request, stored.error());
+  enrolled_.add();
+  return bytes_response(std::string(as_text(run_.campaign().campaign.coordinator)));
+}
+
+Result<bool> CoordinatorApi::is_enrolled(const rounds::IdentityKey& device) {
+  const std::string key(as_text(device));
+  const auto now = steady_clock::now();
+  {
+    const std::lock_guard lock(known_mutex_);
+    if (const auto found = known_.find(key); found != known_.end() && now < found->second) return true;
+  }
+  SOTTO_TRY(const auto enrolled, store_.are_enrolled(std::span(&device, 1)));
+  if (!enrolled.front()) return false;
+  const std::lock_guard lock(known_mutex_);
+  if (known_.size() >= most_known) known_.clear();
+  known_[key] = now + known_for;
+  return true;
+}
+
+std::optional<HttpResponse> CoordinatorApi::refuse_unknown(const HttpRequest& head) {
+  const auto device = rounds::digest_from_hex(head.header(rounds::device_header), rounds::device_header);
+  if (!device) return problem(head, device.error());
+  const auto enrolled = is_enrolled(*device);
+  if (!enrolled) return net::error_response(head, 503, "devices cannot be looked up now: come back later");
+  if (*enrolled) return std::nullopt;
+  refused_.add();
+  return net::error_response(head, 403, "this device is not enrolled, or was revoked");
+}
+
+Result<rounds::IdentityKey> CoordinatorApi::signer_of(const HttpRequest& request) const {
+  SOTTO_TRY(const auto device,
+            rounds::digest_from_hex(request.header(rounds::device_header), rounds::device_header));
+  SOTTO_TRY(const auto signature, rounds::signature_from_hex(request.header(rounds::signature_header)));
+  if (rounds::verify(signature,
+                     rounds::request_statement(net::name(request.method), request.path, request.body), device))
+    return device;
+  return bad_input("the signature of this request is not by the device that it names");
+}
+
+void CoordinatorApi::check_in(HttpRequest&& request, HttpReply reply) {
+  const auto device = signer_of(request);
+  const auto asked = rounds::decode_check_in(request.body);
+  if (!device || !asked) {
+    if (!device) refused_.add();
+    return std::move(reply)(problem(request, device ? asked.error() : device.error()));
+  }
+  check_ins_.add();
+  if (draining_)
+    return std::move(reply)(net::error_response(request, 410, "this coordinator takes no more devices"));
+  floor_.check_in(*device, asked->order, answering(request, std::move(reply)));
+}
+
+void CoordinatorApi::post(HttpRequest&& request, HttpReply reply) {
+  const auto device = signer_of(request);
+  const auto room = rounds::digest_from_hex(request.parameter("room"), "a group");
+  if (!device || !room) {
+    if (!device) refused_.add();
+    return std::move(reply)(problem(request, device ? room.error() : device.error()));
+  }
+  messages_.add();
+  GiveAnswer answer = answering(request, std::move(reply));
+  floor_.post(*device, *room, std::move(request.body), std::move(answer));
+}
+
+void CoordinatorApi::add_people_routes(net::Router& router) {
+  router.add(HttpMethod::get, "/v1/status", [this](const HttpRequest& request) { return status(request); });
+  router.add(HttpMethod::get, "/v1/log/head",
+             [this](const HttpRequest&) { return bytes_response(encode(run_.head())); });
+  router.add(HttpMethod::post, "/v1/log/cosignature", [this](HttpRequest&& request, HttpReply reply) {
+    later(std::move(request), std::move(reply), [this](const HttpRequest& asked) { return cosign(asked); });
+  });
+  if (settings_.trial_token)
+    router.add(HttpMethod::get, "/v1/trial", [this](const HttpRequest&) {
+      return net::json_response(nlohmann::json{{"operator_key", to_hex(settings_.operator_key)},
+                                               {"token", to_hex(rounds::as_bytes(settings_.trial_token()))}}
+                                    .dump());
+    });
+  router.add(HttpMethod::get, "/readyz", [this](const HttpRequest& request) {
+    if (draining_) return net::error_response(request, 503, "draining");
+    if (const Status well = store_.check(); !well)
+      return net::error_response(request, 503, "the store does not answer: the log says why");
+    return net::json_response(R"({"ready":true})");
+  });
+  const auto document = std::make_shared<const net::PublishedBody>(std::string(open_api_document()),
+                                                                   "coordinator-1", net::json_type, 3);
+  router.add(HttpMethod::get, "/openapi.json",
+             [document](const HttpRequest& request) { return document->respond(request); });
+  net::add_operator_routes(router, metrics_);
+}
+
+HttpResponse CoordinatorApi::status(const HttpRequest&) const {
+  const CampaignProgress progress = run_.progress();
+  const rounds::Campaign& campaign = run_.campaign().campaign;
+  nlohmann::json body = {{"state", progress.state},
+                         {"campaign", to_hex(run_.campaign().hash)},
+                         {"recipe", campaign.recipe},
+                         {"purpose", campaign.purpose},
+                         {"epsilon", campaign.epsilon},
+                         {"delta", campaign.delta},
+                         {"rounds_done", progress.rounds_done},
+                         {"rounds", progress.rounds},
+                         {"version", progress.version},
+                         {"orders_abandoned", progress.orders_abandoned},
+                         {"last_problem", progress.last_problem},
+                         {"cohort", campaign.cohort},
+                         {"group", campaign.encoding.devices},
+                         {"log_entries", run_.head().head.size},
+                         {"now", json_of(floor_.counts())},
+                         {"last_round", json_of(progress.last_round)},
+                         {"last_round_seconds", progress.last_round_seconds},
+                         {"draining", draining_.load()}};
+  if (const auto enrolled = store_.count_enrolled()) body["enrolled"] = *enrolled;
+  return net::json_response(body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+HttpResponse CoordinatorApi::cosign(const HttpRequest& request) {
+  const auto word = rounds::decode_cosignature(request.body);
+  if (!word) return problem(request, word.error());
+  // Not everybody may fill the log: the campaign names its witnesses.
+  const auto& witnesses = run_.campaign().campaign.witnesses;
+  if (std::find(witnesses.begin(), witnesses.end(), word->cosignature.witness) == witnesses.end())
+    return net::error_response(request, 403, "the campaign does not name this witness");
+  return acted(request, run_.cosign(*word));
+}
+
+HttpResponse CoordinatorApi::acted(const HttpRequest& request, const Status& done) {
+  return done ? net::json_response(R"({"done":true})") : problem(request, done.error());
+}
+
+void CoordinatorApi::add_admin_routes(net::Router& router) {
+  const auto operator_only = [this](const HttpRequest& head) {
+    return net::refuse_without_token(head, settings_.operator_token);
+  };
+  const auto action = [&](std::string_view name, std::function<Status(const HttpRequest&)> act) {
+    router.add(
+        HttpMethod::post, "/v1/admin/" + std::string(name),
+        [this, act = std::move(act)](HttpRequest&& request, HttpReply reply) {
+          later(std::move(request), std::move(reply),
+                [this, act](const HttpRequest& asked) { return acted(asked, act(asked)); });
+        },
+        net::Router::default_body_limit, operator_only);
+  };
+  const auto campaign = [this] { return run_.campaign().hash; };
+  action("pause", [=, this](const HttpRequest&) {
+    return store_.set_state(campaign(), CampaignState::paused, clock_(), "by the admin API");
+  });
+  action("resume", [=, this](const HttpRequest&) {
+    return store_.set_state(campaign(), CampaignState::open, clock_(), "by the admin API");
+  });
+  action("drain", [this](const HttpRequest&) {
+    drain();
+    return store_.note_action({clock_(), "drain", {}});
+  });
+  action("roll-back", [this](const HttpRequest& request) -> Status {
+    SOTTO_TRY(const std::uint64_t version, number_in_query(request, "version"));
+    return run_.roll_back(version, "by the admin API");
+  });
+  action("revoke", [this](const HttpRequest& request) -> Status {
+    const auto text = net::query_value(request.query, "device");
+    if (!text) return bad_input("?device=KEY is missing");
+    SOTTO_TRY(const auto device, rounds::digest_from_hex(*text, "the key of a device"));
+    SOTTO_CHECK(store_.revoke(device, clock_(), "by the admin API"));
+    const std::lock_guard lock(known_mutex_);
+    known_.erase(std::string(as_text(device)));
+    return {};
+  });
+  router.add(
+      HttpMethod::get, "/v1/admin/actions",
+      [this](const HttpRequest& request) {
+        const auto actions = store_.actions(0, 1000);
+        if (!actions) return problem(request, actions.error());
+        nlohmann::json list = nlohmann::json::array();
+        for (const AdminAction& one : *actions)
+          list.push_back(
+              {{"time", privacy::to_text(one.time)}, {"action", one.action}, {"detail", one.detail}});
+        return net::json_response(nlohmann::json{{"actions", list}}.dump());
+      },
+      net::Router::default_body_limit, operator_only);
+}
+
+}  // namespace sotto::coordinator

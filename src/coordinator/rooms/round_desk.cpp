@@ -1,0 +1,264 @@
+#include "coordinator/rooms/round_desk.h"
+
+#include <algorithm>
+
+#include "base/chain_hash.h"
+#include "rounds/round_messages.h"
+
+namespace sotto::coordinator {
+
+namespace {
+
+using Kind = DeskAnswer::Kind;
+
+Kind kind_of(RoomAnswer::Kind kind) {
+  switch (kind) {
+    case RoomAnswer::Kind::message:
+      return Kind::message;
+    case RoomAnswer::Kind::wait:
+      return Kind::wait;
+    case RoomAnswer::Kind::done:
+      return Kind::done;
+    case RoomAnswer::Kind::conflict:
+      return Kind::conflict;
+    case RoomAnswer::Kind::refused:
+      return Kind::refused;
+    case RoomAnswer::Kind::over:
+      break;
+  }
+  return Kind::over;
+}
+
+DeskAnswer answer_of(RoomAnswer&& answer) {
+  return {kind_of(answer.kind), std::string(as_text(answer.message)), std::move(answer.why)};
+}
+
+DeskAnswer wait_answer() { return {Kind::wait, {}, {}}; }
+
+}  // namespace
+
+struct RoundDesk::Meeting {
+  Meeting(rounds::Digest name, std::uint32_t index, secagg::GroupIdentities who, GroupRoom opened)
+      : id(name), number(index), members(std::move(who)), room(std::move(opened)) {}
+
+  std::optional<std::uint32_t> index_of(const rounds::IdentityKey& device) const {
+    const auto found = std::find(members->begin(), members->end(), device);
+    if (found == members->end()) return std::nullopt;
+    return static_cast<std::uint32_t>(found - members->begin());
+  }
+
+  const rounds::Digest id;
+  const std::uint32_t number;
+  const secagg::GroupIdentities members;
+  GroupRoom room;
+  std::vector<HeldPost> held;
+  bool ended = false;       // summed or failed, and counted
+  std::string broken;  // ended from outside, and why
+};
+
+RoundDesk::RoundDesk(DeskRound round, PhasePace& pace, RoundKeeper& keeper, RandomSource& random)
+    : round_(std::move(round)), pace_(pace), keeper_(keeper), random_(random) {}
+
+RoundDesk::~RoundDesk() {
+  const DeskAnswer over{Kind::over, {}, "the round is over"};
+  for (auto& [device, held] : waiting_) held.answer(over);
+  for (auto& [id, meeting] : meetings_)
+    for (HeldPost& held : meeting->held) {
+      RoomAnswer last = meeting->room.answer_to(held.client, held.phase);
+      held.answer(last.kind == RoomAnswer::Kind::wait ? over : answer_of(std::move(last)));
+    }
+}
+
+DeskCounts RoundDesk::counts() const {
+  DeskCounts counts = counts_;
+  counts.checked_in = waiting_.size();
+  return counts;
+}
+
+std::uint64_t RoundDesk::groups_wanted() const {
+  const std::uint64_t busy = counts_.groups_summed + counts_.groups_open;
+  return round_.groups > busy ? round_.groups - busy : 0;
+}
+
+void RoundDesk::check_in(const rounds::IdentityKey& device, const rounds::Digest& order, RoomTime now,
+                         GiveAnswer answer) {
+  if (order != round_.order)
+    return answer({Kind::over, {}, "this order is over: fetch the one that is open"});
+  // Whoever asks again after its group was formed has not heard of it.
+  if (const auto place = places_.find(device); place != places_.end()) {
+    Meeting& meeting = *meetings_.at(place->second);
+    if (!meeting.ended) {
+      RoomAnswer invitation = meeting.room.invitation_for(*meeting.index_of(device), now);
+      settle(meeting);
+      if (invitation.kind != RoomAnswer::Kind::message) return answer(answer_of(std::move(invitation)));
+      return answer({Kind::message,
+                     encode(rounds::GroupPlace{meeting.id, std::string(as_text(invitation.message))}), {}});
+    }
+    if (meeting.room.server().phase() == secagg::ServerPhase::done && meeting.broken.empty())
+      return answer({Kind::over, {}, "this device has taken part in the round"});
+  }
+  if (is_complete()) return answer({Kind::over, {}, "the round has all the devices it asked for"});
+  if (const auto before = waiting_.find(device); before != waiting_.end()) {
+    before->second.answer(wait_answer());
+    before->second = {std::move(answer), now + hold_time};
+  } else {
+    waiting_.emplace(device, Held{std::move(answer), now + hold_time});
+    arrivals_.push_back(device);
+  }
+  form_groups(now);
+}
+
+void RoundDesk::form_groups(RoomTime now) {
+  while (groups_wanted() > 0 && waiting_.size() >= round_.terms.plan.settings().devices) form_group(now);
+}
+
+void RoundDesk::form_group(RoomTime now) {
+  const std::size_t size = round_.terms.plan.settings().devices;
+  auto members = std::make_shared<std::vector<secagg::IdentityKey>>();
+  std::vector<GiveAnswer> answers;
+  while (members->size() < size) {
+    const rounds::IdentityKey device = arrivals_.front();
+    arrivals_.pop_front();
+    auto waits = waiting_.extract(device);
+    if (waits.empty()) continue;  // went away meanwhile
+    members->push_back(device);
+    answers.push_back(std::move(waits.mapped().answer));
+  }
+  auto room = GroupRoom::open(round_.terms, round_.order, members, random_, pace_, now);
+  if (!room) {
+    counts_.last_failure = room.error().message;
+    for (GiveAnswer& answer : answers) answer({Kind::over, {}, room.error().message});
+    return;
+  }
+  rounds::Digest id{};
+  std::array<std::uint64_t, 4> words{};
+  random_.fill(words);
+  for (std::size_t i = 0; i < id.size(); ++i)
+    id[i] = static_cast<std::uint8_t>(words[i / 8] >> (8 * (i % 8)) & 0xff);
+  auto meeting = std::make_unique<Meeting>(id, static_cast<std::uint32_t>(meetings_.size()), members,
+                                           std::move(*room));
+  ++counts_.groups_open;
+  counts_.devices_grouped += size;
+  Meeting& opened = *meetings_.emplace(id, std::move(meeting)).first->second;
+  for (std::uint32_t i = 0; i < members->size(); ++i) {
+    places_[(*members)[i]] = id;
+    const RoomAnswer invitation = opened.room.invitation_for(i, now);
+    answers[i]({Kind::message, encode(rounds::GroupPlace{id, std::string(as_text(invitation.message))}), {}});
+  }
+}
+
+void RoundDesk::post(const rounds::IdentityKey& device, const rounds::Digest& room, std::string_view message,
+                     RoomTime now, GiveAnswer answer) {
+  const auto found = meetings_.find(room);
+  if (found == meetings_.end()) return answer({Kind::over, {}, "there is no such group, or it is over"});
+  Meeting& meeting = *found->second;
+  const auto client = meeting.index_of(device);
+  if (!client) return answer({Kind::refused, {}, "this device is in another group"});
+  if (!meeting.broken.empty()) return answer({Kind::over, {}, meeting.broken});
+  RoomAnswer said = meeting.room.post(*client, rounds::as_bytes(message), now);
+  if (said.kind != RoomAnswer::Kind::wait) {
+    settle(meeting);
+    // What cannot be kept is not answered with what it would reveal.
+    return answer(meeting.broken.empty() ? answer_of(std::move(said))
+                                         : DeskAnswer{Kind::over, {}, meeting.broken});
+  }
+  for (HeldPost& held : meeting.held) {
+    if (held.client != *client) continue;
+    held.answer(wait_answer());
+    held.answer = std::move(answer);
+    held.until = now + hold_time;
+    held.phase = said.phase;
+    return settle(meeting);
+  }
+  meeting.held.push_back({{std::move(answer), now + hold_time}, *client, said.phase});
+  settle(meeting);
+}
+
+void RoundDesk::close(Meeting& meeting, const std::string& why) {
+  meeting.broken = why;
+  meeting.ended = true;
+  --counts_.groups_open;
+  ++counts_.groups_failed;
+  counts_.last_failure = why;
+}
+
+void RoundDesk::settle(Meeting& meeting) {
+  const secagg::SecAggServer& server = meeting.room.server();
+  if (!meeting.ended && server.phase() == secagg::ServerPhase::unmasking && !unmasking_noted_) {
+    if (const Status noted = keeper_.begin_unmasking(); noted)
+      unmasking_noted_ = true;
+    else
+      close(meeting, noted.error().message);
+  }
+  if (!meeting.ended && server.phase() == secagg::ServerPhase::done) {
+    const std::vector<std::uint64_t> entries = server.sum().entries();
+    const GroupSum sum{meeting.number, server.summed().count(), {entries.begin(), entries.end()}};
+    if (const Status kept = keeper_.keep_sum(sum); kept) {
+      meeting.ended = true;
+      --counts_.groups_open;
+      ++counts_.groups_summed;
+      counts_.devices_summed += sum.arrived;
+    } else {
+      close(meeting, kept.error().message);
+    }
+  }
+  if (!meeting.ended && server.phase() == secagg::ServerPhase::failed) {
+    meeting.ended = true;
+    --counts_.groups_open;
+    ++counts_.groups_failed;
+    counts_.last_failure = server.failure();
+  }
+  std::vector<HeldPost> still;
+  for (HeldPost& held : meeting.held) {
+    if (!meeting.broken.empty()) {
+      held.answer({Kind::over, {}, meeting.broken});
+      continue;
+    }
+    RoomAnswer said = meeting.room.answer_to(held.client, held.phase);
+    if (said.kind == RoomAnswer::Kind::wait)
+      still.push_back(std::move(held));
+    else
+      held.answer(answer_of(std::move(said)));
+  }
+  meeting.held = std::move(still);
+}
+
+void RoundDesk::tick(RoomTime now) {
+  for (auto& [id, meeting] : meetings_) {
+    if (!meeting->ended) meeting->room.tick(now);
+    settle(*meeting);
+    std::erase_if(meeting->held, [&](HeldPost& held) {
+      if (now < held.until) return false;
+      held.answer(wait_answer());
+      return true;
+    });
+  }
+  std::erase_if(waiting_, [&](auto& entry) {
+    if (now < entry.second.until) return false;
+    entry.second.answer(wait_answer());
+    return true;
+  });
+  std::erase_if(arrivals_, [&](const rounds::IdentityKey& device) { return !waiting_.contains(device); });
+  if (is_complete()) {
+    for (auto& [device, held] : waiting_)
+      held.answer({Kind::over, {}, "the round has all the devices it asked for"});
+    waiting_.clear();
+    arrivals_.clear();
+  }
+  form_groups(now);
+}
+
+std::optional<RoomTime> RoundDesk::due() const {
+  std::optional<RoomTime> first;
+  const auto sooner = [&](RoomTime time) {
+    if (!first || time < *first) first = time;
+  };
+  for (const auto& [id, meeting] : meetings_) {
+    if (const auto time = meeting->room.due(); time && !meeting->ended) sooner(*time);
+    for (const HeldPost& held : meeting->held) sooner(held.until);
+  }
+  for (const auto& [device, held] : waiting_) sooner(held.until);
+  return first;
+}
+
+}  // namespace sotto::coordinator

@@ -1,0 +1,63 @@
+#pragma once
+// A device that takes part in training, from the offer of a round to its end: fetch, check, train, and only
+// then check in, so that it is present for seconds. It joins at a time that follows from the clock and the
+// campaign, never from how long training took, which would tell how much there is to train on. Without
+// anything to learn from it sends zeros and noise like everybody.
+//
+// The log it was shown is kept before it is charged. Ends, whatever happens, with the order's expiry. Refers
+// to all it is given. One call at a time.
+
+#include <functional>
+#include <vector>
+
+#include "device/history/impression_store.h"
+#include "device/rounds/round_session.h"
+#include "device/rounds/round_transport.h"
+
+namespace sotto::device {
+
+// Where the draws of a round come from: secret ones, unless a simulation addresses them by round.
+class RoundDraws {
+ public:
+  virtual ~RoundDraws() = default;
+  virtual privacy::DeviceRandom noise(std::uint64_t round) = 0;    // and rounding
+  virtual RandomSource& examples(std::uint64_t round) = 0;         // of negatives and dropout
+  virtual privacy::DeviceRandom keys() = 0;                        // of the secure sum
+};
+
+struct ParticipantParts {
+  const secagg::Identity& identity;
+  privacy::Ledger& ledger;
+  std::function<privacy::ClockReading()> clock;
+  rounds::IdentityKey operator_key{};  // pinned
+  TrainingPolicy policy;
+  fs::path log_file;  // how much of the public log was seen
+  const std::vector<StoredImpression>& impressions;
+  RoundDraws& draws;
+  std::function<bool()> cancelled;                         // asked between steps; true ends the round
+  std::function<void(std::chrono::milliseconds)> wait;     // sleeps, at most so long
+};
+
+struct Participation {
+  enum class Outcome : std::uint8_t {
+    no_round,   // none is open
+    refused,    // by this device, for the reason given: nothing was sent or charged
+    ended,      // before the end, for the reason given
+    took_part,  // the coordinator has all it asked for
+  };
+  Outcome outcome = Outcome::no_round;
+  std::optional<RoundRefusalReason> refusal;
+  std::string why;
+  rounds::Digest round{};
+  std::uint64_t number = 0;
+  bool was_charged = false;
+  double loss = 0;  // stays here
+  std::uint64_t samples = 0;
+  std::uint64_t bytes_up = 0, bytes_down = 0;
+};
+std::string_view name(Participation::Outcome outcome);
+
+// An error means that the coordinator could not be reached, or this device's own files not be used.
+Result<Participation> take_part(RoundTransport& transport, const ParticipantParts& parts);
+
+}  // namespace sotto::device

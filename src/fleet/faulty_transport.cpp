@@ -1,0 +1,20 @@
+#include "fleet/faulty_transport.h"
+
+#include <thread>
+
+namespace sotto::fleet {
+
+Result<device::RoundTransport::Reply> FaultyTransport::post(std::string_view path, std::string_view body,
+                                                            const rounds::IdentityKey& device,
+                                                            const rounds::Signature& signature) {
+  if (fault_.delay.count() > 0) std::this_thread::sleep_for(fault_.delay);
+  const bool now = fault_.kind != Fault::Kind::none && path.ends_with(fault_.phase);
+  if (now && fault_.kind == Fault::Kind::vanishes) return Reply{Reply::Kind::refused, "this device vanished"};
+  if (!now || body.empty()) return real_.post(path, body, device, signature);
+  // A lie is well signed, or nobody would listen.
+  std::string wrong(body);
+  wrong[wrong.size() / 2] = static_cast<char>(wrong[wrong.size() / 2] ^ 1);
+  return real_.post(path, wrong, device, identity_.sign(rounds::request_statement("POST", path, wrong)));
+}
+
+}  // namespace sotto::fleet

@@ -1,0 +1,249 @@
+// The coordinator over real HTTP, with a trainer that is a few lines: what it lets in, and what it says.
+
+#include "coordinator/coordinator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/chain_hash.h"
+#include "net/http_client.h"
+#include "rounds/enrolment.h"
+#include "rounds/small_campaign.h"
+#include "test_paths.h"
+
+namespace sotto::coordinator {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view layout = "numbers:50 ";
+constexpr std::string_view admin_token = "a token of the operator";
+
+rounds::UtcTime wall_now() {
+  return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+// Adds one to every number for each round.
+class CountingTrainer final : public Folding {
+ public:
+  Result<FoldedModel> begin(const std::string& checkpoint) override {
+    done_ = checkpoint.empty() ? 0 : std::stoul(checkpoint);
+    began_with = checkpoint;
+    return FoldedModel{std::string(layout), {{"a", "b"}, 2, {1, 2, 3, 4}}};
+  }
+  Result<FoldedRound> next() override {
+    return FoldedRound{done_, 1, std::vector<float>(50, static_cast<float>(done_)),
+                       done_ == 0 ? "" : std::to_string(done_), false};
+  }
+  Status give(const std::vector<GroupSum>&) override {
+    ++done_;
+    return {};
+  }
+  std::string began_with;
+
+ private:
+  std::uint64_t done_ = 0;
+};
+
+struct Scene {
+  Scene() {
+    campaign = rounds::small_campaign();
+    campaign.layout = rounds::layout_hash(layout);
+    campaign.valid_from = wall_now() - std::chrono::hours(1);
+    campaign.valid_until = wall_now() + std::chrono::hours(1);
+    campaign.witnesses_needed = 0;
+  }
+  Status start() {
+    CoordinatorSettings settings;
+    settings.store = (folder / "store").string();
+    settings.campaign = sign_document(rounds::campaign_kind, encode(campaign), rounds::operator_key());
+    settings.operator_key = rounds::operator_key().public_key();
+    settings.operator_token = admin_token;
+    SOTTO_TRY(running, Coordinator::start(settings, rounds::coordinator_key(), trainer));
+    net::HttpClientSettings http;
+    http.url = running->url();
+    client.emplace(net::HttpClient::create(http).value());
+    return {};
+  }
+  std::string token(std::uint8_t number, rounds::UtcTime expires = wall_now() + std::chrono::hours(1)) const {
+    rounds::EnrolmentToken one{{}, true, expires};
+    one.id.fill(number);
+    return rounds::sign_token(one, rounds::operator_key());
+  }
+  net::HttpResponse enrol(const std::string& with, const rounds::Identity& device) {
+    const auto enrolment =
+        rounds::enrolment_of(with, device, rounds::operator_key().public_key()).value();
+    return client->post("/v1/enrol", encode(enrolment), "application/octet-stream").value();
+  }
+  net::HttpResponse post(const std::string& path, const std::string& body, const rounds::Identity& device,
+                         const rounds::Identity& signer) {
+    return client
+        ->send({.method = net::HttpMethod::post,
+                .path = path,
+                .headers = {{std::string(rounds::device_header), to_hex(device.public_key())},
+                            {std::string(rounds::signature_header),
+                             to_hex(signer.sign(rounds::request_statement("POST", path, body)))}},
+                .body = body,
+                .content_type = "application/octet-stream"})
+        .value();
+  }
+  net::HttpResponse admin(const std::string& path, std::string_view with = admin_token) {
+    return client
+        ->send({.method = net::HttpMethod::post,
+                .path = "/v1/admin/" + path,
+                .headers = {{"Authorization", "Bearer " + std::string(with)}},
+                .body = {},
+                .content_type = {}})
+        .value();
+  }
+
+  TempFolder folder;
+  rounds::Campaign campaign;
+  CountingTrainer trainer;
+  std::unique_ptr<Coordinator> running;
+  std::optional<net::HttpClient> client;
+};
+
+TEST(Coordinator, ShowsAnOrderThatADeviceCanCheck) {
+  Scene scene;
+  const auto started = scene.start();
+  ASSERT_TRUE(started) << started.error().message;
+  net::HttpResponse response = scene.client->get("/v1/order").value();
+  for (int i = 0; i < 500 && response.status != 200; ++i) {  // the first version is being published
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    response = scene.client->get("/v1/order").value();
+  }
+  ASSERT_EQ(response.status, 200);
+  const auto offer = rounds::decode_offer(response.body);
+  ASSERT_TRUE(offer) << offer.error().message;
+  const auto campaign = rounds::open_campaign(offer->campaign).value();
+  const auto order = rounds::open_order(offer->order).value();
+  EXPECT_TRUE(campaign.is_signed_by(rounds::operator_key().public_key()));
+  EXPECT_TRUE(order.is_signed_by(rounds::coordinator_key().public_key()));
+  EXPECT_EQ(order.order.number, 1U);
+  EXPECT_EQ(order.order.head, offer->head.head);
+  const auto page = rounds::decode_log_page(scene.client->get("/v1/log?from=0").value().body);
+  ASSERT_TRUE(page);
+  rounds::LogFrontier seen;
+  for (const auto& leaf : page->entries) seen.append(rounds::leaf_hash(leaf));
+  EXPECT_EQ(seen.root(), order.order.head.root);
+  // The version it names can be fetched, whole and in parts, and so can its table.
+  const std::string path = "/v1/blob/" + to_hex(order.order.model);
+  const auto blob = scene.client->get(path).value();
+  ASSERT_EQ(blob.status, 200);
+  EXPECT_EQ(rounds::blob_hash(blob.body), order.order.model);
+  const auto part = scene.client->get(path, {{"Range", "bytes=0-7"}}).value();
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.body, "SOTTOMOD");
+  const auto version = rounds::decode_model(blob.body).value();
+  EXPECT_EQ(scene.client->get("/v1/blob/" + to_hex(version.items)).value().status, 200);
+  EXPECT_EQ(scene.client->get("/v1/blob/" + to_hex(rounds::model_hash())).value().status, 404);
+  EXPECT_EQ(scene.client->get("/v1/blob/none").value().status, 400);
+  EXPECT_EQ(scene.client->get("/v1/log?from=x").value().status, 400);
+}
+
+TEST(Coordinator, EnrolsWhoeverHasATokenOnceAndNobodyElse) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  const auto one = rounds::test_key(101), two = rounds::test_key(102);
+  EXPECT_EQ(scene.enrol(scene.token(1), one).status, 200);
+  EXPECT_EQ(scene.enrol(scene.token(1), one).status, 200) << "asked again, the same answer";
+  EXPECT_EQ(scene.enrol(scene.token(1), two).status, 409) << "a token is for one device";
+  EXPECT_EQ(scene.enrol(scene.token(2, wall_now() - std::chrono::seconds(1)), two).status, 403);
+  // A token that somebody else signed, and a key that the sender does not have.
+  rounds::EnrolmentToken forged{{}, true, wall_now() + std::chrono::hours(1)};
+  const std::string by_another = rounds::sign_token(forged, two);
+  const auto wrong = rounds::enrolment_of(by_another, two, two.public_key()).value();
+  EXPECT_EQ(scene.client->post("/v1/enrol", encode(wrong), "application/octet-stream").value().status, 403);
+  auto stolen = rounds::enrolment_of(scene.token(3), two, rounds::operator_key().public_key()).value();
+  stolen.device = one.public_key();
+  EXPECT_EQ(scene.client->post("/v1/enrol", encode(stolen), "application/octet-stream").value().status, 403);
+  EXPECT_EQ(scene.client->post("/v1/enrol", "bytes", "application/octet-stream").value().status, 400);
+}
+
+TEST(Coordinator, HearsEnrolledDevicesThatSignAndNobodyElse) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  const auto known = rounds::test_key(101), stranger = rounds::test_key(102);
+  ASSERT_EQ(scene.enrol(scene.token(1), known).status, 200);
+  rounds::CheckIn another_order;
+  EXPECT_EQ(scene.post("/v1/checkin", encode(another_order), known, known).status, 410);
+  EXPECT_EQ(scene.post("/v1/checkin", encode(another_order), stranger, stranger).status, 403);
+  EXPECT_EQ(scene.post("/v1/checkin", encode(another_order), known, stranger).status, 400) << "whose signature?";
+  EXPECT_EQ(scene.post("/v1/checkin", "bytes", known, known).status, 400);
+  const std::string room = "/v1/rounds/" + to_hex(rounds::model_hash()) + "/upload";
+  EXPECT_EQ(scene.post(room, "bytes", known, known).status, 410);
+  EXPECT_EQ(scene.client->post("/v1/checkin", encode(another_order), "application/octet-stream").value().status,
+            400)
+      << "nobody says who asks";
+  ASSERT_EQ(scene.admin("revoke?device=" + to_hex(known.public_key())).status, 200);
+  EXPECT_EQ(scene.post("/v1/checkin", encode(another_order), known, known).status, 403) << "revoked";
+}
+
+TEST(Coordinator, LetsOnlyTheOperatorChangeItAndSaysWhatWasDone) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  for (const char* action : {"pause", "resume", "drain", "roll-back?version=0", "revoke?device=00"})
+    EXPECT_EQ(scene.admin(action, "another token").status, 401) << action;
+  EXPECT_EQ(scene.admin("roll-back").status, 400);
+  EXPECT_EQ(scene.admin("roll-back?version=9").status, 400);
+  EXPECT_EQ(scene.admin("pause").status, 200);
+  EXPECT_EQ(scene.admin("resume").status, 200);
+  EXPECT_EQ(scene.admin("drain").status, 200);
+  EXPECT_EQ(scene.client->get("/readyz").value().status, 503);
+  EXPECT_EQ(scene.client->get("/v1/order").value().status, 404) << "nobody is let in";
+  const auto actions = scene.client->get("/v1/admin/actions",
+                                         {{"Authorization", "Bearer " + std::string(admin_token)}});
+  EXPECT_THAT(actions->body, HasSubstr("drain"));
+  EXPECT_EQ(scene.client->get("/v1/admin/actions").value().status, 401);
+}
+
+TEST(Coordinator, RefusesACampaignThatIsNotItsOwnOrCannotHold) {
+  {
+    Scene scene;
+    scene.campaign.coordinator = rounds::test_key(50).public_key();
+    const auto started = scene.start();
+    ASSERT_FALSE(started);
+    EXPECT_THAT(started.error().message, HasSubstr("names the coordinator"));
+  }
+  {
+    Scene scene;
+    scene.campaign.layout.fill(1);
+    const auto started = scene.start();
+    ASSERT_FALSE(started);
+    EXPECT_THAT(started.error().message, HasSubstr("laid out"));
+  }
+  {
+    Scene scene;
+    scene.campaign.epsilon = 0.5;
+    EXPECT_FALSE(scene.start());
+  }
+  {
+    Scene scene;
+    scene.campaign.valid_until = wall_now() - std::chrono::minutes(1);
+    EXPECT_FALSE(scene.start());
+  }
+}
+
+TEST(Coordinator, SaysHowItStandsWithoutNamingADevice) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  const auto device = rounds::test_key(101);
+  ASSERT_EQ(scene.enrol(scene.token(1), device).status, 200);
+  const auto status = scene.client->get("/v1/status").value();
+  const auto body = nlohmann::json::parse(status.body);
+  EXPECT_EQ(body["enrolled"], 1);
+  EXPECT_EQ(body["rounds"], scene.campaign.rounds);
+  const std::string key = to_hex(device.public_key());
+  for (const char* path : {"/v1/status", "/metrics", "/healthz", "/readyz", "/openapi.json"}) {
+    const auto page = scene.client->get(path).value();
+    EXPECT_EQ(page.status, 200) << path;
+    EXPECT_THAT(page.body, testing::Not(HasSubstr(key))) << path;
+  }
+}
+
+}  // namespace
+}  // namespace sotto::coordinator
