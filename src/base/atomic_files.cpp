@@ -137,7 +137,7 @@ Status check_target(const fs::path& path, bool replace) {
   if (error) return system_failure("read", path, error.value());
   if (!empty && !replace) {
     return bad_input(
-        "the folder {} exists and is not empty; remove it, choose another name, or ask to replace it",
+        "the folder {} exists and is not empty; remove it, choose another name, or say --replace",
         path.string());
   }
   return {};

@@ -156,7 +156,7 @@ std::string origin_of(const Dataset& source, const ImpressionViewOptions& option
 Result<DatasetBuilder> build_impression_view(const Dataset& source, const ImpressionViewOptions& options) {
   SOTTO_CHECK(check(options));
   if (!source.has_interactions()) {
-    return bad_input("{} has no interactions to turn into impressions; use it as it is", source.name());
+    return bad_input("{} has no interactions to turn into impressions", source.name());
   }
   DatasetBuilder target(source.name() + " as impressions", origin_of(source, options));
   SOTTO_CHECK(copy_items(source, target));

@@ -211,20 +211,33 @@ void ViewSettings::bind(SettingsTable& t) {
                "The same for test rows, from which nothing is learned");
 }
 
+namespace {
+
+tl::unexpected<Error> nobody_did_anything(const Dataset& source, std::string_view view) {
+  return bad_input(
+      "{} is a catalogue without clicks, of which no view {} can be made: import it with the file of what "
+      "people did",
+      source.name(), view);
+}
+
+}  // namespace
+
 Result<DatasetBuilder> build_view(const Dataset& source, std::string_view view,
                                   const ViewSettings& settings) {
   SOTTO_TRY(const std::string_view wanted, known_view(view));
   if (wanted == "interactions") {
     SOTTO_CHECK(refuse_ignored(settings));
     if (source.has_interactions())
-      return bad_input("{} has interactions already: use it as it is", source.name());
-    if (!source.has_impressions())
-      return bad_input("{} has no impressions to take clicks from", source.name());
+      return bad_input(
+          "{} has interactions already, which recipes train on as they are: leave out --view interactions",
+          source.name());
+    if (!source.has_impressions()) return nobody_did_anything(source, wanted);
     return as_interactions(source, settings);
   }
   if (source.has_impressions())
-    return bad_input("{} has impressions already{}: use it as it is", source.name(),
-                     source.has_interactions() ? " beside its interactions" : "");
+    return bad_input("{} has impressions already{}, which recipes train on as they are: leave out --view {}",
+                     source.name(), source.has_interactions() ? " beside its interactions" : "", wanted);
+  if (!source.has_interactions()) return nobody_did_anything(source, wanted);
   if (wanted == "impressions") return as_impressions(source, settings);
   const Dataset with_text = with_tags_as_text(source);
   const Catalogue& catalogue = with_text.catalogue();

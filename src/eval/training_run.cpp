@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -32,6 +33,15 @@ Status set_if_known(SettingsTable& table, const recipes::RecipeEntry& entry, con
                                                 : "it gives no differential privacy");
 }
 
+bool same_value(const std::string& one, const std::string& other) {
+  const auto number = [](const std::string& text) -> std::optional<double> {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    return text.empty() || *end != 0 ? std::nullopt : std::optional(value);
+  };
+  return one == other || (number(one) && number(one) == number(other));
+}
+
 // One value in two places: which of them was meant?
 Status refuse_contradictions(const TrainJob& job) {
   const std::pair<const char*, std::string> flags[] = {
@@ -43,7 +53,7 @@ Status refuse_contradictions(const TrainJob& job) {
     if (value.empty()) continue;
     for (const std::string& assignment : job.assignments)
       if (assignment.starts_with(std::string(name) + "=") &&
-          assignment.substr(std::string(name).size() + 1) != value)
+          !same_value(assignment.substr(std::string(name).size() + 1), value))
         return bad_input("--{} {} and --set {} contradict each other: give one of them", name, value,
                          assignment);
   }
@@ -82,17 +92,8 @@ bool has_released_rounds(const fs::path& run) {
   return fs::exists(run / "best.sotto") || (!missing && log > 0);
 }
 
-bool same_value(const std::string& one, const std::string& other) {
-  const auto number = [](const std::string& text) -> std::optional<double> {
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    return text.empty() || *end != 0 ? std::nullopt : std::optional(value);
-  };
-  return one == other || (number(one) && number(one) == number(other));
-}
-
 // The command that began a run goes on with it when --resume is added.
-Status check_same_settings(const TrainJob& job, const SettingsTable& table) {
+Status check_same_settings(const TrainJob& job, SettingsTable& table) {
   if (!job.config.empty())
     return bad_input("a resumed run keeps its settings, which stand in {}: leave out --config",
                      (job.out / settings_file).string());
@@ -104,15 +105,23 @@ Status check_same_settings(const TrainJob& job, const SettingsTable& table) {
   for (const std::string& assignment : asked) {
     const std::string name = assignment.substr(0, assignment.find('=')),
                       value = assignment.substr(std::min(assignment.size(), name.size() + 1));
-    for (const auto& row : table.rows())
-      if (row.name == name && !same_value(row.value, value))
-        return bad_input("{} has {}={}, and a resumed run keeps its settings: leave out {}={}",
-                         job.out.string(), name, row.value, name, value);
+    const auto rows = table.rows();
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const auto& known) { return known.name == name; });
+    if (row == rows.end()) return table.set_assignment(assignment);  // says which name is near
+    if (!same_value(row->value, value))
+      return bad_input("{} has {}={}, and a resumed run keeps its settings: leave out {}={}",
+                       job.out.string(), name, row->value, name, value);
   }
   return {};
 }
 
 Result<recipes::StoredRun> prepare_again(const TrainJob& job) {
+  if (!fs::exists(job.out))
+    return bad_input(
+        "there is no run in {} to continue: it was stopped before it began, or --out names another folder "
+        "than then. The same command without --resume starts it",
+        job.out.string());
   SOTTO_TRY(auto prepared, recipes::load_run(job.out));
   if (job.recipe != prepared.entry->name)
     return bad_input("{} is a run of {}, not of {}", job.out.string(), prepared.entry->name, job.recipe);
@@ -231,6 +240,19 @@ Result<recipes::TrainOutcome> trained(const TrainJob& job, recipes::StoredRun& p
                                  .test_impressions = job.test_impressions});
 }
 
+// A finished run that is only tested again keeps the time at which its training ended.
+Status write_result(const fs::path& file, const recipes::TrainOutcome& outcome) {
+  json result = to_json(outcome);
+  if (fs::exists(file)) {
+    SOTTO_TRY(const auto text, read_file(file, 1 << 24));
+    const json earlier = json::parse(text, nullptr, false);
+    if (earlier.is_object() && earlier.contains("ended") &&
+        earlier.value("rounds", json()) == result.at("rounds"))
+      result["ended"] = earlier.at("ended");
+  }
+  return write_file_atomically(file, result.dump(2) + "\n");
+}
+
 void remove_contents(const fs::path& folder) {
   std::error_code ignored;
   std::vector<fs::path> entries;
@@ -263,8 +285,7 @@ Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset
     SOTTO_CHECK(write_file_atomically(job.out / "privacy.txt", privacy::to_text(*outcome->privacy)));
     SOTTO_CHECK(write_file_atomically(job.out / "privacy.json", to_json(*outcome->privacy) + "\n"));
   }
-  if (!outcome->summary.interrupted)
-    SOTTO_CHECK(write_file_atomically(job.out / "result.json", to_json(*outcome).dump(2) + "\n"));
+  if (!outcome->summary.interrupted) SOTTO_CHECK(write_result(job.out / "result.json", *outcome));
   return outcome;
 }
 
@@ -282,14 +303,15 @@ Result<recipes::TestMetrics> evaluate_run(const EvaluateJob& job, const data::Da
   }
   SOTTO_TRY(const auto seen, recipes::data_of_run(*prepared.recipe, dataset));
   SOTTO_TRY(const auto measured,
-            prepared.recipe->evaluate({.dataset = seen,
-                                       .run = job.run,
-                                       .seed = prepared.seed,
-                                       .device = prepared.device,
-                                       .evaluate = job.evaluate ? job.evaluate : evaluate_with_progress,
-                                       .evaluate_held_out = evaluate_interactions,
-                                       .reproducible = prepared.reproducible,
-                                       .test_impressions = job.test_impressions}));
+            prepared.recipe->evaluate(
+                {.dataset = seen,
+                 .run = job.run,
+                 .seed = prepared.seed,
+                 .device = prepared.device,
+                 .evaluate = job.evaluate ? job.evaluate : evaluate_with_progress,
+                 .evaluate_held_out = job.evaluate_held_out ? job.evaluate_held_out : evaluate_interactions,
+                 .reproducible = prepared.reproducible,
+                 .test_impressions = job.test_impressions}));
   if (interrupted()) return failed("stopped while {} was tested", job.run.string());
   return measured;
 }
@@ -306,10 +328,8 @@ json to_json(const metrics::MeanImpressionMetrics& metrics) {
   return line;
 }
 
-namespace {
-
 // "hits5": 0.1, ..., "ndcg30": 0.2
-json cutoffs_json(const metrics::HeldOutMetrics& metrics) {
+json to_json(const metrics::HeldOutMetrics& metrics) {
   json line;
   for (std::size_t c = 0; c < std::size(metrics::HeldOutMetrics::cutoffs); ++c) {
     line[fmt::format("hits{}", metrics::HeldOutMetrics::cutoffs[c])] = metrics.hits[c];
@@ -318,14 +338,12 @@ json cutoffs_json(const metrics::HeldOutMetrics& metrics) {
   return line;
 }
 
-}  // namespace
-
 json to_json(const metrics::HeldOutReport& report) {
-  json line = cutoffs_json(report.mean), beside, activity = json::array();
-  const json errors = cutoffs_json(metrics::standard_errors(report));
+  json line = to_json(report.mean), beside, activity = json::array();
+  const json errors = to_json(metrics::standard_errors(report));
   for (const auto& [name, error] : errors.items()) line[name + "_error"] = error;
-  for (const auto& row : report.beside) beside[row.name] = cutoffs_json(row.metrics);
-  for (const auto& part : report.by_activity) activity.push_back(cutoffs_json(part));
+  for (const auto& row : report.beside) beside[row.name] = to_json(row.metrics);
+  for (const auto& part : report.by_activity) activity.push_back(to_json(part));
   line.update({{"tested_users", report.users},
                {"tested_rows", report.rows},
                {"left_out", report.left_out},

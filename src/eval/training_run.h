@@ -52,8 +52,9 @@ struct EvaluateJob {
   fs::path run;
   // Another look at the model and the test impressions; not called for models of interactions.
   recipes::Evaluate evaluate = {};
-  std::vector<std::string> assignments = {};  // only such that leave the shape of the model alone
-  std::uint64_t test_impressions = 0;         // 0: all
+  recipes::EvaluateHeldOut evaluate_held_out = {};  // the same, of interactions alone
+  std::vector<std::string> assignments = {};        // only such that leave the shape of the model alone
+  std::uint64_t test_impressions = 0;               // 0: all
   // Data that the run was not trained on: refused unless it is meant, and then said aloud.
   bool other_data = false;
   fs::path data = {};  // where the data set lies, for people
@@ -72,6 +73,7 @@ nlohmann::json to_json(const recipes::TrainOutcome& outcome);
 nlohmann::json to_json(const metrics::ImpressionMetrics& metrics);
 // With standard errors, the number of impressions and of those that have no order to judge.
 nlohmann::json to_json(const metrics::MeanImpressionMetrics& metrics);
+nlohmann::json to_json(const metrics::HeldOutMetrics& metrics);
 nlohmann::json to_json(const metrics::HeldOutReport& report);
 
 }  // namespace sotto::eval

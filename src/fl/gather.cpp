@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "base/thread_pool.h"
+#include "fl/divergence.h"
 #include "fl/law_gather.h"
 #include "fl/masked_gather.h"
 #include "secagg/vectors/bit_packing.h"
@@ -160,12 +161,10 @@ Result<std::unique_ptr<GroupInProcess>> SimulatedGather::open(const RoundOrder& 
 
 Status check_loss(double loss, std::uint32_t round) {
   if (std::isfinite(loss)) return {};
-  return failed(
-      "round {}: the loss is no longer a number, the model has diverged: its noise or its steps are too "
-      "large. "
-      "Fewer rounds and a larger cohort need less noise; or lower learning_rate (the last checkpoint is "
-      "intact)",
-      round + 1);
+  return diverged(
+      round + 1, "the loss",
+      "Its noise or its steps are too large: fewer rounds and a larger cohort need less noise; or "
+      "lower learning_rate");
 }
 
 void SumSettings::bind(SettingsTable& table) {

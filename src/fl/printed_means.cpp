@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fl/divergence.h"
 #include "privacy/mechanisms/vector_release.h"
 
 namespace sotto::fl {
@@ -36,11 +37,9 @@ Result<RoundUpdate> PrintedMeans::round(std::uint32_t round) {
   const Status summed = training_.each_update(round, cohort, [&](const UserUpdate& own) -> Status {
     const double norm = own.direction.norm().item<double>();
     if (!std::isfinite(norm))
-      return failed(
-          "a device's update is no longer a number in round {}: the printed noise was too much for the "
-          "model; "
-          "take more users per round, a smaller printed_bound or less printed_noise",
-          round + 1);
+      return diverged(round + 1, "a device's update",
+                      "The printed noise was too much for the model: take more users per round, a smaller "
+                      "printed_bound or less printed_noise");
     if (norm <= clip.bound()) ++within;
     mean.add_(own.direction, std::min(1.0, clip.bound() / norm) / users);
     update.loss += own.loss / static_cast<double>(std::max<std::uint64_t>(own.samples, 1)) / users;

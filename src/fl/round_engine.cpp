@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "fl/divergence.h"
 
 namespace sotto::fl {
 
@@ -99,10 +100,7 @@ Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const
     const auto start = std::chrono::steady_clock::now();
     SOTTO_TRY(auto update, source_.round(progress.rounds_done));
     if (!std::isfinite(update.loss))
-      return failed(
-          "the loss is no longer a number after round {}: lower learning_rate (the last checkpoint is "
-          "intact)",
-          progress.rounds_done);
+      return diverged(progress.rounds_done + 1, "the loss", "Lower learning_rate");
     {
       torch::NoGradGuard no_grad;
       optimiser_.step(parameters_.values(), update.direction, progress.rounds_done);

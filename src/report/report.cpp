@@ -34,10 +34,10 @@ dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; overflow-w
 .scroll { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; min-width: 50%; font-variant-numeric: tabular-nums; }
 caption { caption-side: bottom; text-align: left; color: var(--soft); font-size: .9rem; padding-top: .4rem; }
-th, td { padding: .38rem .85rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th, td { padding: .38rem .85rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: break-word; }
 th { color: var(--soft); font-size: .85rem; font-weight: 600; border-bottom-width: 2px; }
 tbody tr:hover { background: var(--band); }
-.number { text-align: right; }
+.number { text-align: right; white-space: nowrap; }
 td strong { color: var(--accent); }
 figure { margin: 1.2rem 0; }
 figure svg { max-width: 100%; height: auto; display: block; }
@@ -55,7 +55,7 @@ summary { cursor: pointer; font-weight: 600; }
   h1 { font-size: 1.4rem; } h2 { font-size: 1.05rem; margin: 1rem 0 .3rem; }
   p, ul { max-width: none; margin: .3rem 0; }
   dl { gap: .3rem; margin: .5rem 0; } dl div { padding: .2rem .5rem; }
-  th, td { white-space: normal; padding: .18rem .5rem; overflow-wrap: anywhere; }
+  th, td, .number { white-space: normal; padding: .18rem .5rem; overflow-wrap: anywhere; }
   figure, table, dl, .privacy { break-inside: avoid; }
   h2 { break-after: avoid; }
 }

@@ -24,7 +24,7 @@ Status list_experiments(const Output& output) {
                   {"shows", entry.shows}});
     if (entry.paper != paper) output.text(fmt::format("{}{}", paper.empty() ? "" : "\n", entry.paper));
     paper = entry.paper;
-    output.text(fmt::format("  {:<29}{:<14}{}", entry.name, eval::describe(entry.needs), entry.shows));
+    output.text(fmt::format("  {:<29}{:<14}", entry.name, eval::describe(entry.needs)), entry.shows);
   }
   return {};
 }

@@ -11,8 +11,8 @@ Status list_all(const Output& output) {
                   {"summary", entry.summary},
                   {"guarantee", entry.guarantee},
                   {"dp", entry.differentially_private}});
-    output.text(fmt::format("{:<20} {}{}", entry.name, entry.summary,
-                            entry.differentially_private ? "" : " (no DP)"));
+    output.text(fmt::format("{:<20} ", entry.name),
+                fmt::format("{}{}", entry.summary, entry.differentially_private ? "" : " (no DP)"));
   }
   output.text("\n'sotto recipes NAME' shows what one guarantees and its settings.");
   return {};
@@ -34,9 +34,12 @@ Status show_one(const std::string& name, const std::vector<std::string>& assignm
                 {"guarantee", entry->guarantee},
                 {"dp", entry->differentially_private},
                 {"settings", table.to_json()}});
-  output.text(fmt::format(
-      "{}: {}\n\nGuarantee: {}\n\nSettings (--set key=value, or a TOML file with --config):\n\n{}",
-      entry->name, entry->summary, entry->guarantee, table.to_markdown()));
+  output.text("", fmt::format("{}: {}\n\nGuarantee: {}\n\nSettings (--set key=value, or a TOML file with "
+                              "--config), what is allowed in brackets:\n\n",
+                              entry->name, entry->summary, entry->guarantee));
+  for (const auto& row : table.rows())
+    output.text(fmt::format("{:<24} ", fmt::format("{}={}", row.name, row.default_value)),
+                fmt::format("{}{}", row.help, row.allowed.empty() ? "" : fmt::format(" [{}]", row.allowed)));
   return {};
 }
 

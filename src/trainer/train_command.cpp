@@ -2,7 +2,9 @@
 #include <map>
 
 #include "base/progress.h"
+#include "cli/folded.h"
 #include "eval/impression_evaluator.h"
+#include "eval/served_ranking.h"
 #include "eval/training_run.h"
 #include "model/tensor.h"
 #include "trainer/commands.h"
@@ -30,6 +32,8 @@ std::string metrics_line(const metrics::MeanImpressionMetrics& m) {
                      percent(m.mean.mrr, m.error.mrr), percent(m.mean.ndcg5, m.error.ndcg5),
                      percent(m.mean.ndcg10, m.error.ndcg10));
 }
+
+constexpr std::size_t datasheet_head = 19;  // columns of the names in privacy.txt
 
 constexpr std::string_view in_percent = "in percent ± standard error";
 
@@ -126,7 +130,8 @@ Status train(TrainArguments& arguments, const Output& output) {
       dataset.name(), outcome.held_out ? metrics_text(*outcome.held_out) : metrics_text(outcome.test), served,
       kept_round(outcome.summary), outcome.summary.seconds, outcome.bytes_down, outcome.bytes_up,
       outcome.privacy
-          ? privacy::in_words(*outcome.privacy) + "\n" + privacy::to_text(*outcome.privacy)
+          ? cli::folded(privacy::in_words(*outcome.privacy), cli::text_columns) + "\n" +
+                cli::folded_rows(privacy::to_text(*outcome.privacy), datasheet_head)
           : fmt::format("no differential privacy ('sotto recipes {}' says what holds)\n", job.recipe),
       arguments.out));
   return {};
@@ -147,6 +152,22 @@ Status show_baselines(const data::Dataset& dataset, const Output& output) {
     output.event(event);
     output.text(fmt::format("{:<10}  {}", name, metrics_line(metrics)));
   }
+  return {};
+}
+
+// The model and what devices are served, on the same test users.
+Status show_as_served(const eval::EvaluateJob& job, const data::Dataset& dataset, const Output& output) {
+  SOTTO_TRY(auto ranking, eval::evaluate_as_served(job, dataset));
+  auto event = eval::to_json(ranking.own);
+  event.update({{"event", "done"},
+                {"served", eval::to_json(ranking.served)},
+                {"served_difference", eval::to_json(ranking.difference)},
+                {"served_difference_error", eval::to_json(ranking.error)}});
+  output.event(event);
+  ranking.own.beside.insert(ranking.own.beside.begin(), {"as devices are served it", ranking.served});
+  output.text(fmt::format("{}: {}\nserved − model, user by user{}{}", dataset.name(),
+                          metrics_text(ranking.own), cutoff_cells("difference", ranking.difference),
+                          cutoff_cells("± standard error", ranking.error)));
   return {};
 }
 
@@ -196,7 +217,7 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
 void add_eval_command(CLI::App& app, Invocation& invocation) {
   struct EvalArguments {
     std::string run, data;
-    bool baselines = false, other_data = false;
+    bool baselines = false, other_data = false, as_served = false;
     std::int64_t test_impressions = 0;
   };
   auto arguments = std::make_shared<EvalArguments>();
@@ -206,23 +227,26 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--data", arguments->data, "Data set folder")->required();
   command->add_flag("--other-data", arguments->other_data,
                     "Test on data that the run was not trained on, which is refused otherwise");
+  command->add_flag("--as-served", arguments->as_served,
+                    "Beside the model, how devices rank by the vectors that 'sotto serve' gives them");
   add_test_impressions(*command, arguments->test_impressions);
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       if (arguments->run.empty() != arguments->baselines)
         return bad_input("eval takes a run folder, or --baselines instead of one");
-      if (arguments->baselines && (arguments->other_data || arguments->test_impressions > 0))
-        return bad_input("--baselines has no run: leave out --other-data and --test-impressions");
+      if (arguments->baselines &&
+          (arguments->other_data || arguments->as_served || arguments->test_impressions > 0))
+        return bad_input(
+            "--baselines has no run: leave out --other-data, --as-served and --test-impressions");
       SOTTO_TRY(const auto dataset, data::Dataset::open(arguments->data));
       if (arguments->baselines) return show_baselines(dataset, invocation.output);
       model::prepare_torch();
-      SOTTO_TRY(
-          const auto metrics,
-          eval::evaluate_run({.run = arguments->run,
-                              .test_impressions = static_cast<std::uint64_t>(arguments->test_impressions),
-                              .other_data = arguments->other_data,
-                              .data = arguments->data},
-                             dataset));
+      const eval::EvaluateJob job{.run = arguments->run,
+                                  .test_impressions = static_cast<std::uint64_t>(arguments->test_impressions),
+                                  .other_data = arguments->other_data,
+                                  .data = arguments->data};
+      if (arguments->as_served) return show_as_served(job, dataset, invocation.output);
+      SOTTO_TRY(const auto metrics, eval::evaluate_run(job, dataset));
       nlohmann::json event;
       std::string text;
       if (const auto* held_out = std::get_if<metrics::HeldOutReport>(&metrics)) {

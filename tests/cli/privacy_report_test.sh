@@ -55,6 +55,22 @@ refused '--replace' "$sotto" privacy report "$work/simulation" --out "$work/page
 [ "$before" = "$(cat "$work/pages/secret.html")" ] || fail "a refusal changed the page"
 "$sotto" privacy report "$work/simulation" --out "$work/pages/secret.html" --replace >/dev/null 2>&1
 
+# Questions as the server is set: charged, added up and audited in place of the run's own.
+"$sotto" --json privacy report "$work/secret" --out "$work/pages/asked.html" --query-epsilon 3 --queries-per-day 2 >"$work/event" 2>/dev/null
+grep -qF '"claimed":3.0' "$work/event" || fail "the question as it is served is not audited: $(cat "$work/event")"
+number() { grep -oE "\"$1\":[0-9.]+" "$work/event" | head -n 1 | cut -d: -f2; }
+for span in day:1 month:31 ten_years:3652; do
+  awk -v all="$(number "epsilon_${span%:*}")" -v training="$(number epsilon)" -v days="${span#*:}" \
+    'BEGIN { rest = all - training - 2 * 3 * days; exit !(rest < 1e-6 && rest > -1e-6) }' ||
+    fail "the sum over ${span%:*} leaves out questions: $(cat "$work/event")"
+done
+grep -qF 'told by randomised response, at epsilon 3' "$work/pages/asked.html" || fail "the page does not say how questions are asked"
+refused '--query-epsilon' "$sotto" privacy report "$work/secret" --out "$work/none.html" --query-epsilon 0
+
+# What cannot be written is refused before the audit.
+refused 'is a folder: name the HTML file' "$sotto" privacy report "$work/secret" --out "$work/pages" --replace
+refused 'is a folder: name the HTML file' "$sotto" privacy report "$work/secret" --out "$work/new/"
+
 # Runs without privacy, and no runs at all.
 "$sotto" train fedrec --data "$work/news" --out "$work/plain" --rounds 1 --set cohort=10 >/dev/null 2>&1
 refused 'no differential privacy' "$sotto" privacy report "$work/plain" --out "$work/none.html"

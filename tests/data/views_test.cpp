@@ -155,11 +155,11 @@ TEST_F(Views, RatingsAboveTheThresholdAreClicks) {
 TEST_F(Views, WhatIsThereAlreadyIsNotMadeAgain) {
   write_impression_log();
   import("csv");
-  EXPECT_THAT(refusal("text"), HasSubstr("has impressions already: use it as it is"));
+  EXPECT_THAT(refusal("text"), HasSubstr("leave out --view text"));
   EXPECT_THAT(refusal("impressions"), HasSubstr("has impressions already"));
   write_click_log();
   import("csv", {"replace=true"});
-  EXPECT_THAT(refusal("interactions"), HasSubstr("has interactions already"));
+  EXPECT_THAT(refusal("interactions"), HasSubstr("leave out --view interactions"));
 }
 
 TEST_F(Views, ATextViewOfItemsWithoutTextNamesTheViewThatNeedsNone) {

@@ -39,6 +39,35 @@ TEST_P(Declaration, EveryRowIsAcceptedByItsRecipeAtEverySize) {
   }
 }
 
+// Two minutes on two cores: what a row computes is bounded, whatever the size of the data.
+TEST_P(Declaration, AQuickRowComputesNoMoreOnLargeData) {
+  const ExperimentEntry& entry = GetParam();
+  constexpr double clicks = 95, users = 1'000'000;
+  const auto grid = entry.grid({true, "large", static_cast<std::uint64_t>(users), 100'000, {}, clicks});
+  ASSERT_TRUE(grid) << grid.error().message;
+  for (const GridRow& row : grid->rows) {
+    const auto settings = row_settings(*grid, row, {});
+    ASSERT_TRUE(settings) << row.label << ": " << settings.error().message;
+    const auto trained = nlohmann::json::parse(settings->complete);
+    const double rounds = trained.at("rounds"), epochs = std::max(trained.value("local_epochs", 1), 1),
+                 devices = trained.value("cohort", trained.value("group", 1.0));
+    if (row.recipe == "sotto") {
+      EXPECT_LE(trained.at("user_share").get<double>() * users, 1501) << row.label;
+    } else if (entry.needs == DataNeed::news) {
+      EXPECT_LE(rounds * devices, 1500) << row.label;
+    } else {
+      EXPECT_LE(rounds * devices * epochs, 6000) << row.label;
+    }
+    // BERT on devices, and noise that every device would draw for all of its numbers.
+    if (trained.value("model", "") == "plm-nr" && trained.contains("cohort")) {
+      EXPECT_LE(rounds * devices, 120) << row.label;
+    }
+    if (trained.value("mode", "") == "sound" && devices > 50 && trained.contains("sums")) {
+      EXPECT_EQ(trained.at("sums"), "law") << row.label;
+    }
+  }
+}
+
 // "--set epsilon=4" once trained with 4 under the label "ε = 8".
 TEST_P(Declaration, LabelsSayWhichBudgetIsTrainedAndWhoseViewItBounds) {
   const ExperimentEntry& entry = GetParam();

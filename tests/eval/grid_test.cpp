@@ -231,16 +231,58 @@ TEST_F(GridExperiment, RowsThatDifferInTheirTestAloneShareARun) {
 
 TEST_F(GridExperiment, ARowThatFailsIsNamedAndTheOthersAreFinished) {
   request.seeds = 1;
-  grid.rows.insert(grid.rows.begin(), {"diverges",
+  grid.rows.insert(grid.rows.begin(),
+                   {"worn out",
+                    "fednewsrec",
+                    {"mode=sound", "epsilon=50", "cohort=10", "rounds=6", "participations=1", "dropping=0",
+                     "validation_impressions=0", "train_words=true"}});
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->failures.size(), 1U);
+  EXPECT_EQ(result->failures[0].find("worn out: "), 0U) << result->failures[0];
+  EXPECT_EQ(events.size(), 2U);
+  EXPECT_NE(written("report.html").find("Failed: worn out"), std::string::npos);
+}
+
+TEST_F(GridExperiment, ThatAModelDivergesIsWhatCameOutOfItsRow) {
+  grid.rows.insert(grid.rows.begin(), {"steep",
                                        "central",
                                        {"model=nrms", "validation_impressions=0", "optimiser=sgd",
                                         "learning_rate=1000", "rounds=30"}});
   const auto result = run();
   ASSERT_TRUE(result) << result.error().message;
-  ASSERT_EQ(result->failures.size(), 1U);
-  EXPECT_EQ(result->failures[0].find("diverges: "), 0U) << result->failures[0];
-  EXPECT_EQ(events.size(), 2U);
-  EXPECT_NE(written("report.html").find("Failed: diverges"), std::string::npos);
+  EXPECT_TRUE(result->failures.empty()) << result->failures[0];
+  ASSERT_EQ(events.size(), 6U);
+  const int round = events[0].at("diverged");
+  EXPECT_GT(round, 0);
+  EXPECT_NE(events[0].at("why").get<std::string>().find("no longer a number"), std::string::npos);
+  EXPECT_NE(result->text.find("diverged, round"), std::string::npos) << result->text;
+  EXPECT_NE(written("report.html").find("diverged, round"), std::string::npos);
+  EXPECT_NE(written("results.csv").find("steep,central,,2,2,,,,"), std::string::npos)
+      << written("results.csv");
+  EXPECT_EQ(report::markup_problem(written("auc.svg")), "");
+  const auto before = events;
+  const auto file_time = fs::last_write_time(request.out / "rows.jsonl");
+  events.clear();
+  ASSERT_TRUE(run());
+  EXPECT_EQ(events, before) << "it is not trained again";
+  EXPECT_EQ(fs::last_write_time(request.out / "rows.jsonl"), file_time);
+}
+
+TEST_F(GridExperiment, WorkersKeepThatAModelDiverged) {
+  request.seeds = 1;
+  grid.rows = {
+      {"steep",
+       "central",
+       {"model=nrms", "validation_impressions=0", "optimiser=sgd", "learning_rate=1000", "rounds=30"}}};
+  request.worker = true;
+  ASSERT_TRUE(run());
+  request.worker = false;
+  const auto rows = fs::last_write_time(request.out / "rows.jsonl");
+  ASSERT_TRUE(run());
+  EXPECT_EQ(fs::last_write_time(request.out / "rows.jsonl"), rows) << "the worker has written it";
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_TRUE(events[0].contains("diverged"));
 }
 
 TEST_F(GridExperiment, MistakesAreRefusedBeforeAnythingIsTrained) {
@@ -295,6 +337,29 @@ TEST(GridResults, EveryNumberOfARunIsAMeasureUnderItsPath) {
   EXPECT_TRUE(std::isnan(result.mean("epsilon").mean));
   EXPECT_EQ(epsilon_texts(result).server, "none");
   EXPECT_EQ(epsilon_texts(result).claimed, "");
+}
+
+TEST(GridResults, DivergenceIsSaidWithItsRounds) {
+  GridResult result;
+  EXPECT_EQ(result.divergence(), "");
+  EXPECT_FALSE(result.has_diverged());
+  result.diverged = {4};
+  EXPECT_EQ(result.divergence(), "diverged, round 4");
+  EXPECT_TRUE(result.has_diverged());
+  result.diverged = {4, 2};
+  EXPECT_EQ(result.divergence(), "diverged, rounds 2 to 4");
+  result.runs = {"a"};
+  EXPECT_EQ(result.divergence(), "2 of 3 seeds diverged, rounds 2 to 4");
+  EXPECT_FALSE(result.has_diverged());
+  Grid grid;
+  grid.columns = {{"auc", "AUC %"}};
+  result.row.label = "steep";
+  result.values["auc"] = {0.5};
+  const GridOutcome outcome{grid, {"small", "tiny", "", "cpu", {}, 3, false}, {result}, {}, {}, {}};
+  const std::string note = "steep: 2 of 3 seeds diverged, rounds 2 to 4; its numbers are of the others";
+  EXPECT_NE(to_text(outcome).find(note), std::string::npos) << to_text(outcome);
+  EXPECT_NE(to_html(outcome).find(note), std::string::npos);
+  EXPECT_NE(to_csv(outcome).find("steep,,,3,2,"), std::string::npos) << to_csv(outcome);
 }
 
 TEST(GridResults, InteractionsStandBesideTheRowsOfTheirOwnProtocol) {

@@ -77,10 +77,31 @@ TEST_F(RunFolder, ARefusedResumeChangesNoByte) {
   shorter.rounds = 1;
   EXPECT_THAT(refusal(train_run(shorter, dataset_, {})), HasSubstr("has done 2 rounds"));
   EXPECT_EQ(files_of(runs_ / "run"), before);
+  TrainJob mistyped = resumed("run");
+  mistyped.assignments = {"chort=3"};
+  EXPECT_THAT(refusal(train_run(mistyped, dataset_, {})), HasSubstr("did you mean 'cohort'"));
+  EXPECT_EQ(files_of(runs_ / "run"), before);
   EXPECT_TRUE(train_run(resumed("run"), dataset_, {})) << "what is advertised instead works";
   TrainJob same = private_job("run");
   same.resume = true;
   EXPECT_TRUE(train_run(same, dataset_, {})) << "the command that began it, with --resume";
+}
+
+TEST_F(RunFolder, TestedAgainItKeepsTheTimeAtWhichItsTrainingEnded) {
+  ASSERT_TRUE(train_run(private_job("run"), dataset_, {}));
+  const fs::path file = runs_ / "run/result.json";
+  auto result = nlohmann::json::parse(read_file(file).value());
+  result["ended"] = "1999-12-31 23:59 UTC";
+  ASSERT_TRUE(write_file_atomically(file, result.dump()));
+  ASSERT_TRUE(train_run(resumed("run"), dataset_, {}));
+  EXPECT_EQ(nlohmann::json::parse(read_file(file).value()).at("ended"), "1999-12-31 23:59 UTC");
+}
+
+TEST_F(RunFolder, WhatNeverBeganIsNotResumed) {
+  TrainJob job = private_job("never");
+  job.resume = true;
+  EXPECT_THAT(refusal(train_run(job, dataset_, {})), HasSubstr("without --resume starts it"));
+  EXPECT_FALSE(fs::exists(runs_ / "never"));
 }
 
 TEST_F(RunFolder, ARefusedRunLeavesAnEmptyFolderEmpty) {

@@ -107,7 +107,22 @@ TEST(WordSpace, SurvivesTheDiskAndRefusesOtherVocabulariesAndDamage) {
 TEST(WordSpace, AsksForMoreTextWhereWordsSpanTooLittle) {
   const auto refused = WordSpace::of_items(themed_items(3, 1), vocabulary, {.size = 4, .least_items = 1});
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("vector_size"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("of 3 items span"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("and 4 are asked for: set vector_size to"), std::string::npos)
+      << refused.error().message;
+}
+
+TEST(WordSpace, SaysHowManyDimensionsTheWordsSpan) {
+  const auto spanned = [](std::int64_t asked) {
+    return WordSpace::of_items(themed_items(60, 1), vocabulary, {.size = asked, .least_items = 1});
+  };
+  std::int64_t most = 0;
+  while (spanned(most + 1)) ++most;
+  ASSERT_GT(most, 3);
+  for (const std::int64_t asked : {most + 1, most + 20})
+    EXPECT_NE(spanned(asked).error().message.find(fmt::format("set vector_size to {} or less", most)),
+              std::string::npos)
+        << spanned(asked).error().message;
 }
 
 TEST(TermMatrix, RowsHaveLengthOneAndRareWordsCountMore) {

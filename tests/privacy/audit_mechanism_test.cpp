@@ -3,6 +3,7 @@
 // 1e-6.
 #include <gtest/gtest.h>
 
+#include "base/interrupt.h"
 #include "privacy/audit/audited_mechanism.h"
 #include "privacy/audit/mechanism_subjects.h"
 
@@ -42,6 +43,20 @@ INSTANTIATE_TEST_SUITE_P(Audit, EveryMechanism, testing::Range<std::size_t>(0, a
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+TEST(MechanismAudit, StopsBetweenTwoReleases) {
+  AuditedMechanism mechanism = audited_mechanisms()[0].make().value();
+  std::uint64_t released = 0;
+  mechanism.release = [&](Neighbour, DeviceRandom) -> Result<std::vector<double>> {
+    if (++released == 10) set_interrupted(true);
+    return std::vector<double>(mechanism.noiseless[0].size(), 0.0);
+  };
+  const auto stopped = audit_mechanism(mechanism, {.samples = 1000});
+  set_interrupted(false);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(released, 10U);
+  EXPECT_EQ(stopped.error().kind, ErrorKind::failed);
+}
 
 TEST(MechanismAudit, GivesTheSameAnswerForTheSameSeedAndAnotherForAnother) {
   const auto mechanism = audited_mechanisms()[0].make().value();

@@ -105,6 +105,17 @@ TEST(CommandLine, UnknownRecipeAndSettingNameTheNearest) {
   EXPECT_FALSE(fs::exists(runs / "a"));
 }
 
+TEST(CommandLine, ASettingTypedAsAFlagIsToldHowItIsGiven) {
+  const Reply sweep = sotto({"sweep", "sotto", "--data", "d", "--out", "o", "--epsilon", "4"});
+  EXPECT_EQ(sweep.code, 2);
+  EXPECT_NE(sweep.err.find("'--set epsilon=VALUE', or '--grid epsilon=A,B,C'"), std::string::npos)
+      << sweep.err;
+  const Reply train = sotto({"train", "sotto", "--data", "d", "--out", "o", "--vector-size=4"});
+  EXPECT_NE(train.err.find("'--set vector_size=VALUE'"), std::string::npos) << train.err;
+  const Reply eval = sotto({"eval", "run", "--vector-size=4"});
+  EXPECT_EQ(eval.err.find("--set"), std::string::npos) << eval.err;
+}
+
 TEST(CommandLine, WrongInputsExitWith2AndWriteNothing) {
   const TempFolder data, runs;
   fl::testing::tiny_news(data);

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "eval/served_ranking.h"
 #include "fl/run_log.h"
 #include "fl/tiny_interactions.h"
 #include "model/flat_parameters.h"
 #include "model/interactions/item_vectors.h"
+#include "publish/factor_ranking.h"
+#include "recipes/stored_run.h"
 #include "trainer/run_server.h"
 
 namespace sotto::publish {
@@ -111,6 +114,39 @@ TEST_F(ServedFactors, PrivRecIsServedByItsFirstOrder) {
   EXPECT_GE(warm_first, 4);
   trainer::testing::RunServer server(folder.path(), folder / "privrec");
   server.expect_all_modes_agree({"M0", "M2"});
+}
+
+TEST_F(ServedFactors, EvalRanksAsADeviceIsServed) {
+  train("dp-svd", {"noise=none", "items=12"});
+  const auto served = open_served_run(folder / "dp-svd", dataset, {.prototypes = 4});
+  ASSERT_TRUE(served) << served.error().message;
+  const auto factors = recipes::open_factors_run(folder / "dp-svd", dataset);
+  ASSERT_TRUE(factors && *factors);
+  const auto by_vectors = FactorRanking::create(**factors).value();
+  // Eight bits per number: the order of the best may turn where scores are nearly equal.
+  for (const std::vector<data::ItemId>& history :
+       std::vector<std::vector<data::ItemId>>{{3}, {0, 2, 4}, {1, 0, 9, 8, 7}}) {
+    const auto device = ranking(*served, history), here = best_first(by_vectors.scores(history));
+    EXPECT_TRUE(std::find(device.begin(), device.begin() + 3, here.front()) != device.begin() + 3);
+  }
+}
+
+TEST_F(ServedFactors, EvalSaysWhatServingToFirstOrderCosts) {
+  train("dp-svd", {"noise=none", "items=12"});
+  const auto exact = eval::evaluate_as_served({.run = folder / "dp-svd"}, dataset);
+  ASSERT_TRUE(exact) << exact.error().message;
+  EXPECT_NEAR(exact->served.hits[1], exact->own.mean.hits[1], 0.03) << "dp-svd is served as it is";
+  train("privrec", small);
+  const auto linear = eval::evaluate_as_served({.run = folder / "privrec"}, dataset);
+  ASSERT_TRUE(linear) << linear.error().message;
+  const auto own = std::get<metrics::HeldOutReport>(eval::evaluate_run(folder / "privrec", dataset).value());
+  EXPECT_EQ(linear->own.mean.hits[1], own.mean.hits[1]) << "the model beside it is the one that is tested";
+  EXPECT_NEAR(linear->difference.hits[1], linear->served.hits[1] - own.mean.hits[1], 1e-12);
+  EXPECT_GT(linear->served.ndcg[3], own.beside[2].metrics.ndcg[3]) << "better than random order";
+  train("fcf", {"cohort=12", "factors=4"});
+  const auto refused = eval::evaluate_as_served({.run = folder / "fcf"}, dataset);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("--as-served"));
 }
 
 TEST_F(ServedFactors, WhatNoPackCarriesIsRefusedWithWhatToTrainAtEqualPrivacy) {

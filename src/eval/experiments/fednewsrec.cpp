@@ -84,8 +84,9 @@ Result<Grid> fednewsrec_users(const GridContext& context) {
   for (const std::int64_t users : user_numbers(context)) {
     const std::string share = user_share(context, users);
     // 2 % of those who train; a mean of fewer than two is one user's own.
-    const std::string cohort =
-        fmt::format("cohort={}", std::max<std::int64_t>(2, std::llround(0.02 * users)));
+    const std::int64_t most = context.pick<std::int64_t>(users, 150);
+    const std::string cohort = fmt::format(
+        "cohort={}", std::max<std::int64_t>(2, std::min<std::int64_t>(most, std::llround(0.02 * users))));
     grid.rows.push_back({fmt::format("{} users, as printed", users),
                          "fednewsrec",
                          printed_fednewsrec(context) + Settings{cohort, share},

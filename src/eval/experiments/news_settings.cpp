@@ -24,7 +24,7 @@ Settings narrow_sizes() {
 
 // A round costs what its users clicked: fewer rounds where they clicked much.
 std::string quick_rounds(const GridContext& context) {
-  constexpr double most = 40, least = 8, usual_clicks = 20;
+  constexpr double most = 40, least = 2, usual_clicks = 20;
   return fmt::format("rounds={:.0f}",
                      std::clamp(most * usual_clicks / std::max(context.clicks_per_user, 1.0), least, most));
 }
@@ -78,7 +78,8 @@ Settings fcf_settings(const GridContext& context) {
 
 Settings sound_settings(const GridContext& context, const Budget& budget) {
   const Settings rounds = budget.settings() + Settings{"mode=sound", "validation_impressions=0"};
-  if (context.quick) return rounds + Settings{"learning_rate=0.01"};
+  // The noise of a device is one draw for every number of its model.
+  if (context.quick) return rounds + Settings{"learning_rate=0.01", "sums=law"};
   return rounds + Settings{"learning_rate=0.003"};
 }
 
@@ -96,6 +97,10 @@ std::vector<GridRow> sotto_rows(const GridContext& context, const Budget& budget
 
 Settings bert_settings(const GridContext& context) {
   return context.quick ? Settings{"rounds=6", "evaluate_every=6", "bert_size=tiny"} : Settings{};
+}
+
+Settings bert_devices(const GridContext& context) {
+  return context.quick ? Settings{"cohort=20"} : Settings{};
 }
 
 std::string cohort_of(const GridContext& context, double share) {

@@ -30,6 +30,8 @@ Settings sound_settings(const GridContext& context, const Budget& budget);
 std::vector<GridRow> sotto_rows(const GridContext& context, const Budget& budget);
 // BERT costs more than everything else together: fewer rounds when quick.
 Settings bert_settings(const GridContext& context);
+// Where it is trained by devices: fewer of them when quick.
+Settings bert_devices(const GridContext& context);
 
 // "cohort=N": a share of the users, at least 40.
 std::string cohort_of(const GridContext& context, double share);

@@ -20,6 +20,7 @@ struct PrivateRecPoint {
 struct Backbone {
   std::string name;
   Settings settings;
+  Settings devices = {};  // of rows that devices train
 };
 
 // What one query really gives away about the whole history.
@@ -90,7 +91,7 @@ Result<GridRow> dp_fedrec_row(const GridContext& context, double training_epsilo
 std::vector<Backbone> backbones(const GridContext& context) {
   return {{"NAML", with_model("naml")},
           {"NRMS", with_model("nrms")},
-          {"PLM-NR", with_model("plm-nr") + bert_settings(context)}};
+          {"PLM-NR", with_model("plm-nr") + bert_settings(context), bert_devices(context)}};
 }
 
 struct Numbers {
@@ -125,22 +126,23 @@ Result<Grid> privaterec_table1(const GridContext& context) {
     const Numbers& paper = printed[place++];
     grid.rows.push_back({"Centralized", "central", central_settings(context) + backbone.settings,
                          backbone.name, paper.central});
-    grid.rows.push_back({"FedRec, ε_t = ∞", "fedrec", federated_settings(context) + backbone.settings,
-                         backbone.name, paper.federated});
+    grid.rows.push_back({"FedRec, ε_t = ∞", "fedrec",
+                         federated_settings(context) + backbone.settings + backbone.devices, backbone.name,
+                         paper.federated});
     SOTTO_TRY(auto baseline, dp_fedrec_row(context, 10, INFINITY));
     baseline.group = backbone.name;
-    baseline.settings = baseline.settings + backbone.settings;
+    baseline.settings = baseline.settings + backbone.settings + backbone.devices;
     baseline.paper = paper.dp_fedrec;
     grid.rows.push_back(std::move(baseline));
     SOTTO_TRY(auto private_rec, private_rec_row(context, {.training_epsilon = 10}, "PrivateRec, ε_t = 10"));
     private_rec.group = backbone.name;
-    private_rec.settings = private_rec.settings + backbone.settings;
+    private_rec.settings = private_rec.settings + backbone.settings + backbone.devices;
     private_rec.paper = paper.private_rec;
     grid.rows.push_back(std::move(private_rec));
-    grid.rows.push_back(
-        {"PrivateRec, sound, " + budget.name(), "privaterec",
-         sound_settings(context, budget) + Settings{cohort_of(context, 0.1)} + backbone.settings,
-         backbone.name});
+    grid.rows.push_back({"PrivateRec, sound, " + budget.name(), "privaterec",
+                         sound_settings(context, budget) + Settings{cohort_of(context, 0.1)} +
+                             backbone.settings + backbone.devices,
+                         backbone.name});
   }
   for (GridRow& row : sotto_rows(context, budget)) grid.rows.push_back(std::move(row));
   return grid;
@@ -175,14 +177,14 @@ Result<Grid> privaterec_table2(const GridContext& context) {
                 private_rec_row(context, {.training_epsilon = 10, .serving_epsilon = serving},
                                 fmt::format("PrivateRec, ε_t = 10, ε_s = {}", epsilon_name(serving))));
       row.group = backbone.name;
-      row.settings = row.settings + backbone.settings;
+      row.settings = row.settings + backbone.settings + backbone.devices;
       if (std::isfinite(serving)) row.paper = printed[place];
       grid.rows.push_back(std::move(row));
     }
     for (const double training : {double{INFINITY}, 10.0}) {
       SOTTO_TRY(auto baseline, dp_fedrec_row(context, training, 10));
       baseline.group = backbone.name;
-      baseline.settings = baseline.settings + backbone.settings;
+      baseline.settings = baseline.settings + backbone.settings + backbone.devices;
       baseline.paper = std::isfinite(training) ? dp_fedrec[place] : without_noise[place];
       grid.rows.push_back(std::move(baseline));
     }
@@ -212,7 +214,7 @@ Result<Grid> privaterec_serving_epsilon(const GridContext& context) {
   const auto add = [&](GridRow row, const Backbone& backbone, const std::string& curve, double serving) {
     row.label = fmt::format("ε_s = {}", epsilon_name(serving));
     row.group = row.series = fmt::format("{}, {}", backbone.name, curve);
-    row.settings = row.settings + backbone.settings;
+    row.settings = row.settings + backbone.settings + backbone.devices;
     row.x = axis_epsilon(serving);
     grid.rows.push_back(std::move(row));
   };
@@ -374,7 +376,7 @@ std::string claim_tested(const std::vector<GridResult>& results) {
   for (const std::string& group : groups) {
     const GridResult *best = nullptr, *without = nullptr;
     for (const GridResult& result : results) {
-      if (result.row.group != group) continue;
+      if (result.row.group != group || result.has_diverged()) continue;
       if (result.row.x == axis_epsilon(INFINITY))
         without = &result;
       else if (best == nullptr || result.mean("auc").mean > best->mean("auc").mean)

@@ -213,10 +213,10 @@ Result<Grid> privrec_dp(const GridContext& context) {
       grid.rows.push_back(
           {"sound, " + budget.name(),
            "dp-privrec",
-           joined(
-               budget.settings(),
-               {"mode=sound", "optimiser=adam", context.pick("learning_rate=0.003", "learning_rate=0.03"),
-                context.pick("clip=1", "clip=0.1"), cohort, fmt::format("rounds={}", context.pick(200, 20))}),
+           joined(budget.settings(),
+                  {"mode=sound", "optimiser=adam", context.pick("learning_rate=0.003", "learning_rate=0.03"),
+                   context.pick("clip=1", "clip=0.1"), cohort,
+                   fmt::format("rounds={}", context.pick(200, 20)), context.pick("sums=auto", "sums=law")}),
            "",
            {},
            fmt::format("budget of the {}", against == "server" ? "server's view" : "published model"),

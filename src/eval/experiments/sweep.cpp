@@ -69,6 +69,18 @@ Result<std::vector<GridRow>> rows_of(const std::vector<std::string>& recipes, co
   return rows;
 }
 
+// A seed that diverged in one of the rows has no pair.
+std::vector<double> differences_by_seed(const GridResult& first, const std::vector<double>& first_values,
+                                        const GridResult& own, const std::vector<double>& own_values) {
+  std::vector<double> pairs;
+  for (std::size_t i = 0; i < std::min(own.seeds.size(), own_values.size()); ++i) {
+    const auto found = std::find(first.seeds.begin(), first.seeds.end(), own.seeds[i]);
+    const auto place = static_cast<std::size_t>(found - first.seeds.begin());
+    if (place < first_values.size()) pairs.push_back(own_values[i] - first_values[place]);
+  }
+  return pairs;
+}
+
 // Every row against the first, seed by seed.
 std::vector<GridExtra::Table> differences(const std::vector<GridColumn>& columns,
                                           const std::vector<GridResult>& results) {
@@ -86,8 +98,7 @@ std::vector<GridExtra::Table> differences(const std::vector<GridColumn>& columns
                  own = results[i].values.find(column.measure);
       std::vector<double> pairs;
       if (first != results.front().values.end() && own != results[i].values.end())
-        for (std::size_t seed = 0; seed < std::min(first->second.size(), own->second.size()); ++seed)
-          pairs.push_back(own->second[seed] - first->second[seed]);
+        pairs = differences_by_seed(results.front(), first->second, results[i], own->second);
       const MeanAndError difference = metrics::mean_and_error(pairs);
       if (!std::isfinite(difference.mean)) {
         cells.push_back(TableCell::words("–"));

@@ -112,25 +112,30 @@ Tensor first_guess(std::int64_t rows, std::int64_t columns, std::uint64_t seed) 
 // Columns that span the same, at right angles and of length 1.
 Tensor orthonormal(const Tensor& columns) { return std::get<0>(torch::linalg_qr(columns, "reduced")); }
 
-// V S^(-1/2) of the `size` largest singular values: subspace iteration (Halko, Martinsson, Tropp 2011).
-// Empty when there are fewer.
-Tensor decomposed(const TermMatrix& terms, std::int64_t size, std::uint64_t seed) {
+struct Decomposition {
+  std::int64_t spanned = 0;  // dimensions, of those looked for
+  Tensor words;              // V S^(-1/2) of the largest singular values; undefined where too few are spanned
+};
+
+// Subspace iteration (Halko, Martinsson, Tropp 2011).
+Decomposition decomposed(const TermMatrix& terms, std::int64_t size, std::uint64_t seed) {
   constexpr std::int64_t spare = 16;
   constexpr int sweeps = 7;
   const std::int64_t guessed = std::min({size + spare, terms.rows(), terms.columns()});
-  if (guessed < size) return {};
+  if (guessed < 1) return {};
   Tensor left = orthonormal(terms.times(first_guess(terms.columns(), guessed, seed)));
   for (int sweep = 0; sweep < sweeps; ++sweep)
     left = orthonormal(terms.times(orthonormal(terms.transposed_times(left))));
   const Tensor right = terms.transposed_times(left);  // [V, guessed] = V S Wᵀ
   const auto [squares, turn] = torch::linalg_eigh(right.t().matmul(right), "L");
   // Ascending: the last are the largest.
+  const std::int64_t spanned = squares.gt(1e-9 * squares[guessed - 1]).sum().item<std::int64_t>();
+  if (spanned < size) return {spanned, {}};
   const Tensor largest = squares.slice(0, guessed - size).flip(0);
-  if (!(largest[size - 1].item<double>() > 1e-9 * largest[0].item<double>())) return {};
   Tensor words = right.matmul(turn.slice(1, guessed - size).flip(1)) * largest.pow(-0.75).unsqueeze(0);
   // A singular vector has no sign of its own: its largest entry is positive here.
   const Tensor at = words.abs().argmax(0, true);
-  return words * words.gather(0, at).sign();
+  return {spanned, words * words.gather(0, at).sign()};
 }
 
 }  // namespace
@@ -142,12 +147,15 @@ Result<WordSpace> WordSpace::of_items(const ItemFeatures& items, std::size_t voc
   const torch::NoGradGuard no_grad;
   const auto weights = word_weights(items, vocabulary, settings.least_items);
   const TermMatrix terms(items, weights);
-  Tensor words = decomposed(terms, settings.size, settings.seed);
+  auto [spanned, words] = decomposed(terms, settings.size, settings.seed);
   if (!words.defined())
     return bad_input(
-        "the words of {} items do not span {} dimensions: give data with more text, or set vector_size to "
-        "less",
-        terms.rows(), settings.size);
+        "the words of {} items span {} dimensions, and {} are asked for: {}words that stand in fewer than {} "
+        "items do not count; give data with more text",
+        terms.rows(), spanned, settings.size,
+        spanned > 0 ? fmt::format("set vector_size to {} or less (--set vector_size={}); ", spanned, spanned)
+                    : "",
+        settings.least_items);
   words = words / terms.times(words).pow(2).sum(1).mean().sqrt();
   const Tensor says = torch::tensor(weights, torch::kFloat64).unsqueeze(1);
   return WordSpace(torch::cat({words, says}, 1).to(torch::kFloat32).contiguous());

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "privacy/accounting/account.h"
 #include "privacy/audit/gaussian_tradeoff.h"
 #include "privacy/audit/threshold_event.h"
@@ -73,10 +75,11 @@ struct Halves {
   std::vector<PairSample> choosing, judging;  // one per statistic
 };
 
-Status draw(const AuditedMechanism& mechanism, Neighbour neighbour, const SamplingPlan& plan,
-            Halves& halves) {
+Status draw(const AuditedMechanism& mechanism, Neighbour neighbour, const SamplingPlan& plan, Halves& halves,
+            Progress& progress) {
   SeededRandom random(plan.seed, Purpose::noise, plan.stream, static_cast<std::uint32_t>(neighbour));
   for (std::uint64_t i = 0; i < plan.samples; ++i) {
+    if (interrupted()) return failed("the audit was stopped: what it had drawn so far proves nothing");
     SOTTO_TRY(const std::vector<double> released,
               mechanism.release(neighbour, DeviceRandom::simulated(random)));
     auto& samples = i < plan.samples / 2 ? halves.choosing : halves.judging;
@@ -84,6 +87,7 @@ Status draw(const AuditedMechanism& mechanism, Neighbour neighbour, const Sampli
       const double value = mechanism.statistics.empty() ? released.at(0) : mechanism.statistics[j](released);
       (neighbour == Neighbour::first ? samples[j].first : samples[j].second).push_back(value);
     }
+    progress.advance();
   }
   return {};
 }
@@ -120,8 +124,11 @@ Result<AuditFinding> audit_mechanism(const AuditedMechanism& mechanism, const Sa
   SOTTO_CHECK(validate(plan));
   const std::size_t statistics = mechanism.statistics.empty() ? 1 : mechanism.statistics.size();
   Halves halves{std::vector<PairSample>(statistics), std::vector<PairSample>(statistics)};
-  SOTTO_CHECK(draw(mechanism, Neighbour::first, plan, halves));
-  SOTTO_CHECK(draw(mechanism, Neighbour::second, plan, halves));
+  {
+    Progress progress("drawing", 2 * plan.samples, "releases");
+    SOTTO_CHECK(draw(mechanism, Neighbour::first, plan, halves, progress));
+    SOTTO_CHECK(draw(mechanism, Neighbour::second, plan, halves, progress));
+  }
   if (mechanism.statistics.empty()) score_outcomes(halves.choosing[0], halves.judging[0]);
 
   AuditFinding finding{.claim = mechanism.claim};

@@ -7,6 +7,7 @@
 #include "model/news/private_rec_model.h"
 #include "publish/article_encoder.h"
 #include "publish/factor_encoder.h"
+#include "publish/factor_ranking.h"
 #include "publish/rows.h"
 #include "publish/run_demand.h"
 #include "publish/served_codebook.h"
@@ -84,26 +85,6 @@ Result<Codebook> codebook_of(const fs::path& run, const recipes::TrainedNews& ne
                          {static_cast<std::size_t>(settings.prototypes), basis, news.max_history});
 }
 
-// Clicks that a user model of factors reads, the newest ones.
-constexpr std::uint32_t clicks_of_factors = 1000;
-
-Result<device::PackUserModel> user_model_of(const recipes::TrainedFactors& factors) {
-  device::PackUserModel made;
-  made.kind = "sum";
-  made.max_history = clicks_of_factors;
-  const auto size = static_cast<std::uint32_t>(factors.size);
-  const auto add = [&](std::string name, std::vector<std::uint32_t> shape,
-                       const std::vector<float>& numbers) -> Status {
-    SOTTO_TRY(auto tensor, device::PackTensor::from_floats(std::move(name), std::move(shape), numbers,
-                                                           device::NumberForm::f32));
-    made.weights.push_back(std::move(tensor));
-    return {};
-  };
-  SOTTO_CHECK(add("mix", {size, size}, factors.mix));
-  SOTTO_CHECK(add("constant", {size}, factors.constant));
-  return made;
-}
-
 // Simulated readers, as their devices make them.
 Rows readers_of(const device::UserModel& user_model, const Rows& items, const Demand& demand) {
   const auto histories = simulate_histories(demand, ReaderSettings{}, codebook_seed);
@@ -131,7 +112,7 @@ Result<ServedRun> serve_factors(const fs::path& run, const data::Dataset& datase
   ServedRun served;
   device::DevicePack& pack = served.pack;
   pack.dimension = static_cast<std::uint32_t>(factors.size);
-  SOTTO_TRY(pack.user_model, user_model_of(factors));
+  SOTTO_TRY(pack.user_model, factor_user_model(factors));
   Rows items(dataset.item_count(), factors.size);
   items.values = factors.items;
   SOTTO_TRY(const Demand demand, demand_for(run, dataset, items, settings));

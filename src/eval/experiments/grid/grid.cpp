@@ -1,5 +1,6 @@
 #include "eval/experiments/grid/grid.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -51,6 +52,15 @@ MeanAndError GridResult::mean(const std::string& measure) const {
   const auto found = values.find(measure);
   return metrics::mean_and_error(found == values.end() ? std::span<const double>()
                                                        : std::span(found->second));
+}
+
+std::string GridResult::divergence() const {
+  if (diverged.empty()) return "";
+  const auto [first, last] = std::minmax_element(diverged.begin(), diverged.end());
+  const std::string rounds =
+      *first == *last ? fmt::format("round {}", *first) : fmt::format("rounds {} to {}", *first, *last);
+  if (runs.empty()) return "diverged, " + rounds;
+  return fmt::format("{} of {} seeds diverged, {}", diverged.size(), diverged.size() + runs.size(), rounds);
 }
 
 bool is_paper_data(const Grid& grid, std::string_view data, std::uint64_t users) {
@@ -106,7 +116,7 @@ std::vector<TrivialRow> of_interactions(const std::vector<GridResult>& results) 
   std::vector<TrivialRow> rows;
   std::set<std::string> seen;
   for (const GridResult& result : results) {
-    if (!seen.insert(result.row.group).second) continue;
+    if (result.runs.empty() || !seen.insert(result.row.group).second) continue;
     std::map<std::string, TrivialRow> by_name;
     for (const auto& [path, values] : result.values) {
       if (!path.starts_with(beside)) continue;
@@ -136,6 +146,7 @@ EpsilonTexts epsilon_texts(const GridResult& result) {
     const auto mean = result.mean(measure).mean;
     return std::isfinite(mean) ? fmt::format("{:.4g}", mean) : otherwise;
   };
+  if (result.has_diverged()) return {};
   EpsilonTexts texts{text("epsilon_claimed", ""), text("epsilon", "none"), text("epsilon_published", "none")};
   if (!result.row.query) return texts;
   const QueryEpsilon& query = *result.row.query;

@@ -105,14 +105,20 @@ struct GridPlot {
   PlotSource source = PlotSource::rows;
 };
 
-// A finished row: the values of its measures by seed.
+// A finished row: the values of its measures by seed. A seed whose model diverged has no values; that it did
+// is what came out.
 struct GridResult {
   GridRow row;
   std::map<std::string, std::vector<double>> values;
-  std::vector<fs::path> runs;  // the folders they were trained in
+  std::vector<fs::path> runs = {};           // the folders they were trained in
+  std::vector<std::uint64_t> seeds = {};     // of the runs, in their order
+  std::vector<std::uint32_t> diverged = {};  // the rounds in which the other seeds diverged
 
   // NaN when the row has no such measure.
   MeanAndError mean(const std::string& measure) const;
+  bool has_diverged() const { return runs.empty() && !diverged.empty(); }  // every seed
+  // "diverged, round 2", "2 of 3 seeds diverged, rounds 2 to 9"; empty: none did.
+  std::string divergence() const;
 };
 
 // What an experiment adds to its report beside the grid; tables also become TABLE.csv.
@@ -173,7 +179,7 @@ std::vector<TrivialRow> trivial_rows(const data::Dataset& dataset, const fs::pat
                                      const std::vector<GridResult>& results);
 
 // The ε columns of a row: what the paper claims, what holds against the server and of what is published.
-// "none" where nothing holds, empty where nothing is claimed.
+// "none" where nothing holds, empty where nothing is claimed or no model was released.
 struct EpsilonTexts {
   std::string claimed, server, published;
 };

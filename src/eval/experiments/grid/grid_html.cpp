@@ -60,7 +60,9 @@ ReportTable grid_table(const GridOutcome& outcome) {
   for (const GridResult& result : outcome.results) {
     auto cells = start(result.row.group, result.row.label);
     for (const GridColumn& column : grid.columns) {
-      cells.push_back(mean_cell(column, result.mean(column.measure)));
+      const bool first = &column == grid.columns.data();
+      cells.push_back(first && result.has_diverged() ? TableCell::words(result.divergence())
+                                                     : mean_cell(column, result.mean(column.measure)));
       if (!any_paper_number(grid, column.measure)) continue;
       const auto* paper = paper_number(result.row, column.measure);
       cells.push_back(paper == nullptr ? TableCell::words("")
@@ -113,6 +115,7 @@ std::string to_html(const GridOutcome& outcome) {
   if (grid.verdict) report.heading("What came out").paragraph(grid.verdict(outcome.results));
   for (const GridPlot& plot : grid.plots) report.plot(to_plot(plot, outcome));
   report.heading("Results").table(grid_table(outcome));
+  for (const std::string& note : divergence_notes(outcome)) report.paragraph(note + ".");
   for (const std::string& failure : outcome.failures) report.paragraph("Failed: " + failure);
   report.privacy_note(
       "ε claimed is what the paper says. True ε is what holds for one user and the whole training at the δ "

@@ -37,17 +37,28 @@ std::string simulation_note(const GridOutcome& outcome) {
   return "";
 }
 
+std::vector<std::string> divergence_notes(const GridOutcome& outcome) {
+  std::vector<std::string> notes;
+  for (const GridResult& result : outcome.results)
+    if (!result.diverged.empty() && !result.runs.empty())
+      notes.push_back(fmt::format("{}{}{}: {}; its numbers are of the others", result.row.group,
+                                  result.row.group.empty() ? "" : ": ", result.row.label,
+                                  result.divergence()));
+  return notes;
+}
+
 std::string to_csv(const GridOutcome& outcome) {
   const Grid& grid = outcome.grid;
   std::string csv =
-      "experiment,run,data,group,label,recipe,x,seeds,epsilon_claimed,epsilon_true,epsilon_published,delta";
+      "experiment,run,data,group,label,recipe,x,seeds,diverged,epsilon_claimed,epsilon_true,epsilon_"
+      "published,delta";
   for (const GridColumn& column : grid.columns)
     csv += fmt::format(",{0},{0}_error,{0}_paper", quoted(column.measure));
   csv += ",paper_data,settings\n";
   const std::string head = fmt::format("{},{},{}", outcome.facts.experiment,
                                        outcome.facts.quick ? "quick" : "full", quoted(outcome.facts.data));
   for (const TrivialRow& row : outcome.trivial) {
-    csv += fmt::format("{},{},{},,,,none,none,none,", head, quoted(row.group), quoted(row.label));
+    csv += fmt::format("{},{},{},,,,,none,none,none,", head, quoted(row.group), quoted(row.label));
     for (const GridColumn& column : grid.columns) {
       const auto value = row.values.find(column.measure);
       csv += fmt::format(",{},,", value == row.values.end() ? "" : number(value->second));
@@ -57,9 +68,10 @@ std::string to_csv(const GridOutcome& outcome) {
   for (const GridResult& result : outcome.results) {
     const GridRow& row = result.row;
     const EpsilonTexts epsilon = epsilon_texts(result);
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{}", head, quoted(row.group), quoted(row.label),
-                       row.recipe, number(row.x), result.runs.size(), quoted(epsilon.claimed),
-                       quoted(epsilon.server), quoted(epsilon.published), number(result.mean("delta").mean));
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{}", head, quoted(row.group), quoted(row.label),
+                       row.recipe, number(row.x), result.runs.size() + result.diverged.size(),
+                       result.diverged.size(), quoted(epsilon.claimed), quoted(epsilon.server),
+                       quoted(epsilon.published), number(result.mean("delta").mean));
     for (const GridColumn& column : grid.columns) {
       const MeanAndError mean = result.mean(column.measure);
       csv += fmt::format(",{},{},{}", number(mean.mean), number(mean.error),
@@ -165,6 +177,7 @@ TextTable table_of(const GridOutcome& outcome) {
       if (std::isfinite(error)) cell += fmt::format(" ± {:.{}f}", column.factor * error, column.decimals);
       cells.push_back(std::move(cell));
     }
+    if (result.has_diverged()) cells[1] = result.divergence();
     const EpsilonTexts epsilon = epsilon_texts(result);
     cells.insert(cells.end(), {epsilon.claimed, epsilon.server, epsilon.published});
     table.rows.push_back(std::move(cells));
@@ -188,6 +201,7 @@ std::string to_text(const GridOutcome& outcome) {
   text += table.text();
   if (!left_out.empty())
     text += fmt::format("in results.csv and report.html only: {}\n", fmt::join(left_out, ", "));
+  for (const std::string& note : divergence_notes(outcome)) text += note + "\n";
   const std::string note = simulation_note(outcome);
   return note.empty() ? text : text + note + "\n";
 }

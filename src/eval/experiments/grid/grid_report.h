@@ -26,6 +26,9 @@ struct GridOutcome {
 
 // Experiments draw their noise from the seed. What is said of it where a row has an ε; else nothing.
 std::string simulation_note(const GridOutcome& outcome);
+// One sentence for every row of which some seeds diverged and others did not.
+std::vector<std::string> divergence_notes(const GridOutcome& outcome);
+// `seeds` counts all that were trained, `diverged` those of them without numbers.
 std::string to_csv(const GridOutcome& outcome);
 std::string to_csv(const ReportTable& table);
 std::string to_text(const GridOutcome& outcome);

@@ -14,6 +14,7 @@
 #include "eval/experiments/grid/grid_report.h"
 #include "eval/experiments/grid/side_by_side.h"
 #include "eval/training_run.h"
+#include "fl/divergence.h"
 #include "fl/run_log.h"
 #include "model/tensor.h"
 #include "recipes/recipe.h"
@@ -139,19 +140,31 @@ void add_log_measures(json& result, const fs::path& run) {
   }
 }
 
+// A run that diverged has no result.json: what it came to stands beside its folder.
+fs::path divergence_file(const fs::path& run) { return run.string() + ".diverged"; }
+
+bool is_over(const fs::path& run) {
+  return fs::exists(run / "result.json") || fs::exists(divergence_file(run));
+}
+
+// The object {"diverged": ROUND, "why": TEXT} where the model diverged.
 Result<std::optional<json>> trained(const RowJob& job, const fs::path& run, const data::Dataset& dataset,
                                     const std::function<void(std::uint32_t)>& observe) {
   const fs::path mark = run.string() + ".made-with";
   const std::string made_with = job.fingerprint + "\n" + job.settings.complete + "\n";
   std::error_code ignored;
   const auto earlier = fs::exists(mark) ? read_file(mark, 1 << 20) : Result<std::string>("");
-  if (!earlier || *earlier != made_with || !fs::exists(run / "last.sotto")) {
-    fs::remove_all(run, ignored);
-    SOTTO_CHECK(write_file_atomically(mark, made_with));
-  } else if (fs::exists(run / "result.json")) {
-    SOTTO_TRY(const auto text, read_file(run / "result.json", 1 << 24));
+  const bool same = earlier && *earlier == made_with;
+  if (same && is_over(run)) {
+    const fs::path outcome = fs::exists(run / "result.json") ? run / "result.json" : divergence_file(run);
+    SOTTO_TRY(const auto text, read_file(outcome, 1 << 24));
     json result = json::parse(text, nullptr, false);
     if (result.is_object()) return result;
+  }
+  if (!same || !fs::exists(run / "last.sotto")) {
+    fs::remove_all(run, ignored);
+    fs::remove(divergence_file(run), ignored);
+    SOTTO_CHECK(write_file_atomically(mark, made_with));
   }
   TrainJob training;
   training.recipe = job.row.recipe;
@@ -163,11 +176,18 @@ Result<std::optional<json>> trained(const RowJob& job, const fs::path& run, cons
   training.test_impressions = job.test_impressions;
   training.resume = fs::exists(run / "last.sotto");
   if (!training.resume) training.assignments = job.settings.assignments;
-  SOTTO_TRY(const auto outcome, train_run(training, dataset, {.round = [&](const fl::RoundRecord& record) {
-                                            if (observe) observe(record.round);
-                                          }}));
-  if (outcome.summary.interrupted) return std::nullopt;
-  return to_json(outcome);
+  const auto outcome = train_run(training, dataset, {.round = [&](const fl::RoundRecord& record) {
+                                   if (observe) observe(record.round);
+                                 }});
+  if (!outcome) {
+    const auto round = fl::diverged_round(outcome.error());
+    if (!round) return tl::unexpected(Error(outcome.error()));
+    const json diverged = {{"diverged", *round}, {"why", outcome.error().message}};
+    SOTTO_CHECK(write_file_atomically(divergence_file(run), diverged.dump() + "\n"));
+    return diverged;
+  }
+  if (outcome->summary.interrupted) return std::nullopt;
+  return to_json(*outcome);
 }
 
 }  // namespace
@@ -182,7 +202,7 @@ Result<std::optional<json>> run_row(const RowJob& job, const data::Dataset& data
   SOTTO_CHECK(make_folder(job.runs));
   const fs::path run = run_folder(job);
   SOTTO_TRY(auto result, trained(job, run, dataset, observe));
-  if (!result) return std::nullopt;
+  if (!result || result->contains("diverged")) return result;
   if (!job.row.at_test.empty()) {
     SOTTO_TRY(
         const auto tested,
@@ -230,7 +250,7 @@ class GridRunner {
 
   Status prepare() {
     for (const GridRow& row : grid_.rows) {
-      results_.push_back({row, {}, {}});
+      results_.push_back({row, {}});
       SOTTO_TRY(auto settings, row_settings(grid_, row, request_.assignments));
       settings_.push_back(std::move(settings));
     }
@@ -253,7 +273,7 @@ class GridRunner {
         },
         [&](const RowJob& job) -> Status {
           // Somebody may still be training it: the process that waits for all of them tests it then.
-          if (!fs::exists(run_folder(job) / "result.json")) return {};
+          if (!is_over(run_folder(job))) return {};
           SOTTO_TRY(const auto result, run_row(job, dataset_, {}));
           if (!result) return {};
           return finished_.add(row_key(job.row, job.settings, job.seed), *result);
@@ -271,8 +291,8 @@ class GridRunner {
     if (runs.empty()) return {};
     Progress progress(fmt::format("{}, {} processes", name_, request_.jobs), runs.size(), "runs");
     SOTTO_CHECK(run_workers(request_.worker_command, request_.jobs, request_.out, [&] {
-      progress.set(static_cast<std::uint64_t>(std::count_if(
-          runs.begin(), runs.end(), [](const fs::path& run) { return fs::exists(run / "result.json"); })));
+      progress.set(static_cast<std::uint64_t>(
+          std::count_if(runs.begin(), runs.end(), [](const fs::path& run) { return is_over(run); })));
     }));
     SOTTO_TRY(finished_, FinishedRows::open(request_.out / "rows.jsonl", made_with_));
     return {};
@@ -293,12 +313,13 @@ class GridRunner {
     return true;
   }
 
-  // Rows that failed, for example because the loss did not stay a number: one does not stop the others.
+  // Rows that failed: one does not stop the others.
   const std::vector<std::string>& failures() const { return failures_; }
 
   // Rows without a finished seed are left out.
   std::vector<GridResult> results() && {
-    std::erase_if(results_, [](const GridResult& result) { return result.runs.empty(); });
+    std::erase_if(results_,
+                  [](const GridResult& result) { return result.runs.empty() && result.diverged.empty(); });
     return std::move(results_);
   }
 
@@ -351,8 +372,13 @@ class GridRunner {
       result = std::move(*run);
       SOTTO_CHECK(finished_.add(key, *result));
     }
-    add_measures(results_[index], *result);
-    results_[index].runs.push_back(run_folder(job));
+    if (result->contains("diverged")) {
+      results_[index].diverged.push_back(result->at("diverged").get<std::uint32_t>());
+    } else {
+      add_measures(results_[index], *result);
+      results_[index].runs.push_back(run_folder(job));
+      results_[index].seeds.push_back(seed);
+    }
     if (!request_.event) return true;
     json event = *result;
     event.update({{"event", "row"},
