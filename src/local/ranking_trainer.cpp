@@ -165,7 +165,8 @@ class Training {
 
     Tape<float> tape;
     const bool learns = model_.item_gradients() != ItemGradients::none;
-    const Value<float> items = learns ? tape.trained(std::move(own)) : tape.constant(std::move(own));
+    const auto input = learns ? &Tape<float>::trained : &Tape<float>::constant;
+    const Value<float> items = (tape.*input)(std::move(own));
     const std::vector<Value<float>> parameters = model_.layout().on(tape, inputs_.parameters);
     Pass pass{tape, parameters, draws_};
     const Value<float> blank = tape.constant(Rows::Zero(1, items.cols()));
