@@ -14,6 +14,7 @@
 #include "report/report.h"
 #include "serving/mechanism_choice.h"
 #include "serving/run_privacy.h"
+#include "serving/served_run_settings.h"
 
 namespace sotto::cli {
 
@@ -324,9 +325,7 @@ std::string page(const fs::path& run, const RunFacts& facts, const std::vector<A
         "Questions: {} at epsilon {:g}, as was stated when this page was made; the run itself was tested "
         "with "
         "{}.",
-        sheet.query_choices
-            ? fmt::format("one of {} prototypes, told by randomised response,", *sheet.query_choices)
-            : "popular lists, or prototypes told by randomised response",
+        fmt::format("one of {} prototypes, told by randomised response,", sheet.query_choices.value_or(0)),
         *arguments.query_epsilon,
         facts.own_query_epsilon.value_or(0) > 0 ? fmt::format("epsilon {:.4g}", *facts.own_query_epsilon)
                                                 : "devices that rank by themselves"));
@@ -372,8 +371,10 @@ Status set_query(RunFacts& facts, double epsilon) {
   facts.own_query_epsilon = sheet.epsilon_query;
   sheet.epsilon_query = epsilon;
   sheet.delta_query = 0;
-  sheet.query_choices.reset();
-  if (served.prototypes > 0) sheet.query_choices = served.prototypes;
+  if (served.prototypes > 0)
+    sheet.query_choices = served.prototypes;
+  else if (!sheet.query_choices)  // what a pack has unless it is told otherwise
+    sheet.query_choices = static_cast<std::uint64_t>(serving::ServedRunSettings{}.prototypes);
   return {};
 }
 
