@@ -9,19 +9,31 @@ namespace {
 
 constexpr std::uint32_t wanted_probes = 3;
 constexpr std::size_t word_bytes = 4;
+// A probe should see so many items where there are as many: their part of the hint is 8 MB.
+constexpr std::size_t wanted_rows = 2048;
 
-// The squarest one whose probes take at most `bytes`; none: not even one cluster does.
-std::optional<Shape> shape_within(std::size_t slots, std::uint32_t dimension, std::uint32_t probes,
-                                  std::size_t bytes) {
-  const auto square = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(slots))));
-  // 4·d·C + 4·M with M = slots/C: from the square one down, until it fits.
-  for (std::size_t clusters = std::min<std::size_t>(square, ShapeLimits::clusters); clusters >= 1;
-       clusters = clusters * 15 / 16) {
+std::size_t root_of(std::size_t slots) {
+  return static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(slots))));
+}
+
+// With as many clusters as the bytes of a refresh allow, and no more than are wanted. None: not even one
+// cluster fits.
+std::optional<Shape> shape_within(std::size_t slots, std::uint32_t dimension, std::uint32_t most_probes,
+                                  const ShapeBudget& budget) {
+  const std::size_t most_rows =
+      std::min<std::size_t>(ShapeLimits::rows, budget.hint_bytes / (word_bytes * ring_degree));
+  const std::size_t rows_wanted = std::min({std::max(root_of(slots), wanted_rows), most_rows, slots});
+  if (rows_wanted == 0) return std::nullopt;
+  std::size_t clusters = (slots + rows_wanted - 1) / rows_wanted;
+  for (; clusters >= 1; clusters = clusters * 15 / 16) {
     const std::size_t rows = (slots + clusters - 1) / clusters;
-    if (rows > ShapeLimits::rows) return std::nullopt;
-    const std::size_t needed = probes * word_bytes * (clusters * dimension + rows);
-    if (needed <= bytes)
-      return Shape{dimension, static_cast<std::uint32_t>(clusters), static_cast<std::uint32_t>(rows), probes};
+    if (rows > most_rows) return std::nullopt;
+    const std::size_t probes = std::min<std::size_t>(most_probes, clusters);
+    if (clusters <= ShapeLimits::clusters &&
+        probes * word_bytes * (clusters * dimension + rows) <= budget.refresh_bytes) {
+      return Shape{dimension, static_cast<std::uint32_t>(clusters), static_cast<std::uint32_t>(rows),
+                   static_cast<std::uint32_t>(probes)};
+    }
   }
   return std::nullopt;
 }
@@ -43,11 +55,10 @@ Result<Shape> choose_shape(std::size_t items, std::uint32_t dimension, const Sha
   const std::uint32_t most = budget.probes.value_or(wanted_probes);
   const std::uint32_t least = budget.probes.value_or(1);
   for (std::uint32_t probes = most; probes >= least && probes > 0; --probes) {
-    const auto shape = shape_within(slots, dimension, probes, budget.refresh_bytes);
-    if (!shape || cost_of(*shape).hint > budget.hint_bytes || !choose_parameters(*shape)) continue;
-    return *shape;
+    const auto shape = shape_within(slots, dimension, probes, budget);
+    if (shape && choose_parameters(*shape)) return *shape;
   }
-  const auto square = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(slots))));
+  const std::size_t square = root_of(slots);
   return bad_input(
       "{} items of {} numbers cannot be served blindly with {} bytes per refresh and a hint of {} bytes: "
       "about {} and {} are needed with {} probe(s)",

@@ -1,8 +1,9 @@
 #pragma once
-// How many clusters and how many items in each: about √N of both, where the bytes of a refresh allow it.
+// How many clusters and how many items in each: about √N of both from four million items on; below, clusters
+// of 2,048, so that a probe sees much of the pool. Fewer clusters where the bytes of a refresh ask for it,
+// smaller ones where those of the hint do.
 //
-// A probe costs 4·d·C bytes up and 4·M down, the hint 4·1024·M once. Fewer clusters than √N make the hint
-// grow, more make requests grow and every probe see less.
+// A probe costs 4·d·C bytes up and 4·M down, the hint 4·1024·M once.
 
 #include <optional>
 

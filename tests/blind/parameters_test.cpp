@@ -70,12 +70,18 @@ TEST(BlindParameters, AreAsHardAsTheStandardsLineOf128Bits) {
   EXPECT_LT(attack_bits(1024, 32, 6.4), 100);  // the same with SimplePIR's error
 }
 
-TEST(BlindShape, IsAboutTheSquareRootOfTheItems) {
-  for (const std::size_t items : {10'000UL, 100'000UL, 1'000'000UL}) {
+TEST(BlindShape, HasRoomForAllItemsInLargeClustersOfASmallPoolAndInSquareOnesOfALargeOne) {
+  for (const std::size_t items : {100UL, 3'000UL, 10'000UL, 100'000UL, 1'000'000UL}) {
     const auto shape = choose_shape(items, 64, {});
     ASSERT_TRUE(shape) << shape.error().message;
-    EXPECT_EQ(shape->probes, 3U);
     EXPECT_GE(shape->slots(), items + items / 8);
+    EXPECT_LE(shape->rows, 2048U);
+    EXPECT_GE(shape->rows, std::min<std::size_t>(items, 1000));
+    EXPECT_EQ(shape->probes, std::min(3U, shape->clusters));
+  }
+  for (const std::size_t items : {10'000'000UL, 100'000'000UL}) {
+    const auto shape = choose_shape(items, 64, {.refresh_bytes = 10 << 20, .probes = {}});
+    ASSERT_TRUE(shape) << shape.error().message;
     const double root = std::sqrt(1.125 * static_cast<double>(items));
     EXPECT_NEAR(shape->clusters, root, 0.02 * root);
     EXPECT_NEAR(shape->rows, root, 0.02 * root);
@@ -88,7 +94,11 @@ TEST(BlindShape, KeepsToItsBudgetOrSaysWhatIsNeeded) {
   const auto narrow = choose_shape(1'000'000, 64, budget);
   ASSERT_TRUE(narrow) << narrow.error().message;
   EXPECT_LE(cost_of(*narrow).up + cost_of(*narrow).down, budget.refresh_bytes);
-  EXPECT_LT(narrow->clusters, narrow->rows);
+  EXPECT_GT(narrow->rows, 2048U);
+  const auto small_hint =
+      choose_shape(1'000'000, 64, {.refresh_bytes = 4 << 20, .hint_bytes = 4 << 20, .probes = {}});
+  ASSERT_TRUE(small_hint) << small_hint.error().message;
+  EXPECT_LE(cost_of(*small_hint).hint, 4U << 20);
   EXPECT_THAT(choose_shape(100'000'000, 64, {}).error().message, HasSubstr("cannot be served blindly"));
   EXPECT_TRUE(choose_shape(100'000'000, 64, {.refresh_bytes = 10 << 20, .probes = {}}));
   EXPECT_THAT(choose_shape(0, 64, {}).error().message, HasSubstr("nothing to serve"));

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -56,6 +57,40 @@ TEST_F(ComparedMechanisms, ResponsesAreWrongExactlyAsOftenAsEpsilonDemands) {
     EXPECT_NEAR(share_of_other_answers(serve("prototypes-response", k, epsilon), exact), wrong, 4 * error);
   }
 }
+
+#ifdef SOTTO_HAVE_NET
+TEST_F(ComparedMechanisms, BlindListsOrderWhatTheyHoldByTheTrueVector) {
+  const Rows few = testing::normal_rows(50, 6, 7, 0.7F);
+  double best_found = 0;
+  for (const std::size_t probes : {1UL, 3UL}) {
+    const auto mechanism = make_mechanism({"blind", probes, 0}, known, 1).value();
+    EXPECT_EQ(mechanism->privacy().epsilon, 0);
+    EXPECT_FALSE(mechanism->serve(few, few, 1));
+    const auto lists = mechanism->returned(few).value();
+    ASSERT_EQ(lists.size(), few.size());
+    double found = 0;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      const auto& items = lists[i].items;
+      ASSERT_FALSE(items.empty());
+      EXPECT_LT(items.size(), known.item_vectors.size() / 4);  // three of 22 clusters
+      EXPECT_EQ(std::set(items.begin(), items.end()).size(), items.size());
+      const auto length = [](std::span<const float> row) { return std::sqrt(publish::dot(row, row)); };
+      std::size_t best = 0;
+      for (std::size_t j = 0; j < items.size(); ++j) {
+        const auto item = known.item_vectors[items[j]];
+        EXPECT_NEAR(lists[i].scores[j], publish::dot(few[i], item), 0.2 * length(few[i]) * length(item));
+      }
+      for (std::size_t item = 1; item < known.item_vectors.size(); ++item)
+        if (publish::dot(few[i], known.item_vectors[item]) > publish::dot(few[i], known.item_vectors[best]))
+          best = item;
+      found += std::count(items.begin(), items.end(), best) > 0 ? 1 : 0;
+    }
+    EXPECT_GT(found / 50, best_found);
+    best_found = found / 50;
+  }
+  EXPECT_GT(best_found, 0.8);
+}
+#endif
 
 TEST_F(ComparedMechanisms, MoreBudgetRanksBetter) {
   for (const char* family : {"prototypes-response", "prototypes-similarity", "prototypes-pack",

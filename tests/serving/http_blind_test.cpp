@@ -65,6 +65,7 @@ class BlindServing : public ::testing::Test {
     settings_.durability = Durability::process_end;
     settings_.blind.enabled = true;
     settings_.blind.rebuild_seconds = 5;
+    settings_.blind.hint_bytes = std::int64_t{64} * 4096;  // clusters of at most 64
     EXPECT_TRUE(
         write_file_atomically(settings_.model, device::encode_pack(synthetic_pack().value()).value()));
     server_ = ServingServer::start(settings_, [](const device::DevicePack&) {
