@@ -437,7 +437,8 @@ void add_tokens(CLI::App& campaign, Invocation& invocation) {
     invocation.action = [given, &invocation]() -> Status {
       SOTTO_TRY(const rounds::Identity key, read_secret_key(given->key));
       const rounds::UtcTime expires = current_time() + std::chrono::days(given->days);
-      SOTTO_CHECK(write_tokens(given->out, static_cast<std::size_t>(given->count), !given->again, expires, key));
+      SOTTO_CHECK(
+          write_tokens(given->out, static_cast<std::size_t>(given->count), !given->again, expires, key));
       invocation.output.event({{"event", "done"}, {"tokens", given->count}, {"file", given->out}});
       invocation.output.text(fmt::format("{} tokens in {}, valid until {}: hand each to one device",
                                          given->count, given->out, privacy::to_text(expires)));

@@ -1,6 +1,6 @@
 #pragma once
-// A campaign to try out on one machine: a draft, signed by keys that lie beside the coordinator's store. Whoever
-// can read the store can sign campaigns, so no device of anybody else should accept it.
+// A campaign to try out on one machine: a draft, signed by keys that lie beside the coordinator's store.
+// Whoever can read the store can sign campaigns, so no device of anybody else should accept it.
 
 #ifdef SOTTO_HAVE_NET
 

@@ -175,7 +175,8 @@ void add_coordinator_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("coordinator", "Rounds of training with devices over the network");
   command->add_option("--campaign", given.campaign,
                       "Signed campaign; a draft, to try it out on this machine with keys made for it");
-  command->add_option("--data", given.data, "Data set whose public items are trained on; nobody's rows are read");
+  command->add_option("--data", given.data,
+                      "Data set whose public items are trained on; nobody's rows are read");
   command->add_option("--store", given.coordinator.store, "Folder, or postgresql://… for several nodes");
   command->add_option("--listen", given.listen, "HOST:PORT; loopback unless a host is named");
   command->add_option("--key", given.key, "Secret key file of the coordinator, which the campaign names");

@@ -27,7 +27,8 @@ namespace {
 struct OwnerSettings {
   device::DeviceSettings device;
   double training_epsilon = 8, training_delta = 1e-5, least_corrupted = 0.05;
-  std::int64_t least_group = 20, least_witnesses = 0, most_upload_bytes = 1 << 20, most_training_seconds = 120;
+  std::int64_t least_group = 20, least_witnesses = 0, most_upload_bytes = 1 << 20,
+               most_training_seconds = 120;
   std::string server = "semi-honest";
 
   void bind(SettingsTable& table) {
@@ -114,7 +115,8 @@ bool ask_on_terminal(const device::ConsentQuestion& question) {
 Status enrol(const DeviceArguments& given, const Output& output) {
   SOTTO_CHECK(need_server(given));
   if (given.token.empty() || given.operator_key.empty())
-    return bad_input("enrolling needs --token FILE (a line of the operator's tokens) and --operator-key FILE");
+    return bad_input(
+        "enrolling needs --token FILE (a line of the operator's tokens) and --operator-key FILE");
   SOTTO_TRY(const auto operator_key, read_public_key(given.operator_key));
   SOTTO_TRY(const auto tokens, read_tokens(given.token));
   if (tokens.size() != 1)
@@ -137,13 +139,14 @@ Status enrol(const DeviceArguments& given, const Output& output) {
   }
   SOTTO_TRY(auto training, device::DeviceTraining::open(given.store));
   SOTTO_TRY(auto network, transport::HttpRounds::create(client_settings(given)));
-  SOTTO_TRY(const bool agreed,
-            training.enrol(network, tokens.front(), operator_key, given.server, settings.policy(),
-                           privacy::read_system_clocks().wall,
-                           given.yes ? [](const device::ConsentQuestion&) { return true; } : ask_on_terminal));
+  SOTTO_TRY(const bool agreed, training.enrol(network, tokens.front(), operator_key, given.server,
+                                              settings.policy(), privacy::read_system_clocks().wall,
+                                              given.yes ? [](const device::ConsentQuestion&) { return true; }
+                                                        : ask_on_terminal));
   output.event({{"event", "done"}, {"enrolled", agreed}});
-  output.text(agreed ? fmt::format("enrolled; what it may cost and do is in {}", settings_file(given.store).string())
-                     : "not enrolled: nothing was sent");
+  output.text(
+      agreed ? fmt::format("enrolled; what it may cost and do is in {}", settings_file(given.store).string())
+             : "not enrolled: nothing was sent");
   return {};
 }
 
@@ -172,8 +175,7 @@ Status train(const DeviceArguments& given, const Output& output) {
   SOTTO_CHECK(need_server(given));
   SOTTO_TRY(const OwnerSettings settings, read_settings(given.store));
   const auto clock = [] { return privacy::read_system_clocks(); };
-  SOTTO_TRY(auto ledger,
-            privacy::Ledger::open(fs::path(given.store) / privacy::ledger_file_name, clock()));
+  SOTTO_TRY(auto ledger, privacy::Ledger::open(fs::path(given.store) / privacy::ledger_file_name, clock()));
   SOTTO_TRY(auto training, device::DeviceTraining::open(given.store));
   SOTTO_TRY(auto network, transport::HttpRounds::create(client_settings(given)));
   device::SecretDraws draws;
@@ -181,11 +183,9 @@ Status train(const DeviceArguments& given, const Output& output) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(given.wait_seconds);
   while (done < given.rounds && !interrupted()) {
     SOTTO_TRY(const device::Participation part,
-              training.take_part(network, {ledger, clock, settings.policy(), draws,
-                                           [] { return interrupted(); },
-                                           [](std::chrono::milliseconds time) {
-                                             std::this_thread::sleep_for(time);
-                                           }}));
+              training.take_part(
+                  network, {ledger, clock, settings.policy(), draws, [] { return interrupted(); },
+                            [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }}));
     using Outcome = device::Participation::Outcome;
     if (part.outcome != Outcome::no_round) {
       output.event({{"event", "round"},
@@ -206,7 +206,8 @@ Status train(const DeviceArguments& given, const Output& output) {
     if (std::chrono::steady_clock::now() > until)
       return failed("{} of {} rounds after {} s", done, given.rounds, given.wait_seconds);
     if (part.outcome != Outcome::took_part)
-      for (int i = 0; i < 10 && !interrupted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      for (int i = 0; i < 10 && !interrupted(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   output.event({{"event", "done"}, {"rounds", done}});
   return {};
@@ -226,7 +227,8 @@ Status recommend(const DeviceArguments& given, const Output& output) {
     output.text(fmt::format("{:<24} {:.4f}", item.item, item.score));
   }
   output.event({{"event", "done"}, {"source", device::name(page.source)}, {"note", page.note}});
-  output.text(fmt::format("from: {}{}{}", device::name(page.source), page.note.empty() ? "" : "; ", page.note));
+  output.text(
+      fmt::format("from: {}{}{}", device::name(page.source), page.note.empty() ? "" : "; ", page.note));
   return {};
 }
 
@@ -235,15 +237,17 @@ Status status(const DeviceArguments& given, const Output& output) {
   SOTTO_TRY(auto opened, device::Device::open(given.store, settings.device));
   SOTTO_TRY(auto training, device::DeviceTraining::open(given.store));
   const auto& consent = training.consent();
-  output.event({{"event", "done"},
-                {"enrolled", consent.has_value()},
-                {"service", consent ? nlohmann::json(consent->service) : nlohmann::json(nullptr)},
-                {"operator", consent ? nlohmann::json(to_hex(consent->operator_key)) : nlohmann::json(nullptr)},
-                {"impressions", training.impressions().impressions().size()},
-                {"clicks", opened.clicks()},
-                {"pack", opened.pack_version()}});
-  output.text(consent ? fmt::format("takes part at {} since {}", consent->service, privacy::to_text(consent->given))
-                      : "takes part nowhere");
+  output.event(
+      {{"event", "done"},
+       {"enrolled", consent.has_value()},
+       {"service", consent ? nlohmann::json(consent->service) : nlohmann::json(nullptr)},
+       {"operator", consent ? nlohmann::json(to_hex(consent->operator_key)) : nlohmann::json(nullptr)},
+       {"impressions", training.impressions().impressions().size()},
+       {"clicks", opened.clicks()},
+       {"pack", opened.pack_version()}});
+  output.text(
+      consent ? fmt::format("takes part at {} since {}", consent->service, privacy::to_text(consent->given))
+              : "takes part nowhere");
   output.text(fmt::format("{} pages and {} clicks are kept here", training.impressions().impressions().size(),
                           opened.clicks()));
   return {};
@@ -307,9 +311,11 @@ void add_device_command(CLI::App& app, Invocation& invocation) {
   };
   CLI::App* enrolling = add("enrol", "Ask its person, and make the device known to a coordinator", enrol);
   enrolling->add_option("--token", given->token, "File with the operator's token for this device");
-  enrolling->add_option("--operator-key", given->operator_key, "Public key file of the operator, to be pinned");
+  enrolling->add_option("--operator-key", given->operator_key,
+                        "Public key file of the operator, to be pinned");
   enrolling->add_flag("--yes", given->yes, "The person was asked elsewhere, and agreed");
-  CLI::App* importing = add("import", "Put a reader of a data set on the device, to try it out", import_reader);
+  CLI::App* importing =
+      add("import", "Put a reader of a data set on the device, to try it out", import_reader);
   importing->add_option("--data", given->data, "Data set")->required();
   importing->add_option("--user", given->user, "Number of the reader, from 0")->required();
   CLI::App* training = add("train", "Take part in rounds as they come", train);

@@ -30,7 +30,8 @@ struct FleetArguments {
                     {"advertise", "share", "upload", "confirm", "reveal"}, "Where they do")
         .add("lying", fleet.lying, {0, 1}, "Share of devices that reveal wrong shares in a round")
         .add("slowest_ms", slowest_ms, {0, 600'000}, "A device waits up to so long before every post")
-        .add("clock_skew_seconds", clock_skew_seconds, {0, 86'400}, "Devices' clocks are wrong by up to so much")
+        .add("clock_skew_seconds", clock_skew_seconds, {0, 86'400},
+             "Devices' clocks are wrong by up to so much")
         .add("lifetime_epsilon", fleet.lifetime_epsilon, {1e-3, 1e6}, "Budget of every device's ledger")
         .add("patience_seconds", patience_seconds, {1, 86'400},
              "Without a finished round, then the fleet gives up");

@@ -98,9 +98,9 @@ Result<FoldedModel> FoldProcess::begin(const std::string& checkpoint) {
   std::error_code problem;
   fs::create_directories(settings_.folder, problem);
   if (problem) return failed("cannot create {}: {}", settings_.folder.string(), problem.message());
-  std::vector<std::string> words = {"fold",   settings_.campaign.string(), "--data", settings_.data.string(),
-                                    "--out",  settings_.folder.string(),   "--seed",
-                                    std::to_string(settings_.seed)};
+  std::vector<std::string> words = {
+      "fold",  settings_.campaign.string(), "--data", settings_.data.string(),
+      "--out", settings_.folder.string(),   "--seed", std::to_string(settings_.seed)};
   for (const std::string& assignment : settings_.assignments)
     words.insert(words.end(), {"--set", assignment});
   if (!checkpoint.empty()) {

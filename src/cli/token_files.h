@@ -1,6 +1,6 @@
 #pragma once
-// Enrolment tokens as a file: a line of hexadecimal digits each. Whoever has one may enrol a device, so its owner
-// alone may read the file.
+// Enrolment tokens as a file: a line of hexadecimal digits each. Whoever has one may enrol a device, so its
+// owner alone may read the file.
 
 #ifdef SOTTO_HAVE_PROTOCOL
 

@@ -99,9 +99,9 @@ Status CampaignRun::take(const LogAppend& appended) {
 Status CampaignRun::enter_campaign() {
   const std::lock_guard appending(appending_);
   SOTTO_TRY(const LogAppend entry, log_entry({rounds::LeafKind::campaign, campaign_.hash}));
-  SOTTO_TRY(const bool is_new, parts_.store.add_campaign(
-                                   parts_.fence,
-                                   {campaign_.hash, document_, CampaignState::open, parts_.clock()}, entry));
+  SOTTO_TRY(const bool is_new,
+            parts_.store.add_campaign(
+                parts_.fence, {campaign_.hash, document_, CampaignState::open, parts_.clock()}, entry));
   return is_new ? take(entry) : Status{};
 }
 
@@ -191,16 +191,17 @@ Status CampaignRun::publish(const FoldedRound& folded) {
                     before->round);
   } else {
     SOTTO_CHECK(parts_.store.keep_blob(bytes));
-    ModelVersion version{campaign_.hash, sealed_ ? sealed_->number : 0, model, std::nullopt, std::nullopt,
-                         parts_.clock(), bytes.size()};
+    ModelVersion version{
+        campaign_.hash, sealed_ ? sealed_->number : 0, model, std::nullopt, std::nullopt, parts_.clock(),
+        bytes.size()};
     if (before) version.parent = before->model;
     if (!folded.checkpoint.empty()) {
       SOTTO_TRY(version.checkpoint, parts_.store.keep_blob(folded.checkpoint));
     }
     const std::lock_guard appending(appending_);
     SOTTO_TRY(const LogAppend entry, log_entry({rounds::LeafKind::model, model}));
-    SOTTO_CHECK(parts_.store.publish_version(
-        parts_.fence, version, sealed_ ? std::optional(sealed_->round) : std::nullopt, entry));
+    SOTTO_CHECK(parts_.store.publish_version(parts_.fence, version,
+                                             sealed_ ? std::optional(sealed_->round) : std::nullopt, entry));
     SOTTO_CHECK(take(entry));
     sealed_.reset();
   }

@@ -37,9 +37,9 @@ struct CampaignProgress {
 };
 
 struct CampaignRunSettings {
-  std::chrono::seconds order_time{600};   // that an order is valid
-  std::chrono::seconds retry_time{2};     // between an abandoned order and the next
-  std::uint64_t most_abandoned = 1000;    // in a row, before the campaign is given up
+  std::chrono::seconds order_time{600};  // that an order is valid
+  std::chrono::seconds retry_time{2};    // between an abandoned order and the next
+  std::uint64_t most_abandoned = 1000;   // in a row, before the campaign is given up
 };
 
 class CampaignRun {

@@ -24,14 +24,13 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSetting
   made->key_ = rounds::Identity::from_seed(key.seed());
   SOTTO_TRY(made->store_, open_store(settings.store, key.public_key()));
   SOTTO_TRY(made->lease_, made->store_->acquire(lease_name, settings.node, wall_clock(), lease_time));
-  SOTTO_TRY(made->run_,
-            CampaignRun::begin(settings.campaign,
-                               {made->key_, *made->store_, made->lease_.fence, folding, made->floor_,
-                                wall_clock,
-                                [raw = made.get()](const Digest& hash, std::string bytes) {
-                                  raw->blobs_.put(hash, std::move(bytes));
-                                }},
-                               settings.run));
+  SOTTO_TRY(made->run_, CampaignRun::begin(
+                            settings.campaign,
+                            {made->key_, *made->store_, made->lease_.fence, folding, made->floor_, wall_clock,
+                             [raw = made.get()](const Digest& hash, std::string bytes) {
+                               raw->blobs_.put(hash, std::move(bytes));
+                             }},
+                            settings.run));
   const std::uint64_t largest = campaign.campaign.max_upload_bytes + net::Router::default_body_limit;
   made->api_ = std::make_unique<CoordinatorApi>(
       *made->run_, made->floor_, *made->store_, made->blobs_, made->metrics_,

@@ -18,7 +18,7 @@ struct CoordinatorSettings {
   std::string store;     // a folder, or postgresql://…
   std::string campaign;  // the signed document
   rounds::IdentityKey operator_key{};
-  std::string operator_token;  // of the admin API; empty: it is off
+  std::string operator_token;                // of the admin API; empty: it is off
   std::function<std::string()> trial_token;  // coordinator_api.h
   std::string node = "coordinator";          // among several on one store
   CampaignRunSettings run;

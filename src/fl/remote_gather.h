@@ -10,9 +10,9 @@
 namespace sotto::fl {
 
 struct RemoteModel {
-  std::string layout;               // FlatParameters::layout
-  std::vector<std::string> ids;     // of the public items
-  torch::Tensor items;              // [ids, D], on the CPU
+  std::string layout;            // FlatParameters::layout
+  std::vector<std::string> ids;  // of the public items
+  torch::Tensor items;           // [ids, D], on the CPU
 };
 
 // All of it is asked of the other side, and may take as long as devices take.

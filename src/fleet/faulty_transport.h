@@ -1,6 +1,6 @@
 #pragma once
-// A device that misbehaves as networks and people do: it vanishes, is slow, or sends wrong shares. For fleets,
-// which show what a coordinator makes of it.
+// A device that misbehaves as networks and people do: it vanishes, is slow, or sends wrong shares. For
+// fleets, which show what a coordinator makes of it.
 
 #include "device/rounds/round_transport.h"
 
@@ -9,7 +9,7 @@ namespace sotto::fleet {
 // What one device does wrong in one round.
 struct Fault {
   enum class Kind : std::uint8_t { none, vanishes, lies } kind = Kind::none;
-  std::string phase;  // from which on it is gone, or in which it lies
+  std::string phase;                   // from which on it is gone, or in which it lies
   std::chrono::milliseconds delay{0};  // before every post
 };
 

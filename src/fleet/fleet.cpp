@@ -139,7 +139,9 @@ class Fleet {
     SeededRandom chance(settings_.seed, Purpose::noise, 0, reader);
     const std::int64_t width = settings_.clock_skew.count();
     const std::chrono::seconds skew(
-        width == 0 ? 0 : static_cast<std::int64_t>(chance() % (2 * static_cast<std::uint64_t>(width) + 1)) - width);
+        width == 0
+            ? 0
+            : static_cast<std::int64_t>(chance() % (2 * static_cast<std::uint64_t>(width) + 1)) - width);
     const auto clock = [skew] {
       privacy::ClockReading now = privacy::read_system_clocks();
       now.wall += skew;
@@ -166,10 +168,9 @@ class Fleet {
         continue;
       }
       SOTTO_TRY(const Participation done,
-                training.take_part(network, {ledger, clock, *policy, draws, [this] { return is_over(); },
-                                             [](std::chrono::milliseconds time) {
-                                               std::this_thread::sleep_for(time);
-                                             }}));
+                training.take_part(
+                    network, {ledger, clock, *policy, draws, [this] { return is_over(); },
+                              [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }}));
       count(done);
       if (done.outcome != Participation::Outcome::took_part || done.round == last) pause();
       last = done.round;
@@ -186,8 +187,13 @@ class Fleet {
                        settings_.tokens.size(), settings_.devices);
     SOTTO_TRY(const bool agreed,
               training.enrol(network, settings_.tokens[number], settings_.operator_key, settings_.server.url,
-                             {.epsilon = 1, .delta = 1, .group = 2, .corrupted = 0,
-                              .server = secagg::ServerModel::semi_honest, .witnesses = 0, .upload_bytes = 0,
+                             {.epsilon = 1,
+                              .delta = 1,
+                              .group = 2,
+                              .corrupted = 0,
+                              .server = secagg::ServerModel::semi_honest,
+                              .witnesses = 0,
+                              .upload_bytes = 0,
                               .training_seconds = 0},
                              privacy::read_system_clocks().wall,
                              [](const device::ConsentQuestion&) { return true; }));

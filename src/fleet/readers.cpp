@@ -43,7 +43,8 @@ Result<std::vector<device::NamedTensor>> weights_of(const rounds::ModelVersion& 
     // The device's model knows scale and average as rows, and the doubt as a matrix of one number.
     std::vector<std::uint32_t> shape = {static_cast<std::uint32_t>(size)};
     if (name != "query") shape.insert(shape.begin(), 1);
-    weights.push_back({std::move(name), std::move(shape), {first, first + static_cast<std::ptrdiff_t>(size)}});
+    weights.push_back(
+        {std::move(name), std::move(shape), {first, first + static_cast<std::ptrdiff_t>(size)}});
     at += size;
     begin = space + 1;
   }
@@ -67,7 +68,8 @@ std::vector<device::StoredImpression> shown_to(const data::Dataset& dataset, dat
     const data::Impression impression = dataset.impression(i);
     if (!teaches(impression) || impression.shown.size() > most) continue;
     shown.push_back({privacy::UtcTime(std::chrono::seconds(std::max<std::int64_t>(impression.time, 0))),
-                     ids_of(dataset, impression.history, most), ids_of(dataset, impression.shown, most),
+                     ids_of(dataset, impression.history, most),
+                     ids_of(dataset, impression.shown, most),
                      {impression.clicked.begin(), impression.clicked.end()}});
   }
   return shown;
@@ -101,8 +103,7 @@ Result<metrics::MeanImpressionMetrics> measure(const data::Dataset& dataset,
       std::vector<float> scores;
       for (const data::ItemId item : impression.shown) {
         const float* vector = vector_of(item);
-        scores.push_back(
-            vector == nullptr ? 0 : std::inner_product(user.begin(), user.end(), vector, 0.0F));
+        scores.push_back(vector == nullptr ? 0 : std::inner_product(user.begin(), user.end(), vector, 0.0F));
       }
       sum.add(metrics::impression_metrics(scores, impression.clicked));
     }

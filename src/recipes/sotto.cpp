@@ -38,9 +38,10 @@ class Sotto final : public NewsRecipe {
              "epsilon of one answer, for the whole history; 0: nothing is told, the device ranks by itself")
         .add("prototypes", prototypes_, {0, 65536},
              "Public prototypes of interest that an answer names one of");
-    table.add_choice("updates", updates_, {"batched", "device"},
-                     "Who computes what a reader sends: many readers in one product, or the code that runs on "
-                     "devices, one reader after another");
+    table.add_choice(
+        "updates", updates_, {"batched", "device"},
+        "Who computes what a reader sends: many readers in one product, or the code that runs on "
+        "devices, one reader after another");
     personal_.bind(table);
     optimiser_.optimiser = "sgd";  // Adam would make steps as large where there is only noise
     optimiser_.learning_rate = 1;

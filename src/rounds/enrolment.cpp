@@ -69,7 +69,8 @@ Result<Enrolment> decode_enrolment(std::string_view bytes) {
   return enrolment;
 }
 
-Result<OpenedToken> check_enrolment(const Enrolment& enrolment, const IdentityKey& operator_key, UtcTime now) {
+Result<OpenedToken> check_enrolment(const Enrolment& enrolment, const IdentityKey& operator_key,
+                                    UtcTime now) {
   SOTTO_TRY(const OpenedToken opened, open_token(enrolment.token));
   SOTTO_CHECK(check_signer(opened, operator_key));
   if (now >= opened.token.expires)

@@ -135,8 +135,8 @@ Result<ItemTable> decode_items(std::string_view bytes) {
   for (std::size_t i = 0; i < count && reader.good(); ++i) table.ids.emplace_back(reader.text());
   if (!reader.good() || table.dimension > BlobLimits::dimension ||
       reader.left() != count * table.dimension * sizeof(float))
-    return bad_input("a table of {} items with {} numbers each has {} bytes for them", count,
-                     table.dimension, reader.left());
+    return bad_input("a table of {} items with {} numbers each has {} bytes for them", count, table.dimension,
+                     reader.left());
   table.vectors = read_numbers(reader, count * table.dimension);
   SOTTO_CHECK(check(table));
   return table;

@@ -66,25 +66,23 @@ fl::RemoteRounds rounds_over_socket(const secagg::EncodingPlan& plan, const fs::
     }
     return cli::send_frame(STDOUT_FILENO, {FrameKind::folded, cli::folded_round_body(folded)});
   };
-  return {
-      .plan = plan,
-      .begin = [](const fl::RemoteModel& model) -> Status {
-        SOTTO_TRY(std::string body, cli::folded_model_body({model.layout, table_of(model)}));
-        return cli::send_frame(STDOUT_FILENO, {FrameKind::ready, std::move(body)});
-      },
-      .sums = [send_version](const fl::RoundOrder& order,
-                             const torch::Tensor& values) -> Result<std::vector<fl::GroupSum>> {
-        SOTTO_CHECK(send_version(order.round, order.bound, values, false));
-        SOTTO_TRY(const Frame answer, cli::receive_frame(STDIN_FILENO));
-        if (answer.kind != FrameKind::sums) return failed("a coordinator answers with sums alone");
-        SOTTO_TRY(auto sums, cli::parse_sums(answer.body));
-        std::vector<fl::GroupSum> groups;
-        for (coordinator::GroupSum& sum : sums) groups.push_back({std::move(sum.entries), sum.arrived});
-        return groups;
-      },
-      .finish = [send_version, rounds](const torch::Tensor& values) {
-        return send_version(rounds, 1, values, true);
-      }};
+  return {.plan = plan,
+          .begin = [](const fl::RemoteModel& model) -> Status {
+            SOTTO_TRY(std::string body, cli::folded_model_body({model.layout, table_of(model)}));
+            return cli::send_frame(STDOUT_FILENO, {FrameKind::ready, std::move(body)});
+          },
+          .sums = [send_version](const fl::RoundOrder& order,
+                                 const torch::Tensor& values) -> Result<std::vector<fl::GroupSum>> {
+            SOTTO_CHECK(send_version(order.round, order.bound, values, false));
+            SOTTO_TRY(const Frame answer, cli::receive_frame(STDIN_FILENO));
+            if (answer.kind != FrameKind::sums) return failed("a coordinator answers with sums alone");
+            SOTTO_TRY(auto sums, cli::parse_sums(answer.body));
+            std::vector<fl::GroupSum> groups;
+            for (coordinator::GroupSum& sum : sums) groups.push_back({std::move(sum.entries), sum.arrived});
+            return groups;
+          },
+          .finish = [send_version,
+                     rounds](const torch::Tensor& values) { return send_version(rounds, 1, values, true); }};
 }
 
 Status fold_rounds(const FoldArguments& arguments) {
@@ -130,8 +128,9 @@ void add_fold_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--set", arguments->assignments, "key=value of the recipe")->allow_extra_args(false);
   command->add_option("--seed", arguments->seed);
   command->add_flag("--resume", arguments->resume, "Begin with the checkpoint in the folder");
-  command->callback(
-      [arguments, &invocation] { invocation.action = [arguments] { return answer_coordinator(*arguments); }; });
+  command->callback([arguments, &invocation] {
+    invocation.action = [arguments] { return answer_coordinator(*arguments); };
+  });
 }
 
 }  // namespace sotto::trainer

@@ -74,8 +74,7 @@ struct Scene {
     return rounds::sign_token(one, rounds::operator_key());
   }
   net::HttpResponse enrol(const std::string& with, const rounds::Identity& device) {
-    const auto enrolment =
-        rounds::enrolment_of(with, device, rounds::operator_key().public_key()).value();
+    const auto enrolment = rounds::enrolment_of(with, device, rounds::operator_key().public_key()).value();
     return client->post("/v1/enrol", encode(enrolment), "application/octet-stream").value();
   }
   net::HttpResponse post(const std::string& path, const std::string& body, const rounds::Identity& device,
@@ -172,12 +171,14 @@ TEST(Coordinator, HearsEnrolledDevicesThatSignAndNobodyElse) {
   rounds::CheckIn another_order;
   EXPECT_EQ(scene.post("/v1/checkin", encode(another_order), known, known).status, 410);
   EXPECT_EQ(scene.post("/v1/checkin", encode(another_order), stranger, stranger).status, 403);
-  EXPECT_EQ(scene.post("/v1/checkin", encode(another_order), known, stranger).status, 400) << "whose signature?";
+  EXPECT_EQ(scene.post("/v1/checkin", encode(another_order), known, stranger).status, 400)
+      << "whose signature?";
   EXPECT_EQ(scene.post("/v1/checkin", "bytes", known, known).status, 400);
   const std::string room = "/v1/rounds/" + to_hex(rounds::model_hash()) + "/upload";
   EXPECT_EQ(scene.post(room, "bytes", known, known).status, 410);
-  EXPECT_EQ(scene.client->post("/v1/checkin", encode(another_order), "application/octet-stream").value().status,
-            400)
+  EXPECT_EQ(
+      scene.client->post("/v1/checkin", encode(another_order), "application/octet-stream").value().status,
+      400)
       << "nobody says who asks";
   ASSERT_EQ(scene.admin("revoke?device=" + to_hex(known.public_key())).status, 200);
   EXPECT_EQ(scene.post("/v1/checkin", encode(another_order), known, known).status, 403) << "revoked";
@@ -195,8 +196,8 @@ TEST(Coordinator, LetsOnlyTheOperatorChangeItAndSaysWhatWasDone) {
   EXPECT_EQ(scene.admin("drain").status, 200);
   EXPECT_EQ(scene.client->get("/readyz").value().status, 503);
   EXPECT_EQ(scene.client->get("/v1/order").value().status, 404) << "nobody is let in";
-  const auto actions = scene.client->get("/v1/admin/actions",
-                                         {{"Authorization", "Bearer " + std::string(admin_token)}});
+  const auto actions =
+      scene.client->get("/v1/admin/actions", {{"Authorization", "Bearer " + std::string(admin_token)}});
   EXPECT_THAT(actions->body, HasSubstr("drain"));
   EXPECT_EQ(scene.client->get("/v1/admin/actions").value().status, 401);
 }

@@ -23,9 +23,8 @@ struct Desk {
     return rounds::test_key(static_cast<std::uint8_t>(100 + number)).public_key();
   }
   void check_in(std::size_t number) {
-    desk.check_in(key(number), order, now, [this, number](DeskAnswer answer) {
-      told[number].push_back(std::move(answer));
-    });
+    desk.check_in(key(number), order, now,
+                  [this, number](DeskAnswer answer) { told[number].push_back(std::move(answer)); });
   }
   std::size_t answers(Kind kind) const {
     std::size_t count = 0;
@@ -123,9 +122,8 @@ TEST(RoundDesk, LeavesNobodyWithoutAnAnswer) {
   {
     Desk desk;
     for (std::size_t i = 0; i < 7; ++i)
-      desk.desk.check_in(desk.key(i), desk.order, desk.now, [&](const DeskAnswer& answer) {
-        answered += answer.kind == Kind::over ? 1 : 0;
-      });
+      desk.desk.check_in(desk.key(i), desk.order, desk.now,
+                         [&](const DeskAnswer& answer) { answered += answer.kind == Kind::over ? 1 : 0; });
   }
   EXPECT_EQ(answered, 7U);
 }

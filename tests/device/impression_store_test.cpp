@@ -28,8 +28,10 @@ TEST(ImpressionStore, KeepsWhatWasShownAcrossReopening) {
 
 TEST(ImpressionStore, LetsTheOldestGoByNumberAndByAge) {
   TempFolder folder;
-  auto store = ImpressionStore::open(folder / "impressions", {.impressions = 3, .age = std::chrono::days(10)}).value();
-  ASSERT_TRUE(store.add({page("old", today - std::chrono::days(11)), page("a"), page("b"), page("c"), page("d")}, today));
+  auto store =
+      ImpressionStore::open(folder / "impressions", {.impressions = 3, .age = std::chrono::days(10)}).value();
+  ASSERT_TRUE(store.add(
+      {page("old", today - std::chrono::days(11)), page("a"), page("b"), page("c"), page("d")}, today));
   ASSERT_EQ(store.impressions().size(), 3U);
   EXPECT_EQ(store.impressions().front().shown.front(), "b");
   ASSERT_TRUE(store.forget_old(today + std::chrono::days(10) + std::chrono::seconds(1)));

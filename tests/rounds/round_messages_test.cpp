@@ -67,10 +67,12 @@ TEST(ItemTable, HasEachItemOnceInOrder) {
 
 TEST(RoundMessages, ComeBackAsTheyWere) {
   const LogPage page{4, {{LeafKind::campaign, model_hash()}, {LeafKind::pack, model_hash()}}};
-  refuses_anything_else(encode(page), [](const std::string& one) { return decode_log_page(one).has_value(); });
+  refuses_anything_else(encode(page),
+                        [](const std::string& one) { return decode_log_page(one).has_value(); });
   EXPECT_EQ(decode_log_page(encode(page))->entries, page.entries);
   const GroupPlace place{model_hash(), "an invitation"};
-  refuses_anything_else(encode(place), [](const std::string& one) { return decode_group_place(one).has_value(); });
+  refuses_anything_else(encode(place),
+                        [](const std::string& one) { return decode_group_place(one).has_value(); });
   refuses_anything_else(encode(CheckIn{model_hash()}),
                         [](const std::string& one) { return decode_check_in(one).has_value(); });
   OfferMessage offer;

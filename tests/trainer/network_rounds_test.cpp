@@ -1,5 +1,5 @@
-// Rounds of the flagship with devices over real HTTP, in one process but for the trainer: the coordinator, its
-// store, and a fleet in which every device has a ledger, a key and a thread of its own.
+// Rounds of the flagship with devices over real HTTP, in one process but for the trainer: the coordinator,
+// its store, and a fleet in which every device has a ledger, a key and a thread of its own.
 
 #ifdef SOTTO_HAVE_NET
 
@@ -9,6 +9,7 @@
 
 #include "cli/fold_process.h"
 #include "coordinator/coordinator.h"
+#include "device/sdk/training.h"
 #include "eval/small_newsroom.h"
 #include "fl/run_log.h"
 #include "fleet/fleet.h"
@@ -17,6 +18,7 @@
 #include "rounds/enrolment.h"
 #include "rounds/small_campaign.h"
 #include "secagg/vectors/calibrated_plan.h"
+#include "transport/http_rounds.h"
 
 namespace sotto::trainer {
 namespace {
@@ -34,9 +36,13 @@ struct Network {
   // Everybody who has something to learn from takes part in each round.
   Network() {
     const auto trainer = local::find_trainer("sotto", local_settings);
-    const auto calibrated = secagg::calibrated_plan(
-        {.epsilon = epsilon, .delta = delta, .participations = rounds_in_all, .dropping = 0.1, .corrupted = 0.1},
-        {(*trainer)->layout().size(), devices, devices, rounds_in_all});
+    const auto calibrated =
+        secagg::calibrated_plan({.epsilon = epsilon,
+                                 .delta = delta,
+                                 .participations = rounds_in_all,
+                                 .dropping = 0.1,
+                                 .corrupted = 0.1},
+                                {(*trainer)->layout().size(), devices, devices, rounds_in_all});
     campaign = rounds::small_campaign();
     campaign.layout = rounds::layout_hash((*trainer)->layout().text());
     campaign.local.clear();
@@ -63,9 +69,8 @@ struct Network {
 
   Status start(const std::string& store = "store") {
     if (document.empty()) sign();
-    folding = std::make_unique<cli::FoldProcess>(
-        cli::FoldSettings{folder / "campaign.sotto", news.data / "news", folder / "trainer",
-                          {"vector_size=12"}, seed});
+    folding = std::make_unique<cli::FoldProcess>(cli::FoldSettings{
+        folder / "campaign.sotto", news.data / "news", folder / "trainer", {"vector_size=12"}, seed});
     coordinator::CoordinatorSettings settings;
     settings.store = (folder / store).string();
     settings.campaign = document;
@@ -95,7 +100,8 @@ struct Network {
   }
 
   Result<fleet::FleetReport> run(const fleet::FleetSettings& settings) {
-    return fleet::run_fleet(settings, readers, [] { return false; }, [](std::uint64_t) {});
+    return fleet::run_fleet(
+        settings, readers, [] { return false; }, [](std::uint64_t) {});
   }
 
   // Until the campaign's thread says so.
@@ -119,17 +125,17 @@ struct Network {
 
   // The same campaign with simulated devices that run the devices' code.
   Result<std::vector<float>> simulated(const std::string& sums) {
-    auto job = news.job("sotto", "simulated-" + sums, static_cast<int>(rounds_in_all),
-                        {"updates=device", "vector_size=12", "cohort=" + std::to_string(devices),
-                         "participations=" + std::to_string(rounds_in_all), "delta=1e-5", "sums=" + sums,
-                         "personal_steps=0"},
-                        "8");
+    auto job = news.job(
+        "sotto", "simulated-" + sums, static_cast<int>(rounds_in_all),
+        {"updates=device", "vector_size=12", "cohort=" + std::to_string(devices),
+         "participations=" + std::to_string(rounds_in_all), "delta=1e-5", "sums=" + sums, "personal_steps=0"},
+        "8");
     job.seed = seed;
     job.reproducible = true;
     SOTTO_CHECK(news.train(job));
     const auto trainer = local::find_trainer("sotto", local_settings);
-    SOTTO_TRY(const auto kept,
-              fl::load_checkpoint(news.runs / ("simulated-" + sums) / "best.sotto", (*trainer)->layout().text()));
+    SOTTO_TRY(const auto kept, fl::load_checkpoint(news.runs / ("simulated-" + sums) / "best.sotto",
+                                                   (*trainer)->layout().text()));
     const float* first = kept.parameters.data_ptr<float>();
     return std::vector<float>(first, first + kept.parameters.numel());
   }
@@ -161,6 +167,102 @@ TEST(NetworkRounds, GiveTheBytesThatTheSimulationGives) {
     ASSERT_TRUE(simulated) << simulated.error().message;
     EXPECT_EQ(networked, *simulated) << sums;
   }
+}
+
+TEST(NetworkRounds, GoOnWhereTheStoreSaysAfterTheCoordinatorWasLost) {
+  Network network;
+  ASSERT_TRUE(network.start());
+  auto settings = network.fleet_settings(1);
+  settings.reproducible = seed;
+  ASSERT_TRUE(network.run(settings));
+  network.running.reset();
+  network.folding.reset();
+  fs::remove_all(network.folder / "trainer");  // what the trainer needs is in the store
+  const auto again = network.start();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_GE(network.running->progress().rounds, rounds_in_all);
+  settings = network.fleet_settings(rounds_in_all);
+  settings.reproducible = seed;
+  const auto report = network.run(settings);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_TRUE(network.finish());
+  const auto simulated = network.simulated("simulated");
+  ASSERT_TRUE(simulated) << simulated.error().message;
+  EXPECT_EQ(network.numbers(), *simulated);
+}
+
+TEST(NetworkRounds, SurviveDevicesThatVanishLieAndAreSlow) {
+  Network network;
+  network.campaign.longest_phase_seconds = 3;
+  ASSERT_TRUE(network.start());
+  auto settings = network.fleet_settings(1);
+  settings.vanishing = 0.04;
+  settings.lying = 0.04;
+  settings.slowest = std::chrono::milliseconds(100);
+  settings.clock_skew = std::chrono::seconds(30);
+  const auto report = network.run(settings);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_GE(report->rounds, 1U);
+}
+
+TEST(NetworkRounds, AreRefusedByEveryDeviceWhenTheCampaignAsksForMoreThanItsOwnerAllows) {
+  Network network;
+  ASSERT_TRUE(network.start());
+  net::HttpClientSettings http;
+  http.url = network.running->url();
+  auto transport = transport::HttpRounds::create(http);
+  ASSERT_TRUE(transport);
+  const fs::path folder = network.folder / "careful";
+  fs::create_directories(folder);
+  auto ledger = privacy::Ledger::create(folder / "ledger",
+                                        {privacy::Unit::user,
+                                         privacy::Adjacency::replace_one,
+                                         privacy::RequestOrder::adaptive,
+                                         privacy::SensitivitySettings::create({"news"}).value(),
+                                         {{privacy::BudgetWindow::lifetime, std::nullopt, 100, 1e-4}}},
+                                        now(), {.anchor = nullptr, .first_use = true});
+  ASSERT_TRUE(ledger) << ledger.error().message;
+  auto training = device::DeviceTraining::open(folder);
+  const device::TrainingPolicy allows{.epsilon = 1,
+                                      .delta = 1e-4,
+                                      .group = 10,
+                                      .corrupted = 0.05,
+                                      .server = secagg::ServerModel::semi_honest,
+                                      .witnesses = 0,
+                                      .upload_bytes = 1 << 20,
+                                      .training_seconds = 60};
+  device::SecretDraws draws;
+  const device::DeviceTraining::Around around{
+      *ledger,
+      [] { return privacy::read_system_clocks(); },
+      allows,
+      draws,
+      [] { return false; },
+      [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
+  EXPECT_FALSE(training->take_part(*transport, around)) << "nobody agreed";
+  const auto tokens = network.fleet_settings(1).tokens;
+  const auto operator_key = rounds::operator_key().public_key();
+  EXPECT_FALSE(training
+                   ->enrol(*transport, tokens[0], operator_key, http.url, allows, now(),
+                           [](const device::ConsentQuestion&) { return false; })
+                   .value());
+  EXPECT_FALSE(training->take_part(*transport, around)) << "the person said no";
+  ASSERT_TRUE(training
+                  ->enrol(*transport, tokens[0], operator_key, http.url, allows, now(),
+                          [](const device::ConsentQuestion& question) { return question.first_use; })
+                  .value());
+  Result<device::Participation> part = failed("not asked");
+  for (int i = 0; i < 200; ++i) {
+    part = training->take_part(*transport, around);
+    ASSERT_TRUE(part) << part.error().message;
+    if (part->outcome != device::Participation::Outcome::no_round) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(part->outcome, device::Participation::Outcome::refused);
+  EXPECT_EQ(part->refusal, device::RoundRefusalReason::policy) << part->why;
+  EXPECT_EQ(ledger->records(), 1U) << "nothing was charged";
+  ASSERT_TRUE(training->withdraw());
+  EXPECT_FALSE(training->take_part(*transport, around)) << "withdrawn";
 }
 
 }  // namespace

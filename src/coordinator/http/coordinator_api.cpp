@@ -206,7 +206,8 @@ Result<rounds::IdentityKey> CoordinatorApi::signer_of(const HttpRequest& request
             rounds::digest_from_hex(request.header(rounds::device_header), rounds::device_header));
   SOTTO_TRY(const auto signature, rounds::signature_from_hex(request.header(rounds::signature_header)));
   if (rounds::verify(signature,
-                     rounds::request_statement(net::name(request.method), request.path, request.body), device))
+                     rounds::request_statement(net::name(request.method), request.path, request.body),
+                     device))
     return device;
   return bad_input("the signature of this request is not by the device that it names");
 }

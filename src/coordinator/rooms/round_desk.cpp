@@ -52,7 +52,7 @@ struct RoundDesk::Meeting {
   const secagg::GroupIdentities members;
   GroupRoom room;
   std::vector<HeldPost> held;
-  bool ended = false;       // summed or failed, and counted
+  bool ended = false;  // summed or failed, and counted
   std::string broken;  // ended from outside, and why
 };
 
@@ -92,7 +92,8 @@ void RoundDesk::check_in(const rounds::IdentityKey& device, const rounds::Digest
       settle(meeting);
       if (invitation.kind != RoomAnswer::Kind::message) return answer(answer_of(std::move(invitation)));
       return answer({Kind::message,
-                     encode(rounds::GroupPlace{meeting.id, std::string(as_text(invitation.message))}), {}});
+                     encode(rounds::GroupPlace{meeting.id, std::string(as_text(invitation.message))}),
+                     {}});
     }
     if (meeting.room.server().phase() == secagg::ServerPhase::done && meeting.broken.empty())
       return answer({Kind::over, {}, "this device has taken part in the round"});
@@ -135,8 +136,8 @@ void RoundDesk::form_group(RoomTime now) {
   random_.fill(words);
   for (std::size_t i = 0; i < id.size(); ++i)
     id[i] = static_cast<std::uint8_t>(words[i / 8] >> (8 * (i % 8)) & 0xff);
-  auto meeting = std::make_unique<Meeting>(id, static_cast<std::uint32_t>(meetings_.size()), members,
-                                           std::move(*room));
+  auto meeting =
+      std::make_unique<Meeting>(id, static_cast<std::uint32_t>(meetings_.size()), members, std::move(*room));
   ++counts_.groups_open;
   counts_.devices_grouped += size;
   Meeting& opened = *meetings_.emplace(id, std::move(meeting)).first->second;

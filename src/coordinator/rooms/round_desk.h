@@ -46,7 +46,7 @@ struct DeskRound {
 
 // What went on, for people: nothing of it names a device.
 struct DeskCounts {
-  std::uint64_t checked_in = 0;       // now waiting
+  std::uint64_t checked_in = 0;  // now waiting
   std::uint64_t groups_open = 0, groups_summed = 0, groups_failed = 0;
   std::uint64_t devices_grouped = 0;  // of all groups
   std::uint64_t devices_summed = 0;

@@ -145,9 +145,8 @@ Status ImpressionStore::add(std::vector<StoredImpression> impressions, privacy::
 }
 
 Status ImpressionStore::forget_old(privacy::UtcTime now) {
-  const bool has_old = std::any_of(stored_.begin(), stored_.end(), [&](const StoredImpression& one) {
-    return one.time + limits_.age < now;
-  });
+  const bool has_old = std::any_of(stored_.begin(), stored_.end(),
+                                   [&](const StoredImpression& one) { return one.time + limits_.age < now; });
   return has_old ? add({}, now) : Status{};
 }
 

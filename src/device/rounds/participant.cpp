@@ -76,7 +76,7 @@ class RoundAttempt {
       return std::optional<RoundOffer>();
     }
     RoundOffer offer{std::move(message->campaign), std::move(message->order), message->head, {},
-                     message->campaign_entry, message->model_entry};
+                     message->campaign_entry,      message->model_entry};
     SOTTO_TRY(seen_, read_log());
     // The order is of one state of the log: entries that came since are not for it.
     while (seen_.size() + offer.new_entries.size() < offer.head.head.size) {
@@ -100,14 +100,13 @@ class RoundAttempt {
 
   Result<std::optional<AcceptedRound>> check(const RoundOffer& offer) {
     SOTTO_TRY(const auto now, parts_.ledger.time_at(parts_.clock()));
-    RoundKnowledge knows{.operator_key = parts_.operator_key,
-                         .policy = parts_.policy,
-                         .trainable = {},
-                         .now = now,
-                         .log = seen_,
-                         .charged = [&](const rounds::Digest& campaign) {
-                           return parts_.ledger.rounds_of(campaign);
-                         }};
+    RoundKnowledge knows{
+        .operator_key = parts_.operator_key,
+        .policy = parts_.policy,
+        .trainable = {},
+        .now = now,
+        .log = seen_,
+        .charged = [&](const rounds::Digest& campaign) { return parts_.ledger.rounds_of(campaign); }};
     SOTTO_CHECK(find_trainer(offer, knows));
     auto checked = check_round_offer(offer, knows);
     if (!checked) {
@@ -148,8 +147,7 @@ class RoundAttempt {
   // so no more, and is left out.
   local::OwnEvents events_of(const rounds::ItemTable& items) {
     std::unordered_map<std::string_view, local::ItemRow> rows;
-    for (std::size_t i = 0; i < items.size(); ++i)
-      rows.emplace(items.ids[i], static_cast<local::ItemRow>(i));
+    for (std::size_t i = 0; i < items.size(); ++i) rows.emplace(items.ids[i], static_cast<local::ItemRow>(i));
     kept_.clear();
     for (const StoredImpression& one : parts_.impressions) {
       Kept kept;
@@ -181,11 +179,10 @@ class RoundAttempt {
         Eigen::Map<const local::Rows>(items.vectors.data(), static_cast<Eigen::Index>(items.size()),
                                       static_cast<Eigen::Index>(items.dimension))};
     const local::OwnEvents own = events_of(items);
-    const auto until = steady_clock::now() +
-                       std::chrono::seconds(accepted.campaign.campaign.max_training_seconds);
-    auto update = trainer_->train(inputs, own, parts_.draws.examples(accepted.order.order.number), [&] {
-      return parts_.cancelled() || steady_clock::now() > until;
-    });
+    const auto until =
+        steady_clock::now() + std::chrono::seconds(accepted.campaign.campaign.max_training_seconds);
+    auto update = trainer_->train(inputs, own, parts_.draws.examples(accepted.order.order.number),
+                                  [&] { return parts_.cancelled() || steady_clock::now() > until; });
     const std::size_t dimension = trainer_->dimension(items.size());
     // Whoever could not finish in time must not be told from whoever had nothing to learn.
     if (!update && update.error().kind == ErrorKind::failed) return std::vector<float>(dimension, 0.0F);
@@ -219,8 +216,8 @@ class RoundAttempt {
     const std::uint64_t number = accepted.order.order.number;
     RoundSession session(std::move(accepted), std::move(update),
                          {parts_.identity, parts_.ledger, parts_.clock,
-                          [this](const auto& members) { return check_members(members); },
-                          parts_.draws.keys(), parts_.draws.noise(number)});
+                          [this](const auto& members) { return check_members(members); }, parts_.draws.keys(),
+                          parts_.draws.noise(number)});
     while (true) {
       const SessionStep step = session.next();
       if (const auto* over = std::get_if<SessionDone>(&step)) {

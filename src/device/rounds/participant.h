@@ -20,9 +20,9 @@ namespace sotto::device {
 class RoundDraws {
  public:
   virtual ~RoundDraws() = default;
-  virtual privacy::DeviceRandom noise(std::uint64_t round) = 0;    // and rounding
-  virtual RandomSource& examples(std::uint64_t round) = 0;         // of negatives and dropout
-  virtual privacy::DeviceRandom keys() = 0;                        // of the secure sum
+  virtual privacy::DeviceRandom noise(std::uint64_t round) = 0;  // and rounding
+  virtual RandomSource& examples(std::uint64_t round) = 0;       // of negatives and dropout
+  virtual privacy::DeviceRandom keys() = 0;                      // of the secure sum
 };
 
 struct ParticipantParts {
@@ -34,8 +34,8 @@ struct ParticipantParts {
   fs::path log_file;  // how much of the public log was seen
   const std::vector<StoredImpression>& impressions;
   RoundDraws& draws;
-  std::function<bool()> cancelled;                         // asked between steps; true ends the round
-  std::function<void(std::chrono::milliseconds)> wait;     // sleeps, at most so long
+  std::function<bool()> cancelled;                      // asked between steps; true ends the round
+  std::function<void(std::chrono::milliseconds)> wait;  // sleeps, at most so long
 };
 
 struct Participation {

@@ -1,6 +1,6 @@
 #pragma once
-// How a device reaches its coordinator (rounds/round_messages.h has the messages). Implementations add nothing
-// that the coordinator does not need.
+// How a device reaches its coordinator (rounds/round_messages.h has the messages). Implementations add
+// nothing that the coordinator does not need.
 
 #include <optional>
 #include <string>
