@@ -23,16 +23,17 @@ fi
 
 # Names and rights.
 dpkg-deb -c "$package" >"$work/list"
+awk '{print $6}' "$work/list" >"$work/names"
 for path in ./usr/bin/sotto ./lib/systemd/system/sotto-serve.service ./lib/systemd/system/sotto-coordinator.service \
   ./usr/lib/sysusers.d/sotto.conf ./etc/sotto/serve.toml ./etc/sotto/coordinator.toml ./usr/share/man/man1/sotto.1.gz \
   ./usr/share/bash-completion/completions/sotto ./usr/share/doc/sotto/copyright ./usr/share/doc/sotto/changelog.gz \
   ./usr/share/doc/sotto/sotto.spdx.json ./usr/share/doc/sotto/licences/libsodium23 ./usr/include/sotto/device/device.h; do
-  awk '{print $6}' "$work/list" | grep -qxF "$path" || lacks "$path is missing"
+  grep -qxF "$path" "$work/names" || lacks "$path is missing"
 done
 awk '$2 != "root/root" {print}' "$work/list" | grep . && lacks 'the files above do not belong to root'
 awk '$1 ~ /^[^l].......w./ {print}' "$work/list" | grep . && lacks 'anybody may write the files above'
 awk '$1 ~ /^-..[sS]|^-.....[sS]/ {print}' "$work/list" | grep . && lacks 'the files above run with the rights of their owner'
-awk '{print $6}' "$work/list" | grep -E '^\./(usr/local|home|tmp|opt|var)/' && lacks 'packages have nothing in the folders above'
+grep -E '^\./(usr/local|home|tmp|opt|var)/' "$work/names" && lacks 'packages have nothing in the folders above'
 
 dpkg-deb -R "$package" "$work/root"
 root=$work/root
@@ -49,7 +50,7 @@ done
 # Programs: stripped, hardened, and nothing of the place they were built in that a reader of the package would see.
 for program in "$root/usr/bin/sotto" "$root/usr/libexec/sotto-trainer"; do
   [ -e "$program" ] || continue
-  readelf -SW "$program" | grep -q '\.debug_info' && lacks "$program is not stripped"
+  grep -q '\.debug_info' <<<"$(readelf -SW "$program")" && lacks "$program is not stripped"
   "$here/../check_hardening.sh" "$program" || wrong=1
 done
 grep -rlI "$(cd "$here/../.." && pwd)" "$root/etc" "$root/lib" "$root/usr/share" "$root/usr/include" "$root/DEBIAN" && lacks 'the files above name the folder of the build'
