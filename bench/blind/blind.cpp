@@ -130,7 +130,8 @@ Found found_with(const BlindItems& items, const BlindEdition& edition, const bli
       std::vector<std::int32_t> products(rows);
       for (std::size_t row = 0; row < rows; ++row)
         for (std::size_t i = 0; i < dimension; ++i)
-          products[row] += quantised.entries[i] * edition.database().entry(row, clusters[p] * dimension + i);
+          products[row] +=
+              quantised.entries[i] * edition.database().entry(row, std::size_t{clusters[p]} * dimension + i);
       for (const auto& slot : device::cluster_scores(guide, user, quantised.scale, clusters[p], products))
         decrypted.emplace_back(item_in[slot.slot], slot.score);
     }
@@ -165,7 +166,7 @@ Status check_answers(const BlindItems& items, const BlindEdition& edition, const
   for (std::size_t row = 0; row < products.size(); ++row) {
     std::int32_t expected = 0;
     for (std::size_t i = 0; i < dimension; ++i)
-      expected += quantised.entries[i] * edition.database().entry(row, cluster * dimension + i);
+      expected += quantised.entries[i] * edition.database().entry(row, std::size_t{cluster} * dimension + i);
     if (products[row] != expected)
       return failed("product {} is decrypted as {}, not {}", row, products[row], expected);
   }
@@ -303,7 +304,7 @@ BenchRows bench_blind(std::size_t count) {
                "a matrix without structure: its key stream and its products", "")
       .note =
       fmt::format("{} of key stream against {}", bytes_in_words(4 * (shape.columns() + 1023) / 1024 * 1024),
-                  bytes_in_words(4 * 1024 * shape.columns()));
+                  bytes_in_words(std::size_t{4096} * shape.columns()));
   const double hint_start = seconds_on(CLOCK_PROCESS_CPUTIME_ID);
   SOTTO_TRY(const auto hint, make_hint(database));
   const double hint_seconds = seconds_on(CLOCK_PROCESS_CPUTIME_ID) - hint_start;

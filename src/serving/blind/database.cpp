@@ -56,7 +56,7 @@ Result<BlindDatabase> BlindDatabase::create(const blind::Parameters& parameters,
     const std::size_t first = slot / shape.rows * shape.dimension;
     std::uint64_t squares = 0;
     for (std::size_t i = 0; i < item.size(); ++i) {
-      const auto number = static_cast<std::int32_t>(item[i]);
+      const std::int32_t number = item[i];  // NOLINT(bugprone-signed-char-misuse): a number, not a letter
       if (number < -blind::item_most || number > blind::item_most)
         return bad_input("slot {} has the entry {}: entries lie between -{} and {}", slot, number,
                          blind::item_most, blind::item_most);

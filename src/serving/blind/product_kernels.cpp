@@ -18,8 +18,10 @@ void multiply_plain(const std::uint8_t* packed, std::size_t groups, const std::i
       for (std::size_t i = 0; i < 4; ++i) {
         const std::uint32_t pair = packed[4 * row + i];
         for (std::size_t digit = 0; digit < 4; ++digit) {
+          // Digits are numbers, not letters. NOLINTBEGIN(bugprone-signed-char-misuse)
           const auto low = static_cast<std::uint32_t>(digits[4 * digit + i]);
           const auto high = static_cast<std::uint32_t>(digits[16 + 4 * digit + i]);
+          // NOLINTEND(bugprone-signed-char-misuse)
           out[row] += ((pair & 15U) * low + (pair >> 4U) * high) << (8 * digit);
         }
       }

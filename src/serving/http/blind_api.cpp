@@ -150,7 +150,7 @@ void BlindApi::answer(std::span<Waiting> batch) {
   edition.database().answer(probes, words);
   auto first = words.begin();
   for (Waiting& waiting : batch) {
-    const auto end = first + static_cast<std::ptrdiff_t>(shape.probes * shape.rows);
+    const auto end = first + static_cast<std::ptrdiff_t>(std::size_t{shape.probes} * shape.rows);
     net::HttpResponse response;
     response.content_type = net::flat_buffers_type;
     response.body = blind::encode_answer({edition.version(), {first, end}});
