@@ -254,9 +254,11 @@ Status fill_in(NewCampaign& made) {
     made.dimension = static_cast<std::int64_t>(trainer->layout().size());
   }
   constexpr std::int64_t most_in_a_group = 200, most_in_a_round = 10'000;
-  if (made.cohort == 0) made.cohort = std::min((made.population + 1) / 2, most_in_a_round);
-  if (made.group == 0) made.group = std::min(made.cohort, most_in_a_group);
-  if (made.group > 0) made.cohort -= made.cohort % made.group;
+  const bool chosen_here = made.cohort == 0;
+  if (chosen_here) made.cohort = std::min((made.population + 1) / 2, most_in_a_round);
+  if (made.group == 0 && (chosen_here || made.cohort > most_in_a_group))
+    made.group = std::min(made.cohort, most_in_a_group);
+  if (chosen_here && made.group > 0) made.cohort -= made.cohort % made.group;
   if (made.purpose.empty()) made.purpose = "Better recommendations for everybody who takes part";
   return {};
 }

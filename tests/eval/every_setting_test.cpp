@@ -27,6 +27,7 @@ const std::map<std::string, std::string> changes_nothing_by_design = {
     {"patience", "ends runs that no longer get better, which takes longer than a test"},
     {"copies_mb", "memory: how many copies train at once"},
     {"bert_memory", "memory: what is kept for the backward pass"},
+    {"updates", "who computes an update: both give the same one (tests/fl/device_updates_test.cpp)"},
     {"features",
      "stands out of the noise with more users than there are here (tests/fl/pair_spectrum_test.cpp)"},
 };

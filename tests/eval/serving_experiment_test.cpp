@@ -86,7 +86,8 @@ TEST_F(ServingExperiment, AddsWhatTrainingAndDemandToldToEveryAnswer) {
       EXPECT_TRUE(event.at("epsilon").is_null()) << event.dump();
       continue;
     }
-    const double demand = mechanism == "vdp-paper" ? 0 : 0.5;
+    // Neither is made of the readers who follow the released demand.
+    const double demand = mechanism == "vdp-paper" || mechanism == "blind" ? 0 : 0.5;
     seen_vdp = seen_vdp || mechanism == "vdp-paper";
     EXPECT_NEAR(event.at("epsilon").get<double>(), 4 + demand + event.at("epsilon_answer").get<double>(),
                 1e-12)

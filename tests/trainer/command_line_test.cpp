@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -233,11 +234,11 @@ TEST(CommandLine, TheResultSaysInWordsWhatHoldsAgainstWhomAndInWhichUnit) {
                                     "--rounds", "2", "--epsilon", "8", "--set", "train_words=true"},
                                    narrow));
   ASSERT_EQ(trained.code, 0) << trained.err;
-  EXPECT_NE(trained.out.find("Against the server, which sees who takes part, ε = 8"), std::string::npos)
-      << trained.out;
-  EXPECT_NE(trained.out.find("Against everyone else, who sees what is published, ε = "), std::string::npos);
-  EXPECT_NE(trained.out.find("12 test impressions, in percent ± standard error"), std::string::npos)
-      << trained.out;
+  std::string said = trained.out;  // as one line
+  std::replace(said.begin(), said.end(), '\n', ' ');
+  EXPECT_NE(said.find("Against the server, which sees who takes part, ε = 8"), std::string::npos) << said;
+  EXPECT_NE(said.find("Against everyone else, who sees what is published, ε = "), std::string::npos);
+  EXPECT_NE(said.find("12 test impressions, in percent ± standard error"), std::string::npos) << trained.out;
   EXPECT_NE(trained.out.find("2 rounds, the last one kept"), std::string::npos) << trained.out;
   const Reply eval = sotto({"eval", runs / "run", "--data", data.path(), "--test-impressions", "5"});
   ASSERT_EQ(eval.code, 0) << eval.err;

@@ -66,6 +66,7 @@ if [ ${#programs[@]} -gt 1 ]; then arguments+=(-dRecommends "${programs[1]}"); f
 (cd "$work" && dpkg-shlibdeps -O "${arguments[@]}" 2>shlibdeps.log >needs) || { cat "$work/shlibdeps.log" >&2; fail 'dpkg-shlibdeps failed'; }
 depends=$(sed -n 's/^shlibs:Depends=//p' "$work/needs")
 recommends=$(sed -n 's/^shlibs:Recommends=//p' "$work/needs")
+recommends="${recommends:+$recommends, }libpq5" # which a store in PostgreSQL loads
 {
   echo "Package: sotto"
   echo "Version: $version"
@@ -73,7 +74,7 @@ recommends=$(sed -n 's/^shlibs:Recommends=//p' "$work/needs")
   echo "Maintainer: The maintainers of Sotto <sotto@localhost>"
   echo "Installed-Size: $(du -sk --apparent-size "$root" | cut -f1)"
   echo "Depends: $depends, systemd | systemd-standalone-sysusers"
-  [ -z "$recommends" ] || echo "Recommends: $recommends"
+  echo "Recommends: $recommends"
   echo "Suggests: libsodium-dev, libssl-dev, libeigen3-dev, libfmt-dev, libspdlog-dev, nlohmann-json3-dev, libexpected-dev, libboost-dev, postgresql"
   echo "Section: net"
   echo "Priority: optional"

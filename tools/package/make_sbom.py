@@ -28,6 +28,19 @@ def linked(program):
     return found
 
 
+def loaded_when_asked():
+    """What the programs load themselves (src/coordinator/store/libpq.cpp), by its path."""
+    names = {"libpq.so.5"}
+    found = {}
+    for line in lines_of(["/sbin/ldconfig", "-p"]):
+        name, _, path = line.strip().partition(" => ")
+        if name.split(" ")[0] in names:
+            found.setdefault(name.split(" ")[0], path)
+    if names - found.keys():
+        sys.exit(f"make_sbom: {', '.join(names - found.keys())} is not installed")
+    return found.values()
+
+
 def packages_of(files):
     """Debian package (with architecture) of each file that has one. Debian knows files by one of two names since /lib
     is a link, and real files rather than links to them."""
@@ -87,6 +100,8 @@ def described(package):
 def main():
     name, version, out, licences, header_list, *programs = sys.argv[1:]
     loaded = {file for program in programs for file in linked(program)}
+    for library in loaded_when_asked():
+        loaded |= {library, *linked(library)}
     with open(header_list, encoding="utf-8") as file:
         headers = {line.strip() for line in file if line.strip()}
     owner_of = packages_of(loaded | headers)

@@ -1,9 +1,9 @@
 #include "coordinator/store/postgres_connection.h"
 
-#include <libpq-fe.h>
-
 #include <bit>
 #include <unordered_map>
+
+#include "coordinator/store/libpq.h"
 
 namespace sotto::coordinator {
 
@@ -24,11 +24,11 @@ constexpr std::string_view session_settings[] = {
 };
 
 struct CloseConnection {
-  void operator()(PGconn* connection) const { PQfinish(connection); }
+  void operator()(PGconn* connection) const { pq().PQfinish(connection); }
 };
 using Link = std::unique_ptr<PGconn, CloseConnection>;
 struct ClearAnswer {
-  void operator()(PGresult* answer) const { PQclear(answer); }
+  void operator()(PGresult* answer) const { pq().PQclear(answer); }
 };
 using Answer = std::unique_ptr<PGresult, ClearAnswer>;
 
@@ -101,7 +101,7 @@ class PostgresConnection final : public Connection {
   void roll_back() noexcept override;
 
  private:
-  bool is_lost() const { return PQstatus(link_.get()) != CONNECTION_OK; }
+  bool is_lost() const { return pq().PQstatus(link_.get()) != CONNECTION_OK; }
   Result<SqlAnswer> run_once(std::string_view sql, std::span<const SqlParameter> parameters);
   Result<std::string> prepared(std::string_view sql, const Arguments& arguments);
   Result<SqlAnswer> read(const PGresult* answer) const;
@@ -116,11 +116,12 @@ class PostgresConnection final : public Connection {
 tl::unexpected<Error> PostgresConnection::failure(const PGresult* answer) const {
   if (is_lost())
     return failed("lost the connection to {} ({}): look whether the server runs, and ask again", shown_,
-                  first_line(PQerrorMessage(link_.get())));
-  const char* code = answer == nullptr ? nullptr : PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+                  first_line(pq().PQerrorMessage(link_.get())));
+  const char* code = answer == nullptr ? nullptr : pq().PQresultErrorField(answer, PG_DIAG_SQLSTATE);
   const std::string_view state = code == nullptr ? "" : code;
-  const char* primary = answer == nullptr ? nullptr : PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
-  const std::string why = primary != nullptr ? primary : first_line(PQerrorMessage(link_.get()));
+  const char* primary =
+      answer == nullptr ? nullptr : pq().PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
+  const std::string why = primary != nullptr ? primary : first_line(pq().PQerrorMessage(link_.get()));
   if (state == "53100")
     return failed("{} has no room left ({}): nothing has changed; free space on its disk", shown_, why);
   if (state == "55P03" || state == "57014")
@@ -133,6 +134,7 @@ tl::unexpected<Error> PostgresConnection::failure(const PGresult* answer) const 
 }
 
 Status PostgresConnection::connect() {
+  SOTTO_CHECK(load_libpq());
   statements_.clear();
   writing_ = false;
   // What the location says itself counts more than what stands before it here.
@@ -140,12 +142,12 @@ Status PostgresConnection::connect() {
       "fallback_application_name", "connect_timeout",  "keepalives_idle", "keepalives_interval",
       "keepalives_count",          "tcp_user_timeout", "dbname",          nullptr};
   const char* values[] = {"sotto", "5", "10", "5", "3", "20000", location_.c_str(), nullptr};
-  link_.reset(PQconnectdbParams(names, values, 1));
+  link_.reset(pq().PQconnectdbParams(names, values, 1));
   if (link_ == nullptr) return failed("no memory to connect to {}", shown_);
   if (is_lost())
     return failed("cannot connect to {}: {}; look whether the server runs and the location is right", shown_,
-                  first_line(PQerrorMessage(link_.get())));
-  PQsetNoticeProcessor(
+                  first_line(pq().PQerrorMessage(link_.get())));
+  pq().PQsetNoticeProcessor(
       link_.get(), [](void*, const char*) {}, nullptr);
   for (const std::string_view setting : session_settings) SOTTO_CHECK(run_once(setting, {}));
   // A server that only pretends to write keeps no promise.
@@ -164,23 +166,23 @@ Result<std::string> PostgresConnection::prepared(std::string_view sql, const Arg
   if (const auto found = statements_.find(text); found != statements_.end()) return found->second;
   std::string name = fmt::format("s{}", statements_.size());
   const Answer answer(
-      PQprepare(link_.get(), name.c_str(), text.c_str(), arguments.count(), arguments.types.data()));
-  if (PQresultStatus(answer.get()) != PGRES_COMMAND_OK) return failure(answer.get());
+      pq().PQprepare(link_.get(), name.c_str(), text.c_str(), arguments.count(), arguments.types.data()));
+  if (pq().PQresultStatus(answer.get()) != PGRES_COMMAND_OK) return failure(answer.get());
   return statements_.emplace(std::move(text), std::move(name)).first->second;
 }
 
 Result<SqlAnswer> PostgresConnection::read(const PGresult* answer) const {
   SqlAnswer read;
-  for (int row = 0; row < PQntuples(answer); ++row) {
+  for (int row = 0; row < pq().PQntuples(answer); ++row) {
     std::vector<SqlRow::Value> values;
-    for (int column = 0; column < PQnfields(answer); ++column) {
-      if (PQgetisnull(answer, row, column) != 0) {
+    for (int column = 0; column < pq().PQnfields(answer); ++column) {
+      if (pq().PQgetisnull(answer, row, column) != 0) {
         values.emplace_back();
         continue;
       }
-      const std::string_view bytes(PQgetvalue(answer, row, column),
-                                   static_cast<std::size_t>(PQgetlength(answer, row, column)));
-      switch (PQftype(answer, column)) {
+      const std::string_view bytes(pq().PQgetvalue(answer, row, column),
+                                   static_cast<std::size_t>(pq().PQgetlength(answer, row, column)));
+      switch (pq().PQftype(answer, column)) {
         case type_int4:
         case type_int8:
           values.emplace_back(from_big_endian(bytes));
@@ -191,12 +193,12 @@ Result<SqlAnswer> PostgresConnection::read(const PGresult* answer) const {
           break;
         default:
           return failed("{} answers with a type {} that a store does not have", shown_,
-                        PQftype(answer, column));
+                        pq().PQftype(answer, column));
       }
     }
     read.rows.emplace_back(std::move(values));
   }
-  const std::string_view changed = PQcmdTuples(const_cast<PGresult*>(answer));
+  const std::string_view changed = pq().PQcmdTuples(const_cast<PGresult*>(answer));
   for (const char digit : changed) read.changed = read.changed * 10 + static_cast<std::uint64_t>(digit - '0');
   return read;
 }
@@ -205,9 +207,10 @@ Result<SqlAnswer> PostgresConnection::run_once(std::string_view sql,
                                                std::span<const SqlParameter> parameters) {
   const Arguments arguments(parameters);
   SOTTO_TRY(const std::string name, prepared(sql, arguments));
-  const Answer answer(PQexecPrepared(link_.get(), name.c_str(), arguments.count(), arguments.values.data(),
-                                     arguments.lengths.data(), arguments.formats.data(), binary));
-  const ExecStatusType status = PQresultStatus(answer.get());
+  const Answer answer(pq().PQexecPrepared(link_.get(), name.c_str(), arguments.count(),
+                                          arguments.values.data(), arguments.lengths.data(),
+                                          arguments.formats.data(), binary));
+  const ExecStatusType status = pq().PQresultStatus(answer.get());
   if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) return failure(answer.get());
   return read(answer.get());
 }
@@ -245,10 +248,10 @@ Status PostgresConnection::commit() {
 
 void PostgresConnection::roll_back() noexcept {
   writing_ = false;
-  if (link_ == nullptr || is_lost() || PQtransactionStatus(link_.get()) == PQTRANS_IDLE) return;
-  const Answer answer(PQexec(link_.get(), "ROLLBACK"));
+  if (link_ == nullptr || is_lost() || pq().PQtransactionStatus(link_.get()) == PQTRANS_IDLE) return;
+  const Answer answer(pq().PQexec(link_.get(), "ROLLBACK"));
   // Whoever comes next must not find itself in an old transaction.
-  if (PQresultStatus(answer.get()) != PGRES_COMMAND_OK) link_.reset();
+  if (pq().PQresultStatus(answer.get()) != PGRES_COMMAND_OK) link_.reset();
 }
 
 }  // namespace
@@ -260,12 +263,13 @@ bool is_postgres(std::string_view location) {
 Result<std::string> without_secrets(const std::string& location) {
   char* message = nullptr;
   struct FreeOptions {
-    void operator()(PQconninfoOption* options) const { PQconninfoFree(options); }
+    void operator()(PQconninfoOption* options) const { pq().PQconninfoFree(options); }
   };
-  const std::unique_ptr<PQconninfoOption, FreeOptions> options(PQconninfoParse(location.c_str(), &message));
+  const std::unique_ptr<PQconninfoOption, FreeOptions> options(
+      pq().PQconninfoParse(location.c_str(), &message));
   if (options == nullptr) {
     // The message may repeat what was given, with a password in it.
-    PQfreemem(message);
+    pq().PQfreemem(message);
     return bad_input("the location of the store is not of the form postgresql://user@host:port/database");
   }
   std::string host, port, database;

@@ -30,9 +30,10 @@ class RoundAttempt {
     const auto fetched = steady_clock::now();
     SOTTO_TRY(auto accepted, check(*offer));
     if (!accepted) return done_;
-    SOTTO_TRY(auto update, trained(*accepted));
-    // Everybody joins as long after the offer as the campaign lets training last.
-    wait_until(fetched + std::chrono::seconds(accepted->campaign.campaign.max_training_seconds));
+    // Everybody joins as long after the offer as the campaign lets training last, and has stopped by then.
+    const auto joins = fetched + std::chrono::seconds(accepted->campaign.campaign.max_training_seconds);
+    SOTTO_TRY(auto update, trained(*accepted, joins));
+    wait_until(joins);
     if (parts_.cancelled()) return ended("cancelled before it checked in");
     return join(*std::move(accepted), std::move(update));
   }
@@ -166,7 +167,7 @@ class RoundAttempt {
     return events;
   }
 
-  Result<std::vector<float>> trained(const AcceptedRound& accepted) {
+  Result<std::vector<float>> trained(const AcceptedRound& accepted, steady_clock::time_point until) {
     SOTTO_TRY(const std::string model_bytes, fetch_blob(accepted.order.order.model));
     SOTTO_TRY(const auto version, rounds::decode_model(model_bytes));
     if (version.layout != trainer_->layout().text())
@@ -179,8 +180,6 @@ class RoundAttempt {
         Eigen::Map<const local::Rows>(items.vectors.data(), static_cast<Eigen::Index>(items.size()),
                                       static_cast<Eigen::Index>(items.dimension))};
     const local::OwnEvents own = events_of(items);
-    const auto until =
-        steady_clock::now() + std::chrono::seconds(accepted.campaign.campaign.max_training_seconds);
     auto update = trainer_->train(inputs, own, parts_.draws.examples(accepted.order.order.number),
                                   [&] { return parts_.cancelled() || steady_clock::now() > until; });
     const std::size_t dimension = trainer_->dimension(items.size());

@@ -44,6 +44,17 @@ Result<secagg::Identity> read_identity(const fs::path& path) {
   return secagg::Identity::from_seed(seed);
 }
 
+// The key is kept before it is told, and taken again when nobody knows whether the coordinator has heard of
+// it: a token serves once.
+Result<secagg::Identity> identity_to_enrol(const fs::path& path) {
+  if (fs::exists(path)) return read_identity(path);
+  SecureRandom random;
+  auto identity = secagg::Identity::create(privacy::DeviceRandom(random));
+  const secagg::Key seed = identity.seed();
+  SOTTO_CHECK(write_file_atomically(path, as_text(seed.view()), FileReaders::owner));
+  return identity;
+}
+
 }  // namespace
 
 Result<DeviceTraining> DeviceTraining::open(const fs::path& folder, const ImpressionLimits& limits) {
@@ -67,12 +78,8 @@ Result<bool> DeviceTraining::enrol(RoundTransport& transport, const std::string&
     return bad_input("'{}' is no address of a service", printable(service));
   SOTTO_TRY(const auto opened, rounds::open_token(token));
   if (!ask({operator_key, service, policy, opened.token.first_use})) return false;
-  SecureRandom random;
-  auto identity = secagg::Identity::create(privacy::DeviceRandom(random));
+  SOTTO_TRY(auto identity, identity_to_enrol(path_of(identity_file)));
   SOTTO_TRY(const auto enrolment, rounds::enrolment_of(token, identity, operator_key));
-  // The key is kept before it is told: a token serves once.
-  const secagg::Key seed = identity.seed();
-  SOTTO_CHECK(write_file_atomically(path_of(identity_file), as_text(seed.view()), FileReaders::owner));
   SOTTO_TRY(const auto reply, transport.enrol(encode(enrolment)));
   if (reply.kind != RoundTransport::Reply::Kind::answer) {
     std::error_code problem;
