@@ -134,7 +134,6 @@ tl::unexpected<Error> PostgresConnection::failure(const PGresult* answer) const 
 }
 
 Status PostgresConnection::connect() {
-  SOTTO_CHECK(load_libpq());
   statements_.clear();
   writing_ = false;
   // What the location says itself counts more than what stands before it here.
@@ -261,6 +260,7 @@ bool is_postgres(std::string_view location) {
 }
 
 Result<std::string> without_secrets(const std::string& location) {
+  SOTTO_CHECK(load_libpq());
   char* message = nullptr;
   struct FreeOptions {
     void operator()(PQconninfoOption* options) const { pq().PQconninfoFree(options); }

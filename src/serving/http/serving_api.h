@@ -10,9 +10,9 @@
 // Nothing that a query says is logged, counted by value or kept. The pool, the publisher and the metrics must
 // outlive the object, and the object the server that has its routes. Thread-safe.
 
+#include "net/background_worker.h"
 #include "net/http_server.h"
 #include "net/negotiation.h"
-#include "net/background_worker.h"
 #include "serving/http/published_answers.h"
 #include "serving/http/query_coalescer.h"
 #include "serving/pool/live_pool.h"
