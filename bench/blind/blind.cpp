@@ -128,10 +128,14 @@ Found found_with(const BlindItems& items, const BlindEdition& edition, const bli
     const auto clusters = device::nearest_clusters(guide, user);
     for (std::size_t p = 0; p < probes; ++p) {
       std::vector<std::int32_t> products(rows);
-      for (std::size_t row = 0; row < rows; ++row)
-        for (std::size_t i = 0; i < dimension; ++i)
-          products[row] +=
-              quantised.entries[i] * edition.database().entry(row, std::size_t{clusters[p]} * dimension + i);
+      for (std::size_t row = 0; row < rows; ++row) {
+        std::int32_t sum = 0;
+        for (std::size_t i = 0; i < dimension; ++i) {
+          const std::size_t column = std::size_t{clusters[p]} * dimension + i;
+          sum += quantised.entries[i] * edition.database().entry(row, column);
+        }
+        products[row] = sum;
+      }
       for (const auto& slot : device::cluster_scores(guide, user, quantised.scale, clusters[p], products))
         decrypted.emplace_back(item_in[slot.slot], slot.score);
     }

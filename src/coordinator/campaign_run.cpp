@@ -119,7 +119,7 @@ Status CampaignRun::begin_folding() {
         to_hex(campaign_.campaign.layout), model_.layout, to_hex(rounds::layout_hash(model_.layout)));
   SOTTO_TRY(const std::string items, encode(model_.items));
   SOTTO_TRY(items_, parts_.store.keep_blob(items));
-  parts_.show_blob(items_, items);
+  parts_.show_items(items_, items);
   just_begun_ = true;
   return pick_up_orders(current);
 }
@@ -206,7 +206,7 @@ Status CampaignRun::publish(const FoldedRound& folded) {
     sealed_.reset();
   }
   current_model_ = model;
-  parts_.show_blob(model, bytes);
+  parts_.show_version(model, bytes);
   const std::lock_guard lock(mutex_);
   progress_.rounds_done = folded.rounds_done;
   progress_.version = to_hex(model);

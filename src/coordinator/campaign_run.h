@@ -53,8 +53,8 @@ class CampaignRun {
     Folding& folding;
     RoundFloor& floor;
     Clock clock;
-    // Told what devices may fetch: versions and the table of items.
-    std::function<void(const Digest& hash, std::string bytes)> show_blob;
+    // Told what devices may fetch: versions, and the table of items, which all of them name.
+    std::function<void(const Digest&hash, std::string bytes)> show_version, show_items;
   };
   // The campaign is in the log when it returns. Refuses one that cannot hold or names another coordinator,
   // and a trainer whose numbers are laid out otherwise than the campaign says.

@@ -28,7 +28,10 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSetting
                             settings.campaign,
                             {made->key_, *made->store_, made->lease_.fence, folding, made->floor_, wall_clock,
                              [raw = made.get()](const Digest& hash, std::string bytes) {
-                               raw->blobs_.put(hash, std::move(bytes));
+                               raw->blobs_.put(hash, std::move(bytes), BlobShelf::Stays::while_new);
+                             },
+                             [raw = made.get()](const Digest& hash, std::string bytes) {
+                               raw->blobs_.put(hash, std::move(bytes), BlobShelf::Stays::always);
                              }},
                             settings.run));
   const std::uint64_t largest = campaign.campaign.max_upload_bytes + net::Router::default_body_limit;

@@ -158,7 +158,8 @@ class Fleet {
     device::SecretDraws secret;
     std::optional<device::SimulatedDraws> simulated;
     if (settings_.reproducible) simulated.emplace(*settings_.reproducible, reader);
-    device::RoundDraws& draws = simulated ? static_cast<device::RoundDraws&>(*simulated) : secret;
+    device::RoundDraws* draws = &secret;
+    if (simulated) draws = &*simulated;
     rounds::Digest last{};
     while (!is_over()) {
       network.set(fault_of(chance));
@@ -169,7 +170,7 @@ class Fleet {
       }
       SOTTO_TRY(const Participation done,
                 training.take_part(
-                    network, {ledger, clock, *policy, draws, [this] { return is_over(); },
+                    network, {ledger, clock, *policy, *draws, [this] { return is_over(); },
                               [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }}));
       count(done);
       if (done.outcome != Participation::Outcome::took_part || done.round == last) pause();

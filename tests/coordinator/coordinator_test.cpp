@@ -144,6 +144,27 @@ TEST(Coordinator, ShowsAnOrderThatADeviceCanCheck) {
   EXPECT_EQ(scene.client->get("/v1/log?from=x").value().status, 400);
 }
 
+TEST(BlobShelf, LetsOldVersionsGoAndKeepsTables) {
+  BlobShelf shelf;
+  const auto hash_of = [](std::uint8_t number) {
+    Digest hash{};
+    hash.fill(number);
+    return hash;
+  };
+  const auto status_of = [&](std::uint8_t number) {
+    net::HttpRequest request;
+    request.parameters = {{"hash", to_hex(hash_of(number))}};
+    return shelf.respond(request).status;
+  };
+  shelf.put(hash_of(200), "table", BlobShelf::Stays::always);
+  for (std::uint8_t i = 0; i < 2 * BlobShelf::most; ++i)
+    shelf.put(hash_of(i), std::to_string(i), BlobShelf::Stays::while_new);
+  EXPECT_EQ(status_of(200), 200) << "every version names it";
+  EXPECT_EQ(status_of(0), 404);
+  EXPECT_EQ(status_of(BlobShelf::most), 200);
+  EXPECT_EQ(status_of(2 * BlobShelf::most - 1), 200);
+}
+
 TEST(Coordinator, EnrolsWhoeverHasATokenOnceAndNobodyElse) {
   Scene scene;
   ASSERT_TRUE(scene.start());

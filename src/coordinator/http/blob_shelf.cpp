@@ -11,11 +11,13 @@ namespace {
 constexpr int effort = 3;  // of compressing
 }
 
-void BlobShelf::put(const Digest& hash, std::string bytes) {
+void BlobShelf::put(const Digest& hash, std::string bytes, Stays stays) {
   {
     const std::lock_guard lock(mutex_);
-    std::erase(order_, hash);
-    order_.push_back(hash);
+    if (stays == Stays::while_new) {
+      std::erase(order_, hash);
+      order_.push_back(hash);
+    }
     if (bodies_.contains(hash)) return;
   }
   // Compressing takes its time: others fetch meanwhile.

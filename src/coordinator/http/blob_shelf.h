@@ -15,10 +15,11 @@ namespace sotto::coordinator {
 
 class BlobShelf {
  public:
-  // The oldest leave first.
+  // Versions leave when so many came after them; tables stay.
   static constexpr std::size_t most = 8;
 
-  void put(const Digest& hash, std::string bytes);
+  enum class Stays { while_new, always };
+  void put(const Digest& hash, std::string bytes, Stays stays);
   // /v1/blob/{hash}; 404 for what is not there, whatever else the coordinator may know.
   net::HttpResponse respond(const net::HttpRequest& request) const;
 

@@ -38,11 +38,11 @@ HttpResponse problem(const HttpRequest& request, const Error& error) {
   return net::error_response(request, status, error.message);
 }
 
-HttpResponse response_to(net::BodyForm form, DeskAnswer&& answer) {
+HttpResponse response_to(net::BodyForm form, const DeskAnswer& answer) {
   switch (answer.kind) {
     case DeskAnswer::Kind::message:
     case DeskAnswer::Kind::done:
-      return bytes_response(std::move(answer.body));
+      return bytes_response(answer.body);
     case DeskAnswer::Kind::wait:
       return bytes_response({}, 202);
     case DeskAnswer::Kind::conflict:
@@ -58,8 +58,8 @@ HttpResponse response_to(net::BodyForm form, DeskAnswer&& answer) {
 // What answers the request when it is known, from whichever thread.
 GiveAnswer answering(const HttpRequest& request, HttpReply reply) {
   const auto later = std::make_shared<HttpReply>(std::move(reply));
-  return [later, form = net::wanted_form(request)](DeskAnswer answer) {
-    std::move (*later)(response_to(form, std::move(answer)));
+  return [later, form = net::wanted_form(request)](const DeskAnswer& answer) {
+    std::move (*later)(response_to(form, answer));
   };
 }
 

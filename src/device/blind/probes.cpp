@@ -26,7 +26,8 @@ std::uint32_t order_of(float value) {
 
 // All ones where left > right.
 std::uint32_t mask_greater(std::uint32_t left, std::uint32_t right) {
-  return static_cast<std::uint32_t>((std::uint64_t{right} - left) >> 32);
+  const auto wide_left = static_cast<std::uint64_t>(left), wide_right = static_cast<std::uint64_t>(right);
+  return static_cast<std::uint32_t>((wide_right - wide_left) >> 32);
 }
 
 std::uint32_t mask_equal(std::uint32_t left, std::uint32_t right) {

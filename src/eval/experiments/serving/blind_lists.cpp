@@ -42,10 +42,14 @@ class BlindLists final : public ComparedMechanism {
     std::vector<device::SlotScore> scores;
     for (const std::uint32_t cluster : device::nearest_clusters(guide_, user)) {
       std::vector<std::int32_t> products(shape.rows);
-      for (std::size_t row = 0; row < shape.rows; ++row)
-        for (std::size_t j = 0; j < shape.dimension; ++j)
-          products[row] += quantised.entries[j] *
-                           edition_->database().entry(row, std::size_t{cluster} * shape.dimension + j);
+      for (std::size_t row = 0; row < shape.rows; ++row) {
+        std::int32_t sum = 0;
+        for (std::size_t j = 0; j < shape.dimension; ++j) {
+          const std::size_t column = std::size_t{cluster} * shape.dimension + j;
+          sum += quantised.entries[j] * edition_->database().entry(row, column);
+        }
+        products[row] = sum;
+      }
       const auto found = device::cluster_scores(guide_, user, quantised.scale, cluster, products);
       scores.insert(scores.end(), found.begin(), found.end());
     }
