@@ -284,7 +284,7 @@ Status forget(const DeviceArguments& given, const Output& output) {
     SOTTO_CHECK(training.impressions().clear());
   }
   std::error_code problem;
-  for (const char* name : {"history.sotto", "answers.sotto", "public-log.sotto", "pack.sotto"})
+  for (const char* name : {"history.sotto", "answers.sotto", "public-log.sotto", "items.sotto", "pack.sotto"})
     fs::remove(fs::path(given.store) / name, problem);
   output.event({{"event", "done"}});
   output.text("forgotten: pages, clicks, answers and key. The ledger stays: it says what was told before");

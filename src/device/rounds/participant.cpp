@@ -144,6 +144,15 @@ class RoundAttempt {
     return bytes;
   }
 
+  Result<std::string> items_of(const rounds::Digest& hash) {
+    if (auto kept = read_file(parts_.items_file, rounds::BlobLimits::bytes);
+        kept && rounds::blob_hash(*kept) == hash)
+      return *std::move(kept);
+    SOTTO_TRY(std::string bytes, fetch_blob(hash));
+    SOTTO_CHECK(write_file_atomically(parts_.items_file, bytes, FileReaders::owner));
+    return bytes;
+  }
+
   // The device's impressions by the rows of the table. What the table does not have was never public, or is
   // so no more, and is left out.
   local::OwnEvents events_of(const rounds::ItemTable& items) {
@@ -173,7 +182,7 @@ class RoundAttempt {
     if (version.layout != trainer_->layout().text())
       return bad_input("the model is laid out as '{}', and the campaign's is '{}'", version.layout,
                        trainer_->layout().text());
-    SOTTO_TRY(const std::string item_bytes, fetch_blob(version.items));
+    SOTTO_TRY(const std::string item_bytes, items_of(version.items));
     SOTTO_TRY(const auto items, rounds::decode_items(item_bytes));
     const local::RoundInputs inputs{
         version.numbers,

@@ -31,7 +31,8 @@ struct ParticipantParts {
   std::function<privacy::ClockReading()> clock;
   rounds::IdentityKey operator_key{};  // pinned
   TrainingPolicy policy;
-  fs::path log_file;  // how much of the public log was seen
+  fs::path log_file;    // how much of the public log was seen
+  fs::path items_file;  // the table of items that was fetched last: it is large, public, and seldom another
   const std::vector<StoredImpression>& impressions;
   RoundDraws& draws;
   std::function<bool()> cancelled;                      // asked between steps; true ends the round

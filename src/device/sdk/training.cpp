@@ -12,7 +12,8 @@ namespace sotto::device {
 namespace {
 
 constexpr std::string_view consent_file = "consent.sotto", identity_file = "identity.sotto",
-                           impressions_file = "impressions.sotto", log_file = "public-log.sotto";
+                           impressions_file = "impressions.sotto", log_file = "public-log.sotto",
+                           items_file = "items.sotto";
 constexpr std::size_t most_service_bytes = 4096;
 
 std::string encode(const StoredConsent& consent) {
@@ -115,6 +116,7 @@ Result<Participation> DeviceTraining::take_part(RoundTransport& transport, const
                                        .operator_key = consent_->operator_key,
                                        .policy = around.policy,
                                        .log_file = path_of(log_file),
+                                       .items_file = path_of(items_file),
                                        .impressions = impressions_.impressions(),
                                        .draws = around.draws,
                                        .cancelled = around.cancelled,

@@ -6,7 +6,7 @@
 // withdraws loses key and consent, and with them every way to take part.
 //
 // Files in the device's folder, readable by its owner alone: consent.sotto, identity.sotto,
-// impressions.sotto, public-log.sotto. Refers to the ledger. Movable. One call at a time.
+// impressions.sotto, public-log.sotto, items.sotto. Refers to the ledger. Movable. One call at a time.
 
 #include <functional>
 
