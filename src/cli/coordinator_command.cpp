@@ -1,5 +1,6 @@
 #ifdef SOTTO_HAVE_NET
 
+#include <charconv>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -141,7 +142,7 @@ Status coordinate(CoordinatorArguments given, const Output& output) {
   std::uint64_t said = 0;
   bool is_finished = false;
   while (!interrupted()) {
-    if (const Status kept = running->tick(); !kept) return kept;
+    if (Status kept = running->tick(); !kept) return kept;
     const auto progress = running->progress();
     if (progress.rounds_done > said) {
       said = progress.rounds_done;

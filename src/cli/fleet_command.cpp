@@ -70,7 +70,8 @@ class Stores {
     stores.is_ours_ = true;
     return stores;
   }
-  Stores(Stores&& other) noexcept : path_(other.path_), is_ours_(std::exchange(other.is_ours_, false)) {}
+  Stores(Stores&& other) noexcept
+      : path_(std::move(other.path_)), is_ours_(std::exchange(other.is_ours_, false)) {}
   Stores& operator=(Stores&&) = delete;
   ~Stores() {
     std::error_code ignored;

@@ -298,8 +298,8 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
   SOTTO_CHECK(parts_.store.open_order(parts_.fence, stored));
   const auto began = steady_clock::now();
   {
-    auto shown =
-        std::make_shared<const OpenOffer>(encode(offer_of(order, document)), order.number, order.expires);
+    auto shown = std::make_shared<const OpenOffer>(
+        OpenOffer{encode(offer_of(order, document)), order.number, order.expires});
     const std::lock_guard lock(mutex_);
     offer_ = std::move(shown);
     progress_.state = "gathering";
