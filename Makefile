@@ -34,7 +34,7 @@ analyze: ## clang's static analyser over the modules without torch (slow)
 hardening: build ## check the release binaries for the compiler's and linker's defences
 	@tools/check_hardening.sh build/release/sotto build/release/libexec/sotto-trainer && echo "hardening: all defences are in place"
 
-fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n)
+fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n), and until all ran EXECUTIONS=n inputs
 	@tools/install_packages.sh build lint
 	@tools/fuzz.sh
 

@@ -152,6 +152,20 @@ bool CampaignRun::sleep(std::chrono::milliseconds time) const {
   return !parts_.floor.is_stopped();
 }
 
+template <class Write>
+auto CampaignRun::stored(const Write& write) -> decltype(write()) {
+  for (bool is_first = true;; is_first = false) {
+    auto done = write();
+    if (done || done.error().kind != ErrorKind::failed || parts_.floor.is_stopped()) return done;
+    if (is_first) warn("{}; it is tried again until it is stored", done.error().message);
+    {
+      const std::lock_guard lock(mutex_);
+      progress_.last_problem = done.error().message;
+    }
+    static_cast<void>(sleep(settings_.retry_time));
+  }
+}
+
 bool CampaignRun::was_rolled_back() {
   const std::lock_guard lock(mutex_);
   return std::exchange(begin_again_, false);
@@ -164,8 +178,10 @@ Status CampaignRun::run() {
     SOTTO_TRY(const std::uint64_t number, parts_.store.next_round(campaign_.hash));
     const bool orders_are_used_up = !sealed_ && number > campaign_.campaign.rounds;
     if (folded.is_last || orders_are_used_up) {
-      SOTTO_CHECK(parts_.store.set_state(campaign_.hash, CampaignState::finished, parts_.clock(),
-                                         "all rounds are done"));
+      SOTTO_CHECK(stored([&] {
+        return parts_.store.set_state(campaign_.hash, CampaignState::finished, parts_.clock(),
+                                      "all rounds are done");
+      }));
       say("finished");
       return {};
     }
@@ -190,18 +206,20 @@ Status CampaignRun::publish(const FoldedRound& folded) {
       return failed("the trainer has another version than the one that was published after round {}",
                     before->round);
   } else {
-    SOTTO_CHECK(parts_.store.keep_blob(bytes));
+    SOTTO_CHECK(stored([&] { return parts_.store.keep_blob(bytes); }));
     ModelVersion version{
         campaign_.hash, sealed_ ? sealed_->number : 0, model, std::nullopt, std::nullopt, parts_.clock(),
         bytes.size()};
     if (before) version.parent = before->model;
     if (!folded.checkpoint.empty()) {
-      SOTTO_TRY(version.checkpoint, parts_.store.keep_blob(folded.checkpoint));
+      SOTTO_TRY(version.checkpoint, stored([&] { return parts_.store.keep_blob(folded.checkpoint); }));
     }
     const std::lock_guard appending(appending_);
     SOTTO_TRY(const LogAppend entry, log_entry({rounds::LeafKind::model, model}));
-    SOTTO_CHECK(parts_.store.publish_version(parts_.fence, version,
-                                             sealed_ ? std::optional(sealed_->round) : std::nullopt, entry));
+    SOTTO_CHECK(stored([&] {
+      return parts_.store.publish_version(parts_.fence, version,
+                                          sealed_ ? std::optional(sealed_->round) : std::nullopt, entry);
+    }));
     SOTTO_CHECK(take(entry));
     sealed_.reset();
   }
@@ -295,7 +313,7 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
   SOTTO_TRY(const std::string document, rounds::sign_order(order, campaign_, parts_.key));
   SOTTO_TRY(const auto opened, rounds::open_order(document));
   StoredOrder stored{order.round, order.number, campaign_.hash, document, OrderState::open, {}};
-  SOTTO_CHECK(parts_.store.open_order(parts_.fence, stored));
+  SOTTO_CHECK(this->stored([&] { return parts_.store.open_order(parts_.fence, stored); }));
   const auto began = steady_clock::now();
   {
     auto shown = std::make_shared<const OpenOffer>(
@@ -315,10 +333,11 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
     if (summed) progress_.last_round = *summed;
   }
   if (!summed) {
-    SOTTO_CHECK(parts_.store.abandon_order(parts_.fence, stored.round, summed.error().message));
+    SOTTO_CHECK(this->stored(
+        [&] { return parts_.store.abandon_order(parts_.fence, stored.round, summed.error().message); }));
     return tl::unexpected(summed.error());
   }
-  SOTTO_CHECK(parts_.store.seal_sums(parts_.fence, stored.round));
+  SOTTO_CHECK(this->stored([&] { return parts_.store.seal_sums(parts_.fence, stored.round); }));
   stored.state = OrderState::summed;
   sealed_ = std::move(stored);
   return {};

@@ -93,6 +93,10 @@ class CampaignRun {
   Result<LogAppend> log_entry(const rounds::LogLeaf& leaf) const;
   Status take(const LogAppend& appended);
   void say(std::string state, std::string problem = {});
+  // A write that found no room, or no database, is made again until it is done: what devices gave for it
+  // cannot be asked for twice. Every write of the store may be repeated.
+  template <class Write>
+  auto stored(const Write& write) -> decltype(write());
   bool sleep(std::chrono::milliseconds time) const;  // false: stopped
 
   const rounds::OpenedCampaign campaign_;

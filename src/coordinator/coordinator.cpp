@@ -1,6 +1,7 @@
 #include "coordinator/coordinator.h"
 
 #include "base/chain_hash.h"
+#include "base/log.h"
 
 namespace sotto::coordinator {
 
@@ -57,8 +58,16 @@ std::optional<Status> Coordinator::outcome() const {
 }
 
 Status Coordinator::tick() {
-  api_->observe();
-  SOTTO_TRY(lease_, store_->renew(lease_, wall_clock(), lease_time));
+  auto renewed = store_->renew(lease_, wall_clock(), lease_time);
+  if (renewed) lease_ = *renewed;
+  const Status stored = renewed ? Status{} : Status(tl::unexpected(renewed.error()));
+  // A full disk or a lost connection passes; whoever took the lease meanwhile shuts this node out by its
+  // fence.
+  if (!stored && stored.error().kind != ErrorKind::failed) return stored;
+  if (!stored && was_stored_) warn("{}", stored.error().message);
+  if (stored && !was_stored_) info("the store takes writes again");
+  was_stored_ = stored.has_value();
+  api_->observe(was_stored_);
   return {};
 }
 

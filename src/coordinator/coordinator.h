@@ -3,9 +3,9 @@
 // takes the campaign from round to round.
 //
 // start() returns when the port is open and the first version is about to be trained. tick() is called every
-// second or so by the owner's loop: it keeps the lease, and says when the campaign's thread has ended. stop()
-// (or the destructor) lets no device in, answers the requests that have arrived and ends the round: what
-// devices were charged for it is lost, no version is. One owner.
+// second or so by the owner's loop: it keeps the lease, and an error of it says that another node has it.
+// stop() (or the destructor) lets no device in, answers the requests that have arrived and ends the round:
+// what devices were charged for it is lost, no version is. One owner.
 
 #include <optional>
 #include <thread>
@@ -51,6 +51,7 @@ class Coordinator {
   rounds::Identity key_ = rounds::Identity::from_seed(secagg::Key());
   std::unique_ptr<Store> store_;
   Lease lease_;
+  bool was_stored_ = true;  // at the last tick
   RoundFloor floor_;
   BlobShelf blobs_;
   net::MetricsRegistry metrics_;

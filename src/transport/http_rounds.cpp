@@ -65,7 +65,8 @@ Result<device::RoundTransport::Reply> HttpRounds::post(std::string_view path, st
             client_.send({.method = net::HttpMethod::post,
                           .path = std::string(path),
                           .headers = {{std::string(rounds::device_header), to_hex(device)},
-                                      {std::string(rounds::signature_header), to_hex(signature)}},
+                                      {std::string(rounds::signature_header), to_hex(signature)},
+                                      {std::string(rounds::body_header), to_hex(rounds::blob_hash(body))}},
                           .body = body,
                           .content_type = octets}));
   return reply_of(std::move(response));

@@ -9,7 +9,10 @@
 #include <thread>
 
 #include "base/chain_hash.h"
+#include "coordinator/store/sqlite_connection.h"
+#include "full_disk.h"
 #include "net/http_client.h"
+#include "net/raw_socket.h"
 #include "rounds/enrolment.h"
 #include "rounds/small_campaign.h"
 #include "test_paths.h"
@@ -84,10 +87,24 @@ struct Scene {
                 .path = path,
                 .headers = {{std::string(rounds::device_header), to_hex(device.public_key())},
                             {std::string(rounds::signature_header),
-                             to_hex(signer.sign(rounds::request_statement("POST", path, body)))}},
+                             to_hex(signer.sign(rounds::request_statement("POST", path, body)))},
+                            {std::string(rounds::body_header), to_hex(rounds::blob_hash(body))}},
                 .body = body,
                 .content_type = "application/octet-stream"})
         .value();
+  }
+  std::uint16_t port() const {
+    const std::string url = running->url();
+    return static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1)));
+  }
+  // Of the order that is open, as soon as one is.
+  std::string offer() {
+    net::HttpResponse response = client->get("/v1/order").value();
+    for (int i = 0; i < 500 && response.status != 200; ++i) {  // the first version is being published
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      response = client->get("/v1/order").value();
+    }
+    return response.body;
   }
   net::HttpResponse admin(const std::string& path, std::string_view with = admin_token) {
     return client
@@ -110,13 +127,7 @@ TEST(Coordinator, ShowsAnOrderThatADeviceCanCheck) {
   Scene scene;
   const auto started = scene.start();
   ASSERT_TRUE(started) << started.error().message;
-  net::HttpResponse response = scene.client->get("/v1/order").value();
-  for (int i = 0; i < 500 && response.status != 200; ++i) {  // the first version is being published
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    response = scene.client->get("/v1/order").value();
-  }
-  ASSERT_EQ(response.status, 200);
-  const auto offer = rounds::decode_offer(response.body);
+  const auto offer = rounds::decode_offer(scene.offer());
   ASSERT_TRUE(offer) << offer.error().message;
   const auto campaign = rounds::open_campaign(offer->campaign).value();
   const auto order = rounds::open_order(offer->order).value();
@@ -265,6 +276,122 @@ TEST(Coordinator, SaysHowItStandsWithoutNamingADevice) {
     EXPECT_EQ(page.status, 200) << path;
     EXPECT_THAT(page.body, testing::Not(HasSubstr(key))) << path;
   }
+}
+
+// A request's head as a device would send it.
+std::string head_of(const std::string& path, const std::string& body, const rounds::Identity& device,
+                    const rounds::Identity& signer) {
+  return fmt::format(
+      "POST {} HTTP/1.1\r\nHost: here\r\nContent-Length: {}\r\n{}: {}\r\n{}: {}\r\n{}: {}\r\n\r\n", path,
+      body.size(), rounds::device_header, to_hex(device.public_key()), rounds::signature_header,
+      to_hex(signer.sign(rounds::request_statement("POST", path, body))), rounds::body_header,
+      to_hex(rounds::blob_hash(body)));
+}
+
+TEST(CoordinatorAttacks, NoBodyIsReadThatNoEnrolledDeviceHasSigned) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  const auto known = rounds::test_key(101), stranger = rounds::test_key(102);
+  ASSERT_EQ(scene.enrol(scene.token(1), known).status, 200);
+  const std::string path = "/v1/rounds/" + to_hex(rounds::model_hash()) + "/upload";
+  const std::string body(50'000, 'x');
+  {
+    // Members of a group know each other's keys: a key alone opens nothing.
+    net::RawSocket socket(scene.port());
+    socket.send(head_of(path, body, known, stranger));
+    EXPECT_THAT(socket.read_all(), testing::StartsWith("HTTP/1.1 400")) << "before any of the body was sent";
+  }
+  {
+    net::RawSocket socket(scene.port());
+    socket.send(head_of(path, body, known, known) + std::string(50'000, 'y'));
+    EXPECT_THAT(socket.read_until("signed"), testing::StartsWith("HTTP/1.1 400"))
+        << "other bytes than signed";
+  }
+  {
+    net::RawSocket socket(scene.port());
+    socket.send(head_of(path, body, known, known) + body);
+    EXPECT_THAT(socket.read_until("no"), testing::StartsWith("HTTP/1.1 410"))
+        << "heard: there is no such group";
+  }
+}
+
+TEST(CoordinatorAttacks, StrangersCannotKeepTheOperatorWaiting) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  // Somebody else writes to the store, so that whatever needs it waits.
+  auto other = connect_sqlite(scene.folder / "store" / "store.sqlite").value();
+  ASSERT_TRUE(other->begin_write());
+  net::RawSocket operators(scene.port());
+  operators.send(fmt::format(
+      "POST /v1/admin/pause HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {}\r\nContent-Length: 0\r\n\r\n",
+      admin_token));
+  const auto forger = rounds::test_key(102);
+  rounds::EnrolmentToken forged{{}, true, wall_now() + std::chrono::hours(1)};
+  const auto wrong =
+      rounds::enrolment_of(rounds::sign_token(forged, forger), forger, forger.public_key()).value();
+  EXPECT_EQ(scene.client->post("/v1/enrol", encode(wrong), "application/octet-stream").value().status, 403);
+  EXPECT_EQ(scene.client->post("/v1/enrol", "bytes", "application/octet-stream").value().status, 400);
+  rounds::HeadCosignature word{{}, {scene.campaign.witnesses.front(), {}}};
+  EXPECT_EQ(
+      scene.client->post("/v1/log/cosignature", encode(word), "application/octet-stream").value().status,
+      400);
+  pollfd answered{operators.descriptor(), POLLIN, 0};
+  EXPECT_EQ(poll(&answered, 1, 0), 0) << "strangers were answered while the operator's write waits";
+  other->roll_back();
+  EXPECT_THAT(operators.read_until("done"), testing::StartsWith("HTTP/1.1 200"));
+}
+
+TEST(CoordinatorAttacks, AFullDiskIsSaidAndPasses) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  scene.offer();
+  const auto device = rounds::test_key(101);
+  ASSERT_TRUE(scene.running->tick());
+  EXPECT_EQ(scene.client->get("/healthz").value().status, 200);
+  {
+    const FullDisk full(1);
+    // A lease that is renewed within the same second changes nothing, and needs no room.
+    net::HttpResponse health = scene.client->get("/healthz").value();
+    for (int i = 0; i < 500 && health.status == 200; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      ASSERT_TRUE(scene.running->tick()) << "it goes on";
+      health = scene.client->get("/healthz").value();
+    }
+    EXPECT_EQ(health.status, 503);
+    EXPECT_THAT(health.body, testing::Not(HasSubstr(scene.folder.path().string()))) << "for strangers";
+    EXPECT_THAT(scene.client->get("/metrics").value().body, HasSubstr("sotto_store_writable 0"));
+    EXPECT_EQ(scene.enrol(scene.token(1), device).status, 500) << "not said to be stored";
+    EXPECT_EQ(scene.client->get("/v1/order").value().status, 200) << "what was stored is handed out";
+    // A round that ends now cannot be noted, and waits for room instead of giving the campaign up.
+    ASSERT_FALSE(scene.running->outcome());
+  }
+  ASSERT_TRUE(scene.running->tick());
+  EXPECT_EQ(scene.client->get("/healthz").value().status, 200);
+  EXPECT_EQ(scene.enrol(scene.token(1), device).status, 200);
+  EXPECT_FALSE(scene.running->outcome());
+}
+
+TEST(CoordinatorAttacks, WhoeverWaitsIsAnsweredWhenItStops) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  const auto order = rounds::open_order(rounds::decode_offer(scene.offer())->order).value();
+  std::vector<std::unique_ptr<net::RawSocket>> waiting;
+  for (std::uint8_t i = 0; i < 5; ++i) {
+    const auto device = rounds::test_key(static_cast<std::uint8_t>(101 + i));
+    ASSERT_EQ(scene.enrol(scene.token(i), device).status, 200);
+    const std::string body = encode(rounds::CheckIn{order.hash});
+    waiting.push_back(std::make_unique<net::RawSocket>(scene.port()));
+    waiting.back()->send(head_of("/v1/checkin", body, device, device) + body);
+  }
+  const auto waits = [&] {
+    return nlohmann::json::parse(scene.client->get("/v1/status").value().body)["now"]["waiting"] == 5;
+  };
+  for (int i = 0; i < 500 && !waits(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(waits());
+  scene.running->stop();
+  for (const auto& socket : waiting)
+    EXPECT_THAT(socket->read_all(), testing::StartsWith("HTTP/1.1 410"))
+        << "come back later, nothing is charged";
 }
 
 }  // namespace

@@ -99,9 +99,12 @@ CoordinatorApi::CoordinatorApi(CampaignRun& run, RoundFloor& floor, Store& store
       rounds_done_(metrics.gauge("sotto_rounds_done", "Rounds of the campaign that are folded")),
       waiting_(metrics.gauge("sotto_devices_waiting", "Devices that wait for a group")),
       groups_failed_(metrics.gauge("sotto_groups_failed", "Groups of this round that failed")),
+      store_writable_(metrics.gauge("sotto_store_writable", "1 while the store takes what must be kept")),
       writes_(waiting_writes, net::BackgroundWorker::AtEnd::finish) {}
 
-void CoordinatorApi::observe() {
+void CoordinatorApi::observe(bool stored) {
+  is_stored_ = stored;
+  store_writable_.set(stored ? 1 : 0);
   const DeskCounts counts = floor_.counts();
   rounds_done_.set(static_cast<std::int64_t>(run_.progress().rounds_done));
   waiting_.set(static_cast<std::int64_t>(counts.checked_in));
@@ -119,9 +122,8 @@ void CoordinatorApi::add_device_routes(net::Router& router) {
   router.add(HttpMethod::get, "/v1/log", [this](const HttpRequest& request) { return log_page(request); });
   router.add(HttpMethod::get, "/v1/blob/{hash}",
              [this](const HttpRequest& request) { return blobs_.respond(request); });
-  router.add(HttpMethod::post, "/v1/enrol", [this](HttpRequest&& request, HttpReply reply) {
-    later(std::move(request), std::move(reply), [this](const HttpRequest& asked) { return enrol(asked); });
-  });
+  router.add(HttpMethod::post, "/v1/enrol",
+             [this](HttpRequest&& request, HttpReply reply) { enrol(std::move(request), std::move(reply)); });
   const auto enrolled = [this](const HttpRequest& head) { return refuse_unknown(head); };
   router.add(
       HttpMethod::post, "/v1/checkin",
@@ -161,19 +163,22 @@ HttpResponse CoordinatorApi::log_page(const HttpRequest& request) const {
   return bytes_response(encode(run_.log_page(*from)));
 }
 
-HttpResponse CoordinatorApi::enrol(const HttpRequest& request) {
+void CoordinatorApi::enrol(HttpRequest&& request, HttpReply reply) {
   const auto enrolment = rounds::decode_enrolment(request.body);
-  if (!enrolment) return problem(request, enrolment.error());
+  if (!enrolment) return std::move(reply)(problem(request, enrolment.error()));
   const UtcTime now = clock_();
   const auto token = rounds::check_enrolment(*enrolment, settings_.operator_key, now);
   if (!token) {
     refused_.add();
-    return net::error_response(request, 403, token.error().message);
+    return std::move(reply)(net::error_response(request, 403, token.error().message));
   }
-  const auto stored = store_.enrol({enrolment->device, token->hash, now});
-  if (!stored) return problem(request, stored.error());
-  enrolled_.add();
-  return bytes_response(std::string(as_text(run_.campaign().campaign.coordinator)));
+  later(std::move(request), std::move(reply),
+        [this, checked = Enrolment{enrolment->device, token->hash, now}](const HttpRequest& asked) {
+          const auto stored = store_.enrol(checked);
+          if (!stored) return problem(asked, stored.error());
+          enrolled_.add();
+          return bytes_response(std::string(as_text(run_.campaign().campaign.coordinator)));
+        });
 }
 
 Result<bool> CoordinatorApi::is_enrolled(const rounds::IdentityKey& device) {
@@ -196,20 +201,27 @@ std::optional<HttpResponse> CoordinatorApi::refuse_unknown(const HttpRequest& he
   if (!device) return problem(head, device.error());
   const auto enrolled = is_enrolled(*device);
   if (!enrolled) return net::error_response(head, 503, "devices cannot be looked up now: come back later");
-  if (*enrolled) return std::nullopt;
+  if (!*enrolled) {
+    refused_.add();
+    return net::error_response(head, 403, "this device is not enrolled, or was revoked");
+  }
+  const auto signature = rounds::signature_from_hex(head.header(rounds::signature_header));
+  if (!signature) return problem(head, signature.error());
+  const auto body = rounds::digest_from_hex(head.header(rounds::body_header), rounds::body_header);
+  if (!body) return problem(head, body.error());
+  if (rounds::verify(*signature, rounds::request_statement(net::name(head.method), head.path, *body),
+                     *device))
+    return std::nullopt;
   refused_.add();
-  return net::error_response(head, 403, "this device is not enrolled, or was revoked");
+  return net::error_response(head, 400, "the signature of this request is not by the device that it names");
 }
 
-Result<rounds::IdentityKey> CoordinatorApi::signer_of(const HttpRequest& request) const {
-  SOTTO_TRY(const auto device,
-            rounds::digest_from_hex(request.header(rounds::device_header), rounds::device_header));
-  SOTTO_TRY(const auto signature, rounds::signature_from_hex(request.header(rounds::signature_header)));
-  if (rounds::verify(signature,
-                     rounds::request_statement(net::name(request.method), request.path, request.body),
-                     device))
-    return device;
-  return bad_input("the signature of this request is not by the device that it names");
+Result<rounds::IdentityKey> CoordinatorApi::signer_of(const HttpRequest& request) {
+  SOTTO_TRY(const auto body,
+            rounds::digest_from_hex(request.header(rounds::body_header), rounds::body_header));
+  if (rounds::blob_hash(request.body) != body)
+    return bad_input("the body of this request is not the one that its device has signed");
+  return rounds::digest_from_hex(request.header(rounds::device_header), rounds::device_header);
 }
 
 void CoordinatorApi::check_in(HttpRequest&& request, HttpReply reply) {
@@ -242,7 +254,7 @@ void CoordinatorApi::add_people_routes(net::Router& router) {
   router.add(HttpMethod::get, "/v1/log/head",
              [this](const HttpRequest&) { return bytes_response(encode(run_.head())); });
   router.add(HttpMethod::post, "/v1/log/cosignature", [this](HttpRequest&& request, HttpReply reply) {
-    later(std::move(request), std::move(reply), [this](const HttpRequest& asked) { return cosign(asked); });
+    cosign(std::move(request), std::move(reply));
   });
   if (settings_.trial_token)
     router.add(HttpMethod::get, "/v1/trial", [this](const HttpRequest&) {
@@ -260,7 +272,19 @@ void CoordinatorApi::add_people_routes(net::Router& router) {
                                                                    "coordinator-1", net::json_type, 3);
   router.add(HttpMethod::get, "/openapi.json",
              [document](const HttpRequest& request) { return document->respond(request); });
-  net::add_operator_routes(router, metrics_);
+  net::add_operator_routes(router, metrics_, [this]() -> Status {
+    if (is_stored_) return {};
+    return failed("nothing can be kept in the store now: the log says why");
+  });
+}
+
+std::optional<std::uint64_t> CoordinatorApi::count_enrolled() const {
+  const std::lock_guard lock(count_mutex_);
+  const auto now = steady_clock::now();
+  if (count_ && now < counted_at_ + std::chrono::seconds(1)) return count_;
+  counted_at_ = now;
+  if (const auto counted = store_.count_enrolled()) count_ = *counted;
+  return count_;
 }
 
 HttpResponse CoordinatorApi::status(const HttpRequest&) const {
@@ -284,18 +308,21 @@ HttpResponse CoordinatorApi::status(const HttpRequest&) const {
                          {"last_round", json_of(progress.last_round)},
                          {"last_round_seconds", progress.last_round_seconds},
                          {"draining", draining_.load()}};
-  if (const auto enrolled = store_.count_enrolled()) body["enrolled"] = *enrolled;
+  if (const auto enrolled = count_enrolled()) body["enrolled"] = *enrolled;
   return net::json_response(body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-HttpResponse CoordinatorApi::cosign(const HttpRequest& request) {
+void CoordinatorApi::cosign(HttpRequest&& request, HttpReply reply) {
   const auto word = rounds::decode_cosignature(request.body);
-  if (!word) return problem(request, word.error());
+  if (!word) return std::move(reply)(problem(request, word.error()));
   // Not everybody may fill the log: the campaign names its witnesses.
   const auto& witnesses = run_.campaign().campaign.witnesses;
   if (std::find(witnesses.begin(), witnesses.end(), word->cosignature.witness) == witnesses.end())
-    return net::error_response(request, 403, "the campaign does not name this witness");
-  return acted(request, run_.cosign(*word));
+    return std::move(reply)(net::error_response(request, 403, "the campaign does not name this witness"));
+  if (!rounds::is_cosigned(word->head, word->cosignature))
+    return std::move(reply)(net::error_response(request, 400, "the witness did not sign this head"));
+  later(std::move(request), std::move(reply),
+        [this, checked = *word](const HttpRequest& asked) { return acted(asked, run_.cosign(checked)); });
 }
 
 HttpResponse CoordinatorApi::acted(const HttpRequest& request, const Status& done) {

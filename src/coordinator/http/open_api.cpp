@@ -68,7 +68,7 @@ std::string_view open_api_document() {
 "components": {
   "securitySchemes": {"operator": {"type": "http", "scheme": "bearer"},
     "device": {"type": "apiKey", "in": "header", "name": "Sotto-Signature",
-      "description": "Ed25519 over method, path and body by the key in Sotto-Device"}},
+      "description": "Ed25519 over method, path and the SHA-256 of the body in Sotto-Body, by the key in Sotto-Device"}},
   "requestBodies": {"Bytes": {"required": true, "content": {"application/octet-stream": {
     "schema": {"type": "string", "format": "binary"}}}}},
   "responses": {

@@ -46,6 +46,8 @@ class GroupRoom {
   RoomAnswer answer_to(std::uint32_t client, secagg::ServerPhase phase) const;
   // Ends phases whose time is over.
   void tick(RoomTime now);
+  // The group has failed, for a reason from outside.
+  void abandon(std::string why) { server_.abandon(std::move(why)); }
   // When tick() has something to do; nothing once the round is over.
   std::optional<RoomTime> due() const;
 

@@ -6,8 +6,9 @@
 // Every question has one answer: at once, or, while others are waited for, as soon as it is known, and `wait`
 // after hold_time at the latest; the same question may then be asked again. Two questions of one device about
 // the same thing: the earlier one is told to wait, so that a lost connection blocks nobody. What must be
-// durable before anybody hears of it goes through `keeper`, whose refusal ends the group without an answer
-// that could not be taken back.
+// durable before anybody hears of it goes through `keeper`: that vectors are asked for, before any device is
+// charged for one, and each sum. A refusal ends the group; a sum for which there is no room now is kept as
+// soon as there is.
 //
 // Memory alone: with the process a round is lost. Not thread-safe.
 
@@ -34,7 +35,7 @@ using GiveAnswer = std::function<void(DeskAnswer)>;
 class RoundKeeper {
  public:
   virtual ~RoundKeeper() = default;
-  virtual Status begin_unmasking() = 0;  // before the first unmask request
+  virtual Status begin_unmasking() = 0;  // before the first vector is asked for
   virtual Status keep_sum(const GroupSum& sum) = 0;
 };
 
@@ -89,7 +90,6 @@ class RoundDesk {
   void form_group(RoomTime now);
   // After anything happened in a room: what must be kept is kept, and who can be answered is.
   void settle(Meeting& meeting);
-  void close(Meeting& meeting, const std::string& why);
   std::uint64_t groups_wanted() const;
 
   DeskRound round_;

@@ -17,6 +17,8 @@ using std::chrono::steady_clock;
 
 constexpr int most_tries = 8;  // of a request that gets no answer
 constexpr std::chrono::milliseconds first_pause{50}, longest_pause{5000};
+// Of the log, in one round: nobody has checked yet who says how long it is. A log grows by a few a day.
+constexpr std::size_t most_new_entries = 1'000'000;
 
 // One round of one device: what has been fetched and counted so far.
 class RoundAttempt {
@@ -80,7 +82,8 @@ class RoundAttempt {
                      message->campaign_entry,      message->model_entry};
     SOTTO_TRY(seen_, read_log());
     // The order is of one state of the log: entries that came since are not for it.
-    while (seen_.size() + offer.new_entries.size() < offer.head.head.size) {
+    while (seen_.size() + offer.new_entries.size() < offer.head.head.size &&
+           offer.new_entries.size() < most_new_entries) {
       const std::uint64_t from = seen_.size() + offer.new_entries.size();
       SOTTO_TRY(const std::string page_bytes, with_patience([&] { return transport_.fetch_log(from); }));
       done_.bytes_down += page_bytes.size();
