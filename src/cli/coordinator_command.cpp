@@ -136,9 +136,9 @@ Status coordinate(CoordinatorArguments given, const Output& output) {
                 {"delta", campaign.campaign.delta},
                 {"operator_key", to_hex(given.coordinator.operator_key)},
                 {"trial", static_cast<bool>(given.coordinator.trial_token)}});
-  output.text(fmt::format("coordinating '{}' at {}: {} rounds of {} devices, epsilon {:g} at delta {:g}",
-                          campaign.campaign.purpose, running->url(), campaign.campaign.rounds,
-                          campaign.campaign.cohort, campaign.campaign.epsilon, campaign.campaign.delta));
+  output.text("", fmt::format("coordinating '{}' at {}: {} rounds of {} devices, epsilon {:g} at delta {:g}",
+                              campaign.campaign.purpose, running->url(), campaign.campaign.rounds,
+                              campaign.campaign.cohort, campaign.campaign.epsilon, campaign.campaign.delta));
   std::uint64_t said = 0;
   bool is_finished = false;
   while (!interrupted()) {

@@ -165,15 +165,18 @@ Status run(FleetArguments given, const Output& output) {
                 {"bytes_down", static_cast<double>(report.bytes_down) / shared},
                 {"simulation", given.fleet.reproducible.has_value()},
                 {"seconds", report.seconds}});
-  output.text(fmt::format(
-      "{} rounds with {} devices in {:.1f} s: {} participations, {} charged, {} ended early, {} refused\n"
-      "AUC of these readers {:.2f} % before, {:.2f} ± {:.2f} % now ({} test impressions, ranked as their "
-      "devices do)\nper participation {:.0f} bytes up, {:.0f} bytes down{}",
-      report.rounds, given.fleet.devices, report.seconds, report.participations, report.charged, report.ended,
-      report.refused, 100 * before.mean.auc, 100 * after.mean.auc, 100 * after.error.auc, after.counted,
-      static_cast<double>(report.bytes_up) / shared, static_cast<double>(report.bytes_down) / shared,
-      given.fleet.reproducible ? "\nsimulation: noise followed from a seed, and no epsilon holds" : ""));
-  for (const auto& [why, times] : report.reasons) output.text(fmt::format("  {} times: {}", times, why));
+  output.text(
+      "",
+      fmt::format(
+          "{} rounds with {} devices in {:.1f} s: {} participations, {} charged, {} ended early, {} refused\n"
+          "AUC of these readers {:.2f} % before, {:.2f} ± {:.2f} % now ({} test impressions, ranked as their "
+          "devices do)\nper participation {:.0f} bytes up, {:.0f} bytes down{}",
+          report.rounds, given.fleet.devices, report.seconds, report.participations, report.charged,
+          report.ended, report.refused, 100 * before.mean.auc, 100 * after.mean.auc, 100 * after.error.auc,
+          after.counted, static_cast<double>(report.bytes_up) / shared,
+          static_cast<double>(report.bytes_down) / shared,
+          given.fleet.reproducible ? "\nsimulation: noise followed from a seed, and no epsilon holds" : ""));
+  for (const auto& [why, times] : report.reasons) output.text(fmt::format("  {} times: ", times), why);
   return {};
 }
 

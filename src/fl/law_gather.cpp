@@ -76,7 +76,10 @@ class WholeNumberSum {
       const std::lock_guard lock(adding_);
       (void)secagg::add_entries(std::span(sum_), own);  // of equal length
     });
-    for (Status& outcome : outcomes) SOTTO_CHECK(std::move(outcome));
+    for (std::size_t i = 0; i < outcomes.size(); ++i)
+      if (!outcomes[i])
+        return refused_update(std::move(outcomes[i]).error(), {first + i * dimension, dimension},
+                              order_.round);
     return {};
   }
 
@@ -90,7 +93,12 @@ class WholeNumberSum {
       const std::int64_t count = std::min(at_once, rows.size(0) - begin);
       SeededRandom key(key_, Purpose::noise, order_.round, users[static_cast<std::size_t>(begin)]);
       key.seek(chunk_key_block);
-      SOTTO_CHECK(tensors_->add(rows.narrow(0, begin, count), order_.bound, key(), on_card_));
+      const Tensor chunk = rows.narrow(0, begin, count);
+      if (Status added = tensors_->add(chunk, order_.bound, key(), on_card_); !added) {
+        const Tensor own = chunk.to(torch::kCPU).contiguous();
+        return refused_update(std::move(added).error(),
+                              {own.data_ptr<float>(), static_cast<std::size_t>(own.numel())}, order_.round);
+      }
     }
     return {};
   }

@@ -115,6 +115,8 @@ void CoordinatorApi::add_routes(net::Router& router) {
 }
 
 void CoordinatorApi::add_device_routes(net::Router& router) {
+  router.add(HttpMethod::get, "/v1/campaign",
+             [this](const HttpRequest&) { return bytes_response(run_.campaign_document()); });
   router.add(HttpMethod::get, "/v1/order", [this](const HttpRequest& request) { return offer(request); });
   router.add(HttpMethod::get, "/v1/log", [this](const HttpRequest& request) { return log_page(request); });
   router.add(HttpMethod::get, "/v1/blob/{hash}",
@@ -283,7 +285,8 @@ HttpResponse CoordinatorApi::status(const HttpRequest&) const {
                          {"now", json_of(floor_.counts())},
                          {"last_round", json_of(progress.last_round)},
                          {"last_round_seconds", progress.last_round_seconds},
-                         {"draining", draining_.load()}};
+                         {"draining", draining_.load()},
+                         {"trial", static_cast<bool>(settings_.trial_token)}};
   if (const auto enrolled = store_.count_enrolled()) body["enrolled"] = *enrolled;
   return net::json_response(body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }

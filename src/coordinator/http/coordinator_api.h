@@ -2,6 +2,7 @@
 // The routes of a coordinator: for devices as rounds/round_messages.h describes them, for people as JSON.
 //
 //   GET  /v1/status              how the campaign stands: counts and times, nothing about a device
+//   GET  /v1/campaign            the campaign, as the operator signed it
 //   GET  /v1/log/head            the signed head of the log
 //   POST /v1/log/cosignature     a witness's word about it
 //   POST /v1/admin/pause|resume  with the operator's token; also drain, and roll-back?version=N,
