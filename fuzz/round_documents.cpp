@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "device/history/impression_store.h"
+#include "device/history/row_store.h"
 #include "rounds/enrolment.h"
 #include "rounds/group_invitation.h"
 #include "rounds/model_version.h"
@@ -68,6 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto again = sotto::device::decode_impressions(encode(*read));
     if (!again || *again != *read) std::abort();
   }
+  if (const auto read = sotto::device::decode_rows(bytes); read && encode(*read) != bytes) std::abort();
   if (const auto frontier = LogFrontier::decode(bytes); frontier && frontier->encode() != bytes) std::abort();
   if (const auto opened = open_campaign(bytes);
       opened && hash_of_body(campaign_kind, encode(opened->campaign)) != opened->hash)

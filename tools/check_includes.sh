@@ -19,12 +19,12 @@ allowed() {
     coordinator) echo "base secagg rounds net" ;;
     net) echo "base proto" ;;
     transport) echo "base rounds blind device net" ;;
-    fleet) echo "base metrics data privacy rounds device net transport" ;;
+    fleet) echo "base local metrics data privacy rounds device net transport" ;;
     serving) echo "base privacy blind device net" ;;
     model) echo "base data text privacy" ;;
     fl) echo "base metrics data privacy secagg local model" ;;
     bench) echo "base data text privacy secagg blind device serving model fl recipes" ;;
-    recipes) echo "base local metrics data text privacy model fl" ;;
+    recipes) echo "base metrics data text privacy model fl" ;;
     publish) echo "base data privacy device serving model fl recipes" ;;
     eval) echo "base report metrics data privacy secagg blind device serving model fl recipes publish bench" ;;
     cli) echo "base local report data privacy secagg rounds device transport fleet coordinator serving" ;;

@@ -160,14 +160,18 @@ Status import_reader(const DeviceArguments& given, const Output& output) {
   device::ImpressionLimits limits;
   limits.age = std::chrono::days(365 * 200);
   SOTTO_TRY(auto training, device::DeviceTraining::open(given.store, limits));
-  auto shown = fleet::shown_to(dataset, static_cast<data::UserId>(given.user));
+  fleet::Memory memory = fleet::memory_of(dataset, static_cast<data::UserId>(given.user));
   // As if it had just happened: what is old is let go.
   const auto now = privacy::read_system_clocks().wall;
-  for (auto& one : shown) one.time = now;
-  const std::size_t count = shown.size();
-  SOTTO_CHECK(training.impressions().add(std::move(shown), now));
-  output.event({{"event", "done"}, {"impressions", count}});
-  output.text(fmt::format("{} pages of reader {} are on this device", count, given.user));
+  for (auto& one : memory.impressions) one.time = now;
+  for (auto& row : memory.rows.rows) row.time = now;
+  const std::size_t pages = memory.impressions.size(), rows = memory.rows.rows.size();
+  SOTTO_CHECK(training.impressions().add(std::move(memory.impressions), now));
+  SOTTO_CHECK(training.rows().set_profile(std::move(memory.rows.profile)));
+  SOTTO_CHECK(training.rows().add(std::move(memory.rows.rows), now));
+  output.event({{"event", "done"}, {"impressions", pages}, {"rows", rows}});
+  output.text(rows > 0 ? fmt::format("{} rows of reader {} are on this device", rows, given.user)
+                       : fmt::format("{} pages of reader {} are on this device", pages, given.user));
   return {};
 }
 
@@ -243,12 +247,14 @@ Status status(const DeviceArguments& given, const Output& output) {
        {"service", consent ? nlohmann::json(consent->service) : nlohmann::json(nullptr)},
        {"operator", consent ? nlohmann::json(to_hex(consent->operator_key)) : nlohmann::json(nullptr)},
        {"impressions", training.impressions().impressions().size()},
+       {"rows", training.rows().stored().rows.size()},
        {"clicks", opened.clicks()},
        {"pack", opened.pack_version()}});
   output.text(
       consent ? fmt::format("takes part at {} since {}", consent->service, privacy::to_text(consent->given))
               : "takes part nowhere");
-  output.text(fmt::format("{} pages and {} clicks are kept here", training.impressions().impressions().size(),
+  output.text(fmt::format("{} pages, {} rows and {} clicks are kept here",
+                          training.impressions().impressions().size(), training.rows().stored().rows.size(),
                           opened.clicks()));
   return {};
 }
@@ -282,6 +288,7 @@ Status forget(const DeviceArguments& given, const Output& output) {
     SOTTO_TRY(auto training, device::DeviceTraining::open(given.store));
     SOTTO_CHECK(training.withdraw());
     SOTTO_CHECK(training.impressions().clear());
+    SOTTO_CHECK(training.rows().clear());
   }
   std::error_code problem;
   for (const char* name : {"history.sotto", "answers.sotto", "public-log.sotto", "items.sotto", "pack.sotto"})

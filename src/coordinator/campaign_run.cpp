@@ -39,10 +39,9 @@ Digest fresh_name(RandomSource& random) {
 
 }  // namespace
 
-CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document,
-                         Parts parts, const CampaignRunSettings& settings)
+CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, std::string document, Parts parts,
+                         const CampaignRunSettings& settings)
     : campaign_(std::move(campaign)),
-      terms_(std::move(terms)),
       document_(std::move(document)),
       parts_(std::move(parts)),
       settings_(settings),
@@ -55,13 +54,12 @@ CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms 
 Result<std::unique_ptr<CampaignRun>> CampaignRun::begin(const std::string& document, Parts parts,
                                                         const CampaignRunSettings& settings) {
   SOTTO_TRY(auto opened, rounds::open_campaign(document));
-  SOTTO_TRY(auto terms, rounds::terms_of(opened.campaign));
+  SOTTO_CHECK(rounds::terms_of(opened.campaign));
   SOTTO_CHECK(rounds::check_time(opened.campaign, parts.clock()));
   if (opened.campaign.coordinator != parts.key.public_key())
     return bad_input("the campaign names the coordinator {}, and this key is {}: start with the key it names",
                      to_hex(opened.campaign.coordinator), to_hex(parts.key.public_key()));
-  std::unique_ptr<CampaignRun> run(
-      new CampaignRun(std::move(opened), std::move(terms), document, std::move(parts), settings));
+  std::unique_ptr<CampaignRun> run(new CampaignRun(std::move(opened), document, std::move(parts), settings));
   SOTTO_CHECK(run->replay_log());
   SOTTO_CHECK(run->enter_campaign());
   SOTTO_CHECK(run->begin_folding());
@@ -182,7 +180,8 @@ Status CampaignRun::run() {
 }
 
 Status CampaignRun::publish(const FoldedRound& folded) {
-  SOTTO_TRY(const std::string bytes, encode(rounds::ModelVersion{model_.layout, folded.numbers, items_}));
+  SOTTO_TRY(const std::string bytes,
+            encode(rounds::ModelVersion{model_.layout, folded.numbers, folded.items, items_}));
   SOTTO_TRY(const auto before, parts_.store.current_version(campaign_.hash));
   const Digest model = rounds::blob_hash(bytes);
   if (std::exchange(just_begun_, false) && before) {
@@ -306,7 +305,8 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
   }
   StoreKeeper keeper(parts_.store, parts_.fence, stored.round);
   const std::uint64_t groups = campaign_.campaign.cohort / campaign_.campaign.encoding.devices;
-  const auto summed = parts_.floor.run({opened.hash, terms_, groups}, pace_, keeper, random_,
+  SOTTO_TRY(rounds::CampaignTerms terms, rounds::terms_of(campaign_.campaign, order.number));
+  const auto summed = parts_.floor.run({opened.hash, std::move(terms), groups}, pace_, keeper, random_,
                                        began + (order.expires - parts_.clock()));
   {
     const std::lock_guard lock(mutex_);

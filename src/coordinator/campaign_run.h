@@ -75,7 +75,7 @@ class CampaignRun {
   const rounds::OpenedCampaign& campaign() const { return campaign_; }
 
  private:
-  CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document, Parts parts,
+  CampaignRun(rounds::OpenedCampaign campaign, std::string document, Parts parts,
               const CampaignRunSettings& settings);
   Status replay_log();
   Status enter_campaign();
@@ -96,7 +96,6 @@ class CampaignRun {
   bool sleep(std::chrono::milliseconds time) const;  // false: stopped
 
   const rounds::OpenedCampaign campaign_;
-  const rounds::CampaignTerms terms_;
   const std::string document_;
   const Parts parts_;
   const CampaignRunSettings settings_;

@@ -7,10 +7,20 @@ namespace sotto::coordinator {
 namespace {
 
 constexpr std::string_view lease_name = "coordinator";
-constexpr std::chrono::seconds lease_time{30};
+constexpr std::chrono::milliseconds look_again{200};
 
 UtcTime wall_clock() {
   return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+Result<Lease> acquire(Store& store, const CoordinatorSettings& settings) {
+  while (true) {
+    auto lease = store.acquire(lease_name, settings.node, wall_clock(), settings.lease);
+    if (lease || lease.error().kind != ErrorKind::conflict || !settings.waits_for_lease ||
+        !settings.waits_for_lease())
+      return lease;
+    std::this_thread::sleep_for(look_again);
+  }
 }
 
 }  // namespace
@@ -23,7 +33,8 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSetting
     return bad_input("the campaign is not signed by the operator {}", to_hex(settings.operator_key));
   made->key_ = rounds::Identity::from_seed(key.seed());
   SOTTO_TRY(made->store_, open_store(settings.store, key.public_key()));
-  SOTTO_TRY(made->lease_, made->store_->acquire(lease_name, settings.node, wall_clock(), lease_time));
+  SOTTO_TRY(made->lease_, acquire(*made->store_, settings));
+  made->lease_time_ = settings.lease;
   SOTTO_TRY(made->run_, CampaignRun::begin(
                             settings.campaign,
                             {made->key_, *made->store_, made->lease_.fence, folding, made->floor_, wall_clock,
@@ -58,7 +69,7 @@ std::optional<Status> Coordinator::outcome() const {
 
 Status Coordinator::tick() {
   api_->observe();
-  SOTTO_TRY(lease_, store_->renew(lease_, wall_clock(), lease_time));
+  SOTTO_TRY(lease_, store_->renew(lease_, wall_clock(), lease_time_));
   return {};
 }
 

@@ -2,7 +2,19 @@
 
 #include <thread>
 
+#include "rounds/round_messages.h"
+
 namespace sotto::fleet {
+
+Result<std::optional<std::string>> FaultyTransport::fetch_offer() {
+  SOTTO_TRY(auto bytes, real_.fetch_offer());
+  fault_ = {};
+  if (!bytes || !faults_) return bytes;
+  // What is wrong with an offer is for the device to say.
+  if (const auto offer = rounds::decode_offer(*bytes))
+    if (const auto order = rounds::open_order(offer->order)) fault_ = faults_(order->order.number);
+  return bytes;
+}
 
 Result<device::RoundTransport::Reply> FaultyTransport::post(std::string_view path, std::string_view body,
                                                             const rounds::IdentityKey& device,

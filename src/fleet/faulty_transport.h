@@ -2,6 +2,8 @@
 // A device that misbehaves as networks and people do: it vanishes, is slow, or sends wrong shares. For
 // fleets, which show what a coordinator makes of it.
 
+#include <functional>
+
 #include "device/rounds/round_transport.h"
 
 namespace sotto::fleet {
@@ -18,9 +20,10 @@ class FaultyTransport final : public device::RoundTransport {
  public:
   FaultyTransport(device::RoundTransport& real, const secagg::Identity& identity)
       : real_(real), identity_(identity) {}
-  void set(Fault fault) { fault_ = std::move(fault); }
+  // Asked with every order that is fetched, for the number of its round.
+  void set(std::function<Fault(std::uint64_t round)> faults) { faults_ = std::move(faults); }
 
-  Result<std::optional<std::string>> fetch_offer() override { return real_.fetch_offer(); }
+  Result<std::optional<std::string>> fetch_offer() override;
   Result<std::string> fetch_log(std::uint64_t from) override { return real_.fetch_log(from); }
   Result<std::string> fetch_blob(const rounds::Digest& hash) override { return real_.fetch_blob(hash); }
   Result<Reply> enrol(std::string_view body) override { return real_.enrol(body); }
@@ -30,6 +33,7 @@ class FaultyTransport final : public device::RoundTransport {
  private:
   device::RoundTransport& real_;
   const secagg::Identity& identity_;
+  std::function<Fault(std::uint64_t round)> faults_;
   Fault fault_;
 };
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "device/sdk/training.h"
 #include "fleet/readers.h"
+#include "local/lost_devices.h"
 #include "privacy/ledger/ledger.h"
 #include "rounds/enrolment.h"
 #include "transport/http_rounds.h"
@@ -45,12 +46,10 @@ struct Standing {
 class Fleet {
  public:
   Fleet(const FleetSettings& settings, const data::Dataset& dataset, const std::function<bool()>& cancelled)
-      : settings_(settings),
-        dataset_(dataset),
-        cancelled_(cancelled),
-        readers_(readers_of(dataset, settings.devices)) {}
+      : settings_(settings), dataset_(dataset), cancelled_(cancelled) {}
 
   Result<FleetReport> run(const OnFleetRound& on_round) {
+    SOTTO_TRY(readers_, readers_of(dataset_, settings_.devices, settings_.split_seed()));
     if (readers_.size() < settings_.devices)
       return bad_input("{} has {} readers with something to learn from, and the fleet wants {}: take fewer",
                        dataset_.name(), readers_.size(), settings_.devices);
@@ -84,7 +83,9 @@ class Fleet {
     auto last_change = steady_clock::now();
     std::uint64_t done = begin;
     while (!is_over()) {
-      SOTTO_TRY(const Standing now, standing(client));
+      const auto asked = standing(client);
+      if (!asked) SOTTO_CHECK(bear(asked.error()));
+      const Standing now = asked.value_or(Standing{done, ""});
       if (now.rounds_done > done) {
         done = now.rounds_done;
         last_change = steady_clock::now();
@@ -148,13 +149,18 @@ class Fleet {
       return now;
     };
     SOTTO_TRY(auto ledger, ledger_in(folder, clock()));
-    SOTTO_TRY(auto training,
-              device::DeviceTraining::open(folder, {.impressions = 1'000'000, .age = for_ever}));
+    SOTTO_TRY(auto training, device::DeviceTraining::open(folder, {.impressions = 1'000'000, .age = for_ever},
+                                                          {.rows = 1'000'000, .age = for_ever}));
     SOTTO_TRY(auto http, transport::HttpRounds::create(settings_.server));
     SOTTO_CHECK(enrol(training, http, number));
-    if (training.impressions().impressions().empty())
-      SOTTO_CHECK(training.impressions().add(shown_to(dataset_, reader), clock().wall));
+    if (training.impressions().impressions().empty() && training.rows().stored().rows.empty()) {
+      Memory memory = memory_of(dataset_, reader);
+      SOTTO_CHECK(training.impressions().add(std::move(memory.impressions), clock().wall));
+      SOTTO_CHECK(training.rows().set_profile(std::move(memory.rows.profile)));
+      SOTTO_CHECK(training.rows().add(std::move(memory.rows.rows), clock().wall));
+    }
     FaultyTransport network(http, *training.identity());
+    network.set([this, reader](std::uint64_t round) { return fault_of(reader, round); });
     device::SecretDraws secret;
     std::optional<device::SimulatedDraws> simulated;
     if (settings_.reproducible) simulated.emplace(*settings_.reproducible, reader);
@@ -162,20 +168,33 @@ class Fleet {
     if (simulated) draws = &*simulated;
     rounds::Digest last{};
     while (!is_over()) {
-      network.set(fault_of(chance));
-      SOTTO_TRY(const auto policy, offered_policy(http));
-      if (!policy) {
+      const auto policy = offered_policy(http);
+      if (!policy || !*policy) {
+        if (!policy) SOTTO_CHECK(bear(policy.error()));
         pause();
         continue;
       }
-      SOTTO_TRY(const Participation done,
-                training.take_part(
-                    network, {ledger, clock, *policy, *draws, [this] { return is_over(); },
-                              [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }}));
-      count(done);
-      if (done.outcome != Participation::Outcome::took_part || done.round == last) pause();
-      last = done.round;
+      const Result<Participation> done = training.take_part(
+          network, {ledger, clock, **policy, *draws, [this] { return is_over(); },
+                    [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }});
+      if (!done) {
+        SOTTO_CHECK(bear(done.error()));
+        pause();
+        continue;
+      }
+      count(*done);
+      if (done->outcome != Participation::Outcome::took_part || done->round == last) pause();
+      last = done->round;
     }
+    return {};
+  }
+
+  // A coordinator that cannot be reached may come back, or another in its place: the fleet's patience
+  // decides.
+  Status bear(const Error& error) {
+    if (error.kind != ErrorKind::failed) return tl::unexpected(error);
+    const std::lock_guard lock(mutex_);
+    ++report_.reasons[error.message];
     return {};
   }
 
@@ -211,15 +230,18 @@ class Fleet {
     return std::optional(policy_of(campaign.campaign));
   }
 
-  Fault fault_of(RandomSource& chance) const {
+  // Of one reader's device in one round. A fleet and a simulation of the same seed lose the same devices.
+  Fault fault_of(data::UserId reader, std::uint64_t round) const {
+    const auto place = static_cast<std::uint32_t>(round - 1);
+    SeededRandom chance(settings_.split_seed(), Purpose::noise, place, reader);
     const auto share = [&] { return static_cast<double>(chance() >> 11) * 0x1p-53; };
     Fault fault;
     if (settings_.slowest.count() > 0)
       fault.delay = std::chrono::milliseconds(
           static_cast<std::int64_t>(share() * static_cast<double>(settings_.slowest.count())));
-    if (const double dice = share(); dice < settings_.vanishing)
+    if (local::is_lost(settings_.vanishing, settings_.split_seed(), place, reader))
       fault.kind = Fault::Kind::vanishes, fault.phase = settings_.vanishing_phase;
-    else if (dice < settings_.vanishing + settings_.lying)
+    else if (share() < settings_.lying)
       fault.kind = Fault::Kind::lies, fault.phase = "reveal";
     return fault;
   }
@@ -241,7 +263,7 @@ class Fleet {
   const FleetSettings& settings_;
   const data::Dataset& dataset_;
   const std::function<bool()>& cancelled_;
-  const std::vector<data::UserId> readers_;
+  std::vector<data::UserId> readers_;
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;
   std::string failure_;

@@ -12,5 +12,7 @@ bool all_finite(std::span<const float> numbers);
 // As many as the layout has, and finite.
 Status check_parameters(const Layout& layout, std::span<const float> parameters);
 Status check_result(const LocalUpdate& update);
+// Of all items' scores, those of these.
+Result<std::vector<float>> chosen_scores(std::span<const float> all, std::span<const ItemRow> items);
 
 }  // namespace sotto::local

@@ -52,39 +52,57 @@ std::vector<float> pair_shares(std::span<const std::uint32_t> own, std::size_t i
 
 ItemSumsTrainer::ItemSumsTrainer(const ItemSumsSettings& settings)
     : settings_(settings),
-      layout_({{"counts", 1, settings.items}, {"vectors", settings.items, settings.vectors}}) {}
+      layout_({{"counts", 1, settings.catalogue}, {"vectors", settings.catalogue, settings.vectors}}) {}
 
-std::size_t ItemSumsTrainer::dimension(std::size_t /*items*/) const {
-  const auto items = static_cast<std::uint64_t>(settings_.items),
-             chosen = static_cast<std::uint64_t>(settings_.chosen);
-  return chosen == 0 ? items : pair_count(std::min(chosen, items));
+std::size_t ItemSumsTrainer::dimension(std::size_t /*items*/, std::uint64_t round) const {
+  const auto catalogue = static_cast<std::uint64_t>(settings_.catalogue),
+             chosen = static_cast<std::uint64_t>(settings_.items);
+  return round == 1 ? catalogue : pair_count(std::min(chosen, catalogue));
+}
+
+Result<std::vector<ItemRow>> ItemSumsTrainer::liked(const OwnEvents& own) const {
+  const std::size_t read = std::min(own.rows.size(), static_cast<std::size_t>(settings_.max_rows));
+  std::vector<ItemRow> items;
+  for (const OwnRow& row : std::span(own.rows).last(read)) {
+    if (row.item >= settings_.catalogue)
+      return bad_input("a row names item {} of {}: leave items out that the model does not know", row.item,
+                       settings_.catalogue);
+    if (row.positive) items.push_back(row.item);
+  }
+  return items;
 }
 
 Result<LocalUpdate> ItemSumsTrainer::train(const RoundInputs& inputs, const OwnEvents& own,
                                            RandomSource& /*draws*/, const Cancelled& cancelled) const {
   SOTTO_CHECK(check_parameters(layout_, inputs.parameters));
+  if (inputs.round > 2) return bad_input("round {} has no sum: there are two", inputs.round);
   if (cancelled()) return failed("the training was stopped before it began");
-  const auto items = static_cast<std::size_t>(settings_.items);
-  const std::size_t read = std::min(own.rows.size(), static_cast<std::size_t>(settings_.max_rows));
-  std::vector<ItemRow> liked;
-  for (const OwnRow& row : std::span(own.rows).last(read)) {
-    if (row.item >= items)
-      return bad_input("a row names item {} of {}: leave items out that the model does not know", row.item,
-                       items);
-    if (row.positive) liked.push_back(row.item);
-  }
-  std::sort(liked.begin(), liked.end());
-  liked.erase(std::unique(liked.begin(), liked.end()), liked.end());
+  SOTTO_TRY(std::vector<ItemRow> own_items, liked(own));
+  std::sort(own_items.begin(), own_items.end());
+  own_items.erase(std::unique(own_items.begin(), own_items.end()), own_items.end());
   LocalUpdate update;
-  update.samples = liked.size();
-  if (settings_.chosen == 0) {
-    update.direction = item_shares(liked, items);
+  update.samples = own_items.size();
+  const auto catalogue = static_cast<std::size_t>(settings_.catalogue);
+  if (inputs.round == 1) {
+    update.direction = item_shares(own_items, catalogue);
     return update;
   }
   const auto chosen =
-      most_counted(inputs.parameters.first(items), static_cast<std::size_t>(settings_.chosen));
-  update.direction = pair_shares(places_among(liked, chosen), chosen.size());
+      most_counted(inputs.parameters.first(catalogue), static_cast<std::size_t>(settings_.items));
+  update.direction = pair_shares(places_among(own_items, chosen), chosen.size());
   return update;
+}
+
+Result<std::vector<float>> ItemSumsTrainer::rank(const RoundInputs& inputs, const OwnEvents& own,
+                                                 const RankingQuestion& question, RandomSource& /*draws*/,
+                                                 const Cancelled& cancelled) const {
+  SOTTO_CHECK(check_parameters(layout_, inputs.parameters));
+  if (cancelled()) return failed("the ranking was stopped before it began");
+  SOTTO_TRY(const std::vector<ItemRow> history, liked(own));
+  const auto catalogue = static_cast<std::size_t>(settings_.catalogue);
+  const VectorRanking ranking(inputs.parameters.first(catalogue), inputs.parameters.subspan(catalogue),
+                              settings_.weights);
+  return chosen_scores(ranking.scores(history), question.items);
 }
 
 }  // namespace sotto::local

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "local/local_trainer.h"
+#include "local/vector_ranking.h"
 
 namespace sotto::local {
 
@@ -31,24 +32,31 @@ std::vector<std::uint32_t> places_among(std::span<const ItemRow> own, std::span<
 // Row by row from the diagonal on: (0,0), (0,1), ..., (1,1), (1,2), ...; length: pair_count(items).
 std::vector<float> pair_shares(std::span<const std::uint32_t> own, std::size_t items);
 
-// dp-svd on a device: one of the two sums, of the items of its positive rows. The parameters are the model's
-// as it is published: counts, which choose the items of the second sum, and vectors.
+// dp-svd on a device: its items in the first round of a campaign, in the second which of the chosen ones it
+// likes together; of its positive rows. The parameters are the model's as it is published: counts, which
+// choose the items of the second sum, and vectors.
 struct ItemSumsSettings {
-  std::int64_t items = 0, vectors = 64;
-  std::int64_t chosen = 0;          // of the second sum; 0: the first
-  std::int64_t max_rows = 100'000;  // latest rows that are read
+  std::int64_t catalogue = 0, items = 0, vectors = 64;  // items: that are chosen
+  std::int64_t max_rows = 100'000;                      // latest rows that are read
+  RankingWeights weights;
+  EventUse events = {.reads_rows = true};
 };
 
 class ItemSumsTrainer final : public LocalTrainer {
  public:
   explicit ItemSumsTrainer(const ItemSumsSettings& settings);
   const Layout& layout() const override { return layout_; }
-  std::size_t dimension(std::size_t items) const override;
+  std::size_t dimension(std::size_t items, std::uint64_t round) const override;
+  EventUse reads() const override { return settings_.events; }
   // The direction is the device's part of the sum; samples are its items, and there is no loss.
   Result<LocalUpdate> train(const RoundInputs& inputs, const OwnEvents& own, RandomSource& draws,
                             const Cancelled& cancelled) const override;
+  Result<std::vector<float>> rank(const RoundInputs& inputs, const OwnEvents& own,
+                                  const RankingQuestion& question, RandomSource& draws,
+                                  const Cancelled& cancelled) const override;
 
  private:
+  Result<std::vector<ItemRow>> liked(const OwnEvents& own) const;  // oldest first
   ItemSumsSettings settings_;
   Layout layout_;
 };

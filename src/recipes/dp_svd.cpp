@@ -93,10 +93,11 @@ class DpSvd final : public Recipe {
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
+    if (request.remote != nullptr) return remotely(request);
     SOTTO_CHECK(check());
     SOTTO_TRY(const auto data, tested_interactions(request, data_));
     SOTTO_TRY(const auto model, make_model(request));
-    const fl::SumsShape shape = shape_of(request.dataset, data);
+    const fl::SumsShape shape = shape_of(request.dataset.item_count(), data.users.size());
     std::optional<fl::TwoPrivateSums> sums;
     if (noise_ != "none") {
       SOTTO_CHECK(check_may_train_privately(request.dataset));
@@ -107,8 +108,7 @@ class DpSvd final : public Recipe {
     model::FlatParameters parameters(*model);
     const auto users = static_cast<double>(data.users.size());
     fl::PairFold fold(request.dataset, data, *model, std::move(plans), {vectors_, ridge_ / users},
-                      features_ ? model::item_fields(request.dataset.catalogue(), most_values_of_feature)
-                                : std::vector<model::TabularField>());
+                      features_of(request.dataset.catalogue()));
     const auto everybody = static_cast<std::int64_t>(data.users.size());
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(data.users, everybody, request.seed));
     std::vector<secagg::PlanAgreement> agreed;
@@ -119,7 +119,8 @@ class DpSvd final : public Recipe {
               budget_.sums.gather({{std::move(sampler), fl::every_round},
                                    fold,
                                    sums ? request.noise() : privacy::NoiseOrigin::reproducible(request.seed),
-                                   std::move(agreed)}));
+                                   std::move(agreed),
+                                   {.seed = request.seed}}));
     fl::CohortRounds source(fold, *gather);
     SOTTO_TRY(auto outcome, train_to_last_round(request, parameters, source, optimiser_, engine_,
                                                 [&] { return measure(request, data, *model); }));
@@ -127,6 +128,27 @@ class DpSvd final : public Recipe {
     outcome.training_samples = data.row_count();
     if (sums) outcome.privacy = sums->datasheet("dp-svd");
     return outcome;
+  }
+
+  Result<fl::DeviceTask> device_task(const RunRequest& request) override {
+    if (noise_ == "none") return bad_input("devices sum under noise: leave out noise=none");
+    SOTTO_TRY(const auto model, make_model(request));
+    const model::FlatParameters parameters(*model);
+    const std::uint64_t catalogue = request.dataset.item_count();
+    const fl::SumsShape shape = shape_of(catalogue, request.devices);
+    const auto devices = static_cast<double>(std::max<std::uint64_t>(request.devices, 1));
+    LocalSettingsList local;
+    local.add("catalogue", static_cast<std::int64_t>(catalogue))
+        .add("items", static_cast<std::int64_t>(shape.chosen))
+        .add("vectors", vectors_)
+        .add("popularity_weight", popularity_ / devices)
+        .add("again", again_)
+        .add("positive_above", data_.positive_above)
+        .add("rows", data_.rows);
+    auto task = task_over(request.dataset.catalogue(), "dp-svd", std::move(local), parameters.layout());
+    task.bits = static_cast<unsigned>(budget_.bits);
+    task.first_noise = shape.counts_noise;
+    return task;
   }
 
   Result<std::optional<TrainedFactors>> open_factors(const RunRequest& request) override {
@@ -155,8 +177,31 @@ class DpSvd final : public Recipe {
     return {};
   }
 
-  fl::SumsShape shape_of(const data::Dataset& dataset, const fl::InteractionData& interactions) const {
-    const std::uint64_t users = interactions.users.size(), all = dataset.item_count();
+  // The two sums of devices elsewhere, whose plans the campaign has.
+  Result<TrainOutcome> remotely(const RunRequest& request) {
+    const auto& plans = request.remote->plans;
+    if (plans.size() != 2 || engine_.rounds != 2)
+      return bad_input("dp-svd has two rounds with a sum each: draft its campaign with 'sotto campaign new'");
+    const double cohort = plans.front().settings().denominator;
+    RunRequest sized = request;
+    sized.devices = static_cast<std::uint64_t>(cohort);
+    SOTTO_TRY(const auto task, device_task(sized));
+    SOTTO_TRY(const auto model, make_model(request));
+    model::FlatParameters parameters(*model);
+    const std::uint64_t chosen = shape_of(request.dataset.item_count(), sized.devices).chosen;
+    const fl::InteractionData nobody;
+    fl::PairFold fold(request.dataset, nobody, *model, {plans[0], plans[1], chosen},
+                      {vectors_, ridge_ / cohort}, features_of(request.dataset.catalogue()));
+    SOTTO_TRY(const auto optimiser, fl::make_optimiser(optimiser_, parameters.values()));
+    return train_remotely(request, task, parameters, fold, *optimiser, engine_, {});
+  }
+
+  std::vector<model::TabularField> features_of(const data::Catalogue& catalogue) const {
+    return features_ ? model::item_fields(catalogue, most_values_of_feature)
+                     : std::vector<model::TabularField>();
+  }
+
+  fl::SumsShape shape_of(std::uint64_t all, std::uint64_t users) const {
     const std::uint64_t chosen =
         items_ > 0 ? static_cast<std::uint64_t>(items_) : std::clamp<std::uint64_t>(users / 8, 50, 1000);
     const double counts_noise =
@@ -174,7 +219,7 @@ class DpSvd final : public Recipe {
 
   TestMetrics measure(const RunRequest& request, const fl::InteractionData& data,
                       const model::ItemVectors& model) const {
-    const model::RankingWeights weights{popularity_ / static_cast<double>(data.users.size()), again_};
+    const local::RankingWeights weights{popularity_ / static_cast<double>(data.users.size()), again_};
     return request.evaluate_held_out(request.dataset, data, [&](const fl::TakeScores& take) {
       fl::score_test_users(request.dataset, data, model, weights, take);
     });

@@ -46,6 +46,12 @@ void visit_campaign(Fields& fields, Document& campaign) {
   fields.real(campaign.delta);
   visit_encoding(fields, campaign.encoding);
   fields.number(campaign.bits);
+  fields.optional(campaign.second, [](auto& inner, auto& second) {
+    inner.number(second.dimension);
+    inner.real(second.step);
+    inner.real(second.noise_multiplier);
+    inner.number(second.bits);
+  });
   fields.choice(campaign.server, secagg::ServerModel::semi_honest, secagg::ServerModel::active);
   fields.real(campaign.security_bits);
   fields.real(campaign.correctness_bits);
@@ -62,7 +68,18 @@ void visit_campaign(Fields& fields, Document& campaign) {
 
 }  // namespace
 
-Result<secagg::EncodingPlan> Campaign::plan() const { return secagg::EncodingPlan::create(encoding); }
+secagg::EncodingPlan::Settings Campaign::encoding_of(std::uint64_t round) const {
+  secagg::EncodingPlan::Settings settings = encoding;
+  if (round == 1 || !second) return settings;
+  settings.dimension = second->dimension;
+  settings.step = second->step;
+  settings.noise_multiplier = second->noise_multiplier;
+  return settings;
+}
+
+Result<secagg::EncodingPlan> Campaign::plan(std::uint64_t round) const {
+  return secagg::EncodingPlan::create(encoding_of(round));
+}
 
 Digest layout_hash(std::string_view layout) {
   Digest hash;

@@ -266,9 +266,12 @@ void CoordinatorApi::add_people_routes(net::Router& router) {
 HttpResponse CoordinatorApi::status(const HttpRequest&) const {
   const CampaignProgress progress = run_.progress();
   const rounds::Campaign& campaign = run_.campaign().campaign;
+  nlohmann::json local = nlohmann::json::object();
+  for (const rounds::LocalSetting& setting : campaign.local) local[setting.name] = setting.value;
   nlohmann::json body = {{"state", progress.state},
                          {"campaign", to_hex(run_.campaign().hash)},
                          {"recipe", campaign.recipe},
+                         {"local", local},
                          {"purpose", campaign.purpose},
                          {"epsilon", campaign.epsilon},
                          {"delta", campaign.delta},

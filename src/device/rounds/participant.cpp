@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include "base/chain_hash.h"
-#include "local/local_trainer.h"
-#include "rounds/model_version.h"
+#include "device/rounds/round_inputs.h"
 
 namespace sotto::device {
 
@@ -33,9 +31,10 @@ class RoundAttempt {
     // Everybody joins as long after the offer as the campaign lets training last, and has stopped by then.
     const auto joins = fetched + std::chrono::seconds(accepted->campaign.campaign.max_training_seconds);
     SOTTO_TRY(auto update, trained(*accepted, joins));
+    if (!update) return done_;
     wait_until(joins);
     if (parts_.cancelled()) return ended("cancelled before it checked in");
-    return join(*std::move(accepted), std::move(update));
+    return join(*std::move(accepted), *std::move(update));
   }
 
  private:
@@ -153,51 +152,38 @@ class RoundAttempt {
     return bytes;
   }
 
-  // The device's impressions by the rows of the table. What the table does not have was never public, or is
-  // so no more, and is left out.
-  local::OwnEvents events_of(const rounds::ItemTable& items) {
-    std::unordered_map<std::string_view, local::ItemRow> rows;
-    for (std::size_t i = 0; i < items.size(); ++i) rows.emplace(items.ids[i], static_cast<local::ItemRow>(i));
-    kept_.clear();
-    for (const StoredImpression& one : parts_.impressions) {
-      Kept kept;
-      for (const std::string& id : one.history)
-        if (const auto row = rows.find(id); row != rows.end()) kept.history.push_back(row->second);
-      for (std::size_t i = 0; i < one.shown.size(); ++i) {
-        const auto row = rows.find(one.shown[i]);
-        if (row == rows.end()) continue;
-        kept.shown.push_back(row->second);
-        kept.clicked.push_back(one.clicked[i]);
-      }
-      kept_.push_back(std::move(kept));
-    }
-    local::OwnEvents events;
-    for (const Kept& kept : kept_) events.impressions.push_back({kept.history, kept.shown, kept.clicked});
-    return events;
-  }
-
-  Result<std::vector<float>> trained(const AcceptedRound& accepted, steady_clock::time_point until) {
+  // None: what was fetched is not what the campaign describes, which is refused.
+  Result<std::optional<std::vector<float>>> trained(const AcceptedRound& accepted,
+                                                    steady_clock::time_point until) {
+    const std::uint64_t number = accepted.order.order.number;
     SOTTO_TRY(const std::string model_bytes, fetch_blob(accepted.order.order.model));
     SOTTO_TRY(const auto version, rounds::decode_model(model_bytes));
-    if (version.layout != trainer_->layout().text())
-      return bad_input("the model is laid out as '{}', and the campaign's is '{}'", version.layout,
-                       trainer_->layout().text());
-    SOTTO_TRY(const std::string item_bytes, items_of(version.items));
-    SOTTO_TRY(const auto items, rounds::decode_items(item_bytes));
-    const local::RoundInputs inputs{
-        version.numbers,
-        Eigen::Map<const local::Rows>(items.vectors.data(), static_cast<Eigen::Index>(items.size()),
-                                      static_cast<Eigen::Index>(items.dimension))};
-    const local::OwnEvents own = events_of(items);
-    auto update = trainer_->train(inputs, own, parts_.draws.examples(accepted.order.order.number),
+    SOTTO_TRY(const std::string item_bytes, items_of(version.table));
+    SOTTO_TRY(auto table, rounds::decode_items(item_bytes));
+    const std::size_t dimension = trainer_->dimension(table.size(), number);
+    auto model = FetchedModel::create(version, std::move(table), *trainer_, number);
+    if (!model) return refused(model.error().message);
+    if (dimension != accepted.terms.plan.settings().dimension)
+      return refused(fmt::format("'{}' sends {} numbers in round {}, and the campaign sums {}",
+                                 accepted.campaign.campaign.recipe, dimension, number,
+                                 accepted.terms.plan.settings().dimension));
+    const EventsOfReader own(**model, trainer_->reads(), parts_.impressions, parts_.rows);
+    auto update = trainer_->train((*model)->inputs(), own.events(), parts_.draws.examples(number),
                                   [&] { return parts_.cancelled() || steady_clock::now() > until; });
-    const std::size_t dimension = trainer_->dimension(items.size());
     // Whoever could not finish in time must not be told from whoever had nothing to learn.
-    if (!update && update.error().kind == ErrorKind::failed) return std::vector<float>(dimension, 0.0F);
-    if (!update) return tl::unexpected(update.error());
+    if (!update && update.error().kind == ErrorKind::failed)
+      return std::optional(std::vector<float>(dimension, 0.0F));
+    if (!update) return refused(update.error().message);
     done_.loss = update->loss;
     done_.samples = update->samples;
-    return std::move(update->direction);
+    return std::optional(std::move(update->direction));
+  }
+
+  std::optional<std::vector<float>> refused(std::string why) {
+    done_.outcome = Outcome::refused;
+    done_.refusal = RoundRefusalReason::unknown_recipe;
+    done_.why = std::move(why);
+    return std::nullopt;
   }
 
   Status check_members(const std::vector<secagg::IdentityKey>& members) const {
@@ -270,17 +256,11 @@ class RoundAttempt {
     static_cast<void>(session.received(call.stage, rounds::as_bytes(message)));
   }
 
-  struct Kept {
-    std::vector<local::ItemRow> history, shown;
-    std::vector<std::uint8_t> clicked;
-  };
-
   RoundTransport& transport_;
   const ParticipantParts& parts_;
   Participation done_;
   rounds::LogFrontier seen_;
   std::unique_ptr<local::LocalTrainer> trainer_;
-  std::vector<Kept> kept_;
   rounds::Digest room_{};
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/history/impression_store.h"
+#include "device/history/row_store.h"
 #include "device/rounds/round_session.h"
 #include "device/rounds/round_transport.h"
 
@@ -34,6 +35,7 @@ struct ParticipantParts {
   fs::path log_file;    // how much of the public log was seen
   fs::path items_file;  // the table of items that was fetched last: it is large, public, and seldom another
   const std::vector<StoredImpression>& impressions;
+  const StoredRows& rows;
   RoundDraws& draws;
   std::function<bool()> cancelled;                      // asked between steps; true ends the round
   std::function<void(std::chrono::milliseconds)> wait;  // sleeps, at most so long

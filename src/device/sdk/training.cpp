@@ -12,8 +12,8 @@ namespace sotto::device {
 namespace {
 
 constexpr std::string_view consent_file = "consent.sotto", identity_file = "identity.sotto",
-                           impressions_file = "impressions.sotto", log_file = "public-log.sotto",
-                           items_file = "items.sotto";
+                           impressions_file = "impressions.sotto", rows_file = "rows.sotto",
+                           log_file = "public-log.sotto", items_file = "items.sotto";
 constexpr std::size_t most_service_bytes = 4096;
 
 std::string encode(const StoredConsent& consent) {
@@ -58,9 +58,11 @@ Result<secagg::Identity> identity_to_enrol(const fs::path& path) {
 
 }  // namespace
 
-Result<DeviceTraining> DeviceTraining::open(const fs::path& folder, const ImpressionLimits& limits) {
+Result<DeviceTraining> DeviceTraining::open(const fs::path& folder, const ImpressionLimits& limits,
+                                            const RowLimits& row_limits) {
   SOTTO_TRY(auto impressions, ImpressionStore::open(folder / impressions_file, limits));
-  DeviceTraining training(folder, std::move(impressions));
+  SOTTO_TRY(auto rows, RowStore::open(folder / rows_file, row_limits));
+  DeviceTraining training(folder, std::move(impressions), std::move(rows));
   if (!fs::exists(folder / consent_file)) return training;
   SOTTO_TRY(const std::string bytes, read_file(folder / consent_file, most_service_bytes + 256));
   SOTTO_TRY(training.consent_, decode_consent(bytes));
@@ -110,6 +112,7 @@ Result<Participation> DeviceTraining::take_part(RoundTransport& transport, const
     return bad_input("nobody agreed to train on this device, or it was withdrawn: enrol first");
   SOTTO_TRY(const auto now, around.ledger.time_at(around.clock()));
   SOTTO_CHECK(impressions_.forget_old(now));
+  SOTTO_CHECK(rows_.forget_old(now));
   return device::take_part(transport, {.identity = *identity_,
                                        .ledger = around.ledger,
                                        .clock = around.clock,
@@ -118,6 +121,7 @@ Result<Participation> DeviceTraining::take_part(RoundTransport& transport, const
                                        .log_file = path_of(log_file),
                                        .items_file = path_of(items_file),
                                        .impressions = impressions_.impressions(),
+                                       .rows = rows_.stored(),
                                        .draws = around.draws,
                                        .cancelled = around.cancelled,
                                        .wait = around.wait});

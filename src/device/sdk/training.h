@@ -6,7 +6,8 @@
 // withdraws loses key and consent, and with them every way to take part.
 //
 // Files in the device's folder, readable by its owner alone: consent.sotto, identity.sotto,
-// impressions.sotto, public-log.sotto, items.sotto. Refers to the ledger. Movable. One call at a time.
+// impressions.sotto, rows.sotto, public-log.sotto, items.sotto. Refers to the ledger. Movable. One call at a
+// time.
 
 #include <functional>
 
@@ -31,7 +32,8 @@ struct StoredConsent {
 
 class DeviceTraining {
  public:
-  static Result<DeviceTraining> open(const fs::path& folder, const ImpressionLimits& limits = {});
+  static Result<DeviceTraining> open(const fs::path& folder, const ImpressionLimits& limits = {},
+                                     const RowLimits& row_limits = {});
 
   // Asks, and then enrols. False: the person did not agree, and nothing was sent or kept. A device that is
   // enrolled with this operator already is not asked again.
@@ -39,10 +41,11 @@ class DeviceTraining {
                      const rounds::IdentityKey& operator_key, const std::string& service,
                      const TrainingPolicy& policy, privacy::UtcTime now, const AskPerson& ask);
   const std::optional<StoredConsent>& consent() const { return consent_; }
-  // Key and consent are gone. Impressions stay until they are cleared.
+  // Key and consent are gone. Impressions and rows stay until they are cleared.
   Status withdraw();
 
   ImpressionStore& impressions() { return impressions_; }
+  RowStore& rows() { return rows_; }
   const std::optional<secagg::Identity>& identity() const { return identity_; }
 
   // With what a round needs beside. Refused without consent.
@@ -57,12 +60,13 @@ class DeviceTraining {
   Result<Participation> take_part(RoundTransport& transport, const Around& around);
 
  private:
-  DeviceTraining(fs::path folder, ImpressionStore impressions)
-      : folder_(std::move(folder)), impressions_(std::move(impressions)) {}
+  DeviceTraining(fs::path folder, ImpressionStore impressions, RowStore rows)
+      : folder_(std::move(folder)), impressions_(std::move(impressions)), rows_(std::move(rows)) {}
   fs::path path_of(std::string_view name) const { return folder_ / name; }
 
   fs::path folder_;
   ImpressionStore impressions_;
+  RowStore rows_;
   std::optional<StoredConsent> consent_;
   std::optional<secagg::Identity> identity_;
 };
