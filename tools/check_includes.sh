@@ -18,8 +18,8 @@ allowed() {
     device) echo "base local privacy secagg rounds blind proto" ;;
     coordinator) echo "base secagg rounds net" ;;
     net) echo "base proto" ;;
-    transport) echo "base rounds blind device net" ;;
-    fleet) echo "base metrics data privacy rounds device net transport" ;;
+    transport) echo "device net" ;;
+    fleet) echo "base metrics data privacy secagg rounds device net transport" ;;
     serving) echo "base privacy blind device net" ;;
     model) echo "base data text privacy" ;;
     fl) echo "base metrics data privacy secagg local model" ;;
@@ -62,7 +62,8 @@ for path in src/*/ bench/; do
       wrong=1
     fi
   done
-  if [ "$folder" != base ] && grep -rL --include='*.h' --include='*.cpp' "^namespace sotto::$folder\b" "$path" | grep .; then
+  # But for the header that is C.
+  if [ "$folder" != base ] && grep -rL --include='*.h' --include='*.cpp' --exclude=sotto_device.h "^namespace sotto::$folder\b" "$path" | grep .; then
     echo "files of $path belong in namespace sotto::$folder"
     wrong=1
   fi

@@ -73,6 +73,7 @@ class CampaignRun {
   // for is not given back, and the campaign has as many rounds less to go.
   Status roll_back(std::uint64_t version, std::string_view why);
   const rounds::OpenedCampaign& campaign() const { return campaign_; }
+  const std::string& campaign_document() const { return document_; }
 
  private:
   CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document, Parts parts,

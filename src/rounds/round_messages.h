@@ -2,6 +2,7 @@
 // What travels between a device and a coordinator around the messages of secure aggregation. One encoding
 // each, as the documents have: what is signed is what is parsed.
 //
+//   GET  /v1/campaign           the campaign, so that people can be asked before anything else
 //   GET  /v1/order              OfferMessage
 //   GET  /v1/log?from=N         LogPage: the entries behind the first N
 //   GET  /v1/blob/HASH          what the hash names

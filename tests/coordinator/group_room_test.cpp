@@ -113,6 +113,7 @@ struct Scene {
   device::RoundKnowledge knowledge(const device::TrainingPolicy& policy,
                                    const privacy::Ledger& ledger) const {
     return {.operator_key = rounds::operator_key().public_key(),
+            .purpose = campaign.purpose,
             .policy = policy,
             .trainable = {{"sotto", campaign.layout}},
             .now = rounds::campaign_begin,

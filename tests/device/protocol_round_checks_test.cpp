@@ -33,6 +33,7 @@ struct Scene {
   std::uint64_t witnesses = 1;
   RoundOrder order;
   RoundKnowledge knows{.operator_key = rounds::operator_key().public_key(),
+                       .purpose = campaign.purpose,
                        .policy = owner(),
                        .trainable = {{"sotto", campaign.layout}},
                        .now = rounds::campaign_begin + std::chrono::hours(1),
@@ -125,7 +126,7 @@ TEST_P(WeakenedRounds, AreRefusedAndNotCharged) {
 const std::vector<Weakening> campaigns = {
     {"Recipe", Reason::unknown_recipe, [](Scene& s) { s.campaign.recipe = "another"; }},
     {"Layout", Reason::unknown_recipe, [](Scene& s) { s.campaign.layout[0] ^= 1; }},
-    {"Purpose", Reason::terms, [](Scene& s) { s.campaign.purpose.clear(); }},
+    {"Purpose", Reason::purpose, [](Scene& s) { s.campaign.purpose = "Something else"; }},
     {"Population", Reason::terms, [](Scene& s) { s.campaign.population = 2'000'000; }},
     {"Cohort", Reason::terms, [](Scene& s) { s.campaign.cohort = 20; }},
     {"Participations", Reason::terms, [](Scene& s) { s.campaign.participations = 6; }},

@@ -115,6 +115,8 @@ void CoordinatorApi::add_routes(net::Router& router) {
 }
 
 void CoordinatorApi::add_device_routes(net::Router& router) {
+  router.add(HttpMethod::get, "/v1/campaign",
+             [this](const HttpRequest&) { return bytes_response(run_.campaign_document()); });
   router.add(HttpMethod::get, "/v1/order", [this](const HttpRequest& request) { return offer(request); });
   router.add(HttpMethod::get, "/v1/log", [this](const HttpRequest& request) { return log_page(request); });
   router.add(HttpMethod::get, "/v1/blob/{hash}",

@@ -8,6 +8,8 @@ std::string_view open_api_document() {
 "info": {"title": "Sotto coordinator", "version": "1",
   "description": "Rounds of private training. Bodies of devices are binary (docs/campaigns.md) and never logged."},
 "paths": {
+  "/v1/campaign": {"get": {"summary": "The campaign, as its operator signed it",
+    "responses": {"200": {"$ref": "#/components/responses/Bytes"}}}},
   "/v1/order": {"get": {"summary": "Campaign, order and proofs of the round that is open",
     "responses": {"200": {"$ref": "#/components/responses/Bytes"}, "404": {"$ref": "#/components/responses/Error"}}}},
   "/v1/log": {"get": {"summary": "Entries of the public log behind the first `from`", "parameters": [

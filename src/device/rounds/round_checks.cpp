@@ -165,6 +165,8 @@ std::string_view name(RoundRefusalReason reason) {
       return "log";
     case Reason::witnesses:
       return "witnesses";
+    case Reason::purpose:
+      return "purpose";
     case Reason::unknown_recipe:
       return "unknown-recipe";
     case Reason::policy:
@@ -193,6 +195,9 @@ tl::expected<AcceptedRound, RoundRefusal> check_round_offer(const RoundOffer& of
   if (!log) return tl::unexpected(log.error());
   if (auto good = check_witnesses(offer, campaign->campaign, knows.policy); !good)
     return tl::unexpected(good.error());
+  if (campaign->campaign.purpose != knows.purpose)
+    return refuse(Reason::purpose, "the campaign is for '{}', and its person agreed to '{}'",
+                  campaign->campaign.purpose, knows.purpose);
   if (auto good = check_participation(campaign->campaign, order->order, knows); !good)
     return tl::unexpected(good.error());
   auto terms = rounds::terms_of(campaign->campaign);

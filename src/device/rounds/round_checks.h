@@ -36,6 +36,7 @@ struct Trainable {
 // What a device knows by itself.
 struct RoundKnowledge {
   rounds::IdentityKey operator_key{};  // pinned
+  std::string purpose;                 // that its person agreed to
   TrainingPolicy policy;
   std::vector<Trainable> trainable;
   rounds::UtcTime now{};    // by the ledger's clock
@@ -62,6 +63,7 @@ enum class RoundRefusalReason : std::uint8_t {
   order_time,             // the order has expired
   log,                    // the log does not continue what was seen, or lacks campaign or model
   witnesses,              // too few cosigned the log
+  purpose,                // not what the person agreed to
   unknown_recipe,         // nothing that this device trains
   policy,                 // the owner does not allow it
   participations,         // as many as the campaign allows

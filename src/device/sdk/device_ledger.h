@@ -1,7 +1,8 @@
 #pragma once
 // A device's ledger: from its settings, and following the categories of the packs it installs.
 
-#include "device/device.h"
+#include "base/files.h"
+#include "device/sdk/device_settings.h"
 #include "privacy/ledger/ledger.h"
 
 namespace sotto::device {
