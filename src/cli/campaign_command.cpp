@@ -498,6 +498,7 @@ void add_campaign_command(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("campaign", "What devices are asked to train, signed by the operator");
   campaign->require_subcommand(1);
   add_keys(*campaign, invocation);
+  add_key_changes(*campaign, invocation);
   add_new(*campaign, invocation);
   add_sign(*campaign, invocation);
   add_tokens(*campaign, invocation);

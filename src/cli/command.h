@@ -57,6 +57,7 @@ void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
 void add_privacy_report_command(CLI::App& privacy, Invocation& invocation);
 #ifdef SOTTO_HAVE_PROTOCOL
 void add_campaign_command(CLI::App& app, Invocation& invocation);
+void add_key_changes(CLI::App& campaign, Invocation& invocation);
 void add_log_command(CLI::App& app, Invocation& invocation);
 #endif
 #ifdef SOTTO_HAVE_NET

@@ -24,7 +24,7 @@ namespace sotto::cli {
 namespace {
 
 struct DeviceArguments {
-  std::string store, server, authorities, token, operator_key, data, item;
+  std::string store, server, authorities, token, operator_key, recovery_key, data, item;
   std::uint64_t user = 0;
   std::optional<std::string> blocked_items, blocked_categories, languages;
   std::optional<std::int64_t> most_per_category;
@@ -113,8 +113,10 @@ Status enrol(const DeviceArguments& given, const Output& output) {
   if (tokens.size() != 1)
     return bad_input("{} holds {} tokens, and a device is given one", given.token, tokens.size());
   SOTTO_TRY(const auto token, rounds::open_token(tokens.front()));
-  if (!token.is_signed_by(operator_key))
-    return bad_input("the token is not signed by {}: it is of another service", given.operator_key);
+  std::optional<rounds::IdentityKey> recovery;
+  if (!given.recovery_key.empty()) {
+    SOTTO_TRY(recovery, read_public_key(given.recovery_key));
+  }
   SOTTO_TRY(auto network, transport::HttpTransport::create(client_settings(given)));
   SOTTO_TRY(const auto campaign, carry(device::fetch_campaign(), network, device::no_pause));
   const bool is_new = !fs::exists(settings_file(given.store));
@@ -135,7 +137,8 @@ Status enrol(const DeviceArguments& given, const Output& output) {
                                           device.terms(given.server, campaign.campaign.purpose,
                                                        {.training = true, .asking = asks}),
                                           given.yes));
-  if (agreed) SOTTO_CHECK(device.enrol(network, tokens.front(), operator_key));
+  if (agreed)
+    SOTTO_CHECK(device.enrol(network, tokens.front(), rounds::OperatorKeys(operator_key, recovery)));
   output.event({{"event", "done"}, {"enrolled", agreed}});
   output.text(
       agreed ? fmt::format("enrolled; what it may cost and do is in {}", settings_file(given.store).string())
@@ -235,7 +238,7 @@ Status recommend(const DeviceArguments& given, const Output& output) {
 Status status(const DeviceArguments& given, const Output& output) {
   SOTTO_TRY(const auto opened, open_device(given));
   const auto& consent = opened.consent();
-  const auto& operator_key = opened.enrolled_with();
+  const auto operator_key = opened.enrolled_with();
   output.event({{"event", "done"},
                 {"enrolled", operator_key.has_value()},
                 {"service", consent ? nlohmann::json(consent->terms.service) : nlohmann::json(nullptr)},
@@ -321,6 +324,8 @@ void add_device_command(CLI::App& app, Invocation& invocation) {
   enrolling->add_option("--token", given->token, "File with the operator's token for this device");
   enrolling->add_option("--operator-key", given->operator_key,
                         "Public key file of the operator, to be pinned");
+  enrolling->add_option("--recovery-key", given->recovery_key,
+                        "Public recovery key file of the operator, to be pinned beside it");
   const auto add_yes = [&](CLI::App* one) {
     one->add_flag("--yes", given->yes, "The person was asked elsewhere, and agreed");
   };

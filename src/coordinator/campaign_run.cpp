@@ -40,10 +40,11 @@ Digest fresh_name(RandomSource& random) {
 }  // namespace
 
 CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document,
-                         Parts parts, const CampaignRunSettings& settings)
+                         const rounds::OperatorKeys& keys, Parts parts, const CampaignRunSettings& settings)
     : campaign_(std::move(campaign)),
       terms_(std::move(terms)),
       document_(std::move(document)),
+      keys_(keys),
       parts_(std::move(parts)),
       settings_(settings),
       pace_(std::chrono::seconds(campaign_.campaign.shortest_phase_seconds),
@@ -52,7 +53,9 @@ CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms 
   progress_.rounds = campaign_.campaign.rounds;
 }
 
-Result<std::unique_ptr<CampaignRun>> CampaignRun::begin(const std::string& document, Parts parts,
+Result<std::unique_ptr<CampaignRun>> CampaignRun::begin(const std::string& document,
+                                                        const rounds::OperatorKeys& keys,
+                                                        std::span<const std::string> key_changes, Parts parts,
                                                         const CampaignRunSettings& settings) {
   SOTTO_TRY(auto opened, rounds::open_campaign(document));
   SOTTO_TRY(auto terms, rounds::terms_of(opened.campaign));
@@ -61,8 +64,9 @@ Result<std::unique_ptr<CampaignRun>> CampaignRun::begin(const std::string& docum
     return bad_input("the campaign names the coordinator {}, and this key is {}: start with the key it names",
                      to_hex(opened.campaign.coordinator), to_hex(parts.key.public_key()));
   std::unique_ptr<CampaignRun> run(
-      new CampaignRun(std::move(opened), std::move(terms), document, std::move(parts), settings));
+      new CampaignRun(std::move(opened), std::move(terms), document, keys, std::move(parts), settings));
   SOTTO_CHECK(run->replay_log());
+  SOTTO_CHECK(run->enter_key_changes(key_changes));
   SOTTO_CHECK(run->enter_campaign());
   SOTTO_CHECK(run->begin_folding());
   return run;
@@ -96,9 +100,34 @@ Status CampaignRun::take(const LogAppend& appended) {
   return {};
 }
 
+Status CampaignRun::enter_key_changes(std::span<const std::string> documents) {
+  const std::lock_guard appending(appending_);
+  for (const std::string& document : documents) {
+    SOTTO_CHECK(rounds::open_key_change(document));
+    SOTTO_TRY(const rounds::Digest hash, parts_.store.keep_blob(document));
+    SOTTO_TRY(const LogAppend entry, log_entry({rounds::LeafKind::keys, hash}));
+    if (entry.records.empty()) continue;  // it is there
+    SOTTO_CHECK(parts_.store.append_to_log(parts_.fence, entry));
+    SOTTO_CHECK(take(entry));
+  }
+  const std::vector<rounds::LogLeaf> leaves = log_.leaves();
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    if (leaves[i].kind != rounds::LeafKind::keys) continue;
+    SOTTO_TRY(const std::string document, parts_.store.blob(leaves[i].hash));
+    parts_.show_lasting(leaves[i].hash, document);
+    SOTTO_TRY(const auto change, rounds::open_key_change(document));
+    // One that nobody honours stands in the log for good; devices pass over it too.
+    if (!keys_.follow(change, i))
+      warn("the log's entry {} changes no key: it is not by the operator or the recovery key", i);
+  }
+  return {};
+}
+
 Status CampaignRun::enter_campaign() {
   const std::lock_guard appending(appending_);
-  SOTTO_TRY(const LogAppend entry, log_entry({rounds::LeafKind::campaign, campaign_.hash}));
+  const rounds::LogLeaf leaf{rounds::LeafKind::campaign, campaign_.hash};
+  SOTTO_CHECK(keys_.check(campaign_, log_.find(leaf).value_or(log_.leaves().size())));
+  SOTTO_TRY(const LogAppend entry, log_entry(leaf));
   SOTTO_TRY(const bool is_new,
             parts_.store.add_campaign(
                 parts_.fence, {campaign_.hash, document_, CampaignState::open, parts_.clock()}, entry));
@@ -119,7 +148,7 @@ Status CampaignRun::begin_folding() {
         to_hex(campaign_.campaign.layout), model_.layout, to_hex(rounds::layout_hash(model_.layout)));
   SOTTO_TRY(const std::string items, encode(model_.items));
   SOTTO_TRY(items_, parts_.store.keep_blob(items));
-  parts_.show_items(items_, items);
+  parts_.show_lasting(items_, items);
   just_begun_ = true;
   return pick_up_orders(current);
 }

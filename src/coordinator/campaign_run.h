@@ -13,6 +13,7 @@
 #include "coordinator/folding.h"
 #include "coordinator/rooms/round_floor.h"
 #include "coordinator/store/store.h"
+#include "rounds/operator_keys.h"
 #include "rounds/round_messages.h"
 
 namespace sotto::coordinator {
@@ -53,12 +54,16 @@ class CampaignRun {
     Folding& folding;
     RoundFloor& floor;
     Clock clock;
-    // Told what devices may fetch: versions, and the table of items, which all of them name.
-    std::function<void(const Digest&hash, std::string bytes)> show_version, show_items;
+    // Told what devices may fetch: versions, and what stays: the table of items, which all of them name, and
+    // changes of the operator's key.
+    std::function<void(const Digest&hash, std::string bytes)> show_version, show_lasting;
   };
   // The campaign is in the log when it returns. Refuses one that cannot hold or names another coordinator,
   // and a trainer whose numbers are laid out otherwise than the campaign says.
-  static Result<std::unique_ptr<CampaignRun>> begin(const std::string& document, Parts parts,
+  // `keys` are as devices were shipped with them, and every change is entered in the log once.
+  static Result<std::unique_ptr<CampaignRun>> begin(const std::string& document,
+                                                    const rounds::OperatorKeys& keys,
+                                                    std::span<const std::string> key_changes, Parts parts,
                                                     const CampaignRunSettings& settings);
   Status run();
 
@@ -74,11 +79,14 @@ class CampaignRun {
   Status roll_back(std::uint64_t version, std::string_view why);
   const rounds::OpenedCampaign& campaign() const { return campaign_; }
   const std::string& campaign_document() const { return document_; }
+  const rounds::OperatorKeys& operator_keys() const { return keys_; }  // behind all changes
 
  private:
-  CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document, Parts parts,
-              const CampaignRunSettings& settings);
+  CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document,
+              const rounds::OperatorKeys& keys, Parts parts, const CampaignRunSettings& settings);
   Status replay_log();
+  // Enters the changes that the log lacks, and follows all that it has.
+  Status enter_key_changes(std::span<const std::string> documents);
   Status enter_campaign();
   Status begin_folding();
   Status pick_up_orders(const std::optional<ModelVersion>& current);
@@ -99,6 +107,7 @@ class CampaignRun {
   const rounds::OpenedCampaign campaign_;
   const rounds::CampaignTerms terms_;
   const std::string document_;
+  rounds::OperatorKeys keys_;
   const Parts parts_;
   const CampaignRunSettings settings_;
   SecureRandom random_;

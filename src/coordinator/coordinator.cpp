@@ -19,25 +19,26 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSetting
                                                         const rounds::Identity& key, Folding& folding) {
   std::unique_ptr<Coordinator> made(new Coordinator());
   SOTTO_TRY(const auto campaign, rounds::open_campaign(settings.campaign));
-  if (!campaign.is_signed_by(settings.operator_key))
-    return bad_input("the campaign is not signed by the operator {}", to_hex(settings.operator_key));
   made->key_ = rounds::Identity::from_seed(key.seed());
   SOTTO_TRY(made->store_, open_store(settings.store, key.public_key()));
   SOTTO_TRY(made->lease_, made->store_->acquire(lease_name, settings.node, wall_clock(), lease_time));
-  SOTTO_TRY(made->run_, CampaignRun::begin(
-                            settings.campaign,
-                            {made->key_, *made->store_, made->lease_.fence, folding, made->floor_, wall_clock,
-                             [raw = made.get()](const Digest& hash, std::string bytes) {
-                               raw->blobs_.put(hash, std::move(bytes), BlobShelf::Stays::while_new);
-                             },
-                             [raw = made.get()](const Digest& hash, std::string bytes) {
-                               raw->blobs_.put(hash, std::move(bytes), BlobShelf::Stays::always);
-                             }},
-                            settings.run));
+  SOTTO_TRY(made->run_,
+            CampaignRun::begin(
+                settings.campaign, rounds::OperatorKeys(settings.operator_key, settings.recovery_key),
+                settings.key_changes,
+                {made->key_, *made->store_, made->lease_.fence, folding, made->floor_, wall_clock,
+                 [raw = made.get()](const Digest& hash, std::string bytes) {
+                   raw->blobs_.put(hash, std::move(bytes), BlobShelf::Stays::while_new);
+                 },
+                 [raw = made.get()](const Digest& hash, std::string bytes) {
+                   raw->blobs_.put(hash, std::move(bytes), BlobShelf::Stays::always);
+                 }},
+                settings.run));
   const std::uint64_t largest = campaign.campaign.max_upload_bytes + net::Router::default_body_limit;
   made->api_ = std::make_unique<CoordinatorApi>(
       *made->run_, made->floor_, *made->store_, made->blobs_, made->metrics_,
-      CoordinatorApiSettings{settings.operator_token, settings.operator_key, largest, settings.trial_token},
+      CoordinatorApiSettings{settings.operator_token, made->run_->operator_keys(), largest,
+                             settings.trial_token},
       wall_clock);
   net::Router router;
   made->api_->add_routes(router);

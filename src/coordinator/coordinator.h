@@ -15,9 +15,11 @@
 namespace sotto::coordinator {
 
 struct CoordinatorSettings {
-  std::string store;     // a folder, or postgresql://…
-  std::string campaign;  // the signed document
-  rounds::IdentityKey operator_key{};
+  std::string store;                   // a folder, or postgresql://…
+  std::string campaign;                // the signed document
+  rounds::IdentityKey operator_key{};  // as devices were shipped with it
+  std::optional<rounds::IdentityKey> recovery_key;
+  std::vector<std::string> key_changes;      // documents, in their order; entered in the log
   std::string operator_token;                // of the admin API; empty: it is off
   std::function<std::string()> trial_token;  // coordinator_api.h
   std::string node = "coordinator";          // among several on one store

@@ -156,11 +156,12 @@ class Device {
   Conversation<void> prepare();
   Status prepare(Transport& transport);
 
-  // Makes the device known to a coordinator, whose campaigns this operator signs. Needs consent to train.
-  Conversation<void> enrol(std::string token, const rounds::IdentityKey& operator_key);
-  Status enrol(Transport& transport, std::string token, const rounds::IdentityKey& operator_key);
-  const std::optional<rounds::IdentityKey>& enrolled_with() const;  // the operator; none: not enrolled
-  const secagg::Identity* identity() const;                         // by which the coordinator knows it
+  // Makes the device known to a coordinator, whose campaigns this operator signs. The keys come with the app;
+  // later ones are followed (rounds/operator_keys.h). Needs consent to train.
+  Conversation<void> enrol(std::string token, const rounds::OperatorKeys& pinned);
+  Status enrol(Transport& transport, std::string token, const rounds::OperatorKeys& pinned);
+  std::optional<rounds::IdentityKey> enrolled_with() const;  // the operator's key now; none: not enrolled
+  const secagg::Identity* identity() const;                  // by which the coordinator knows it
   // One round, from its offer to its end. Needs consent and enrolment.
   Conversation<Participation> take_part(std::function<bool()> cancelled);
   Result<Participation> take_part(Transport& transport, const RoundHooks& hooks);

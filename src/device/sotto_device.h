@@ -118,9 +118,10 @@ sotto_talk* sotto_device_recommend(sotto_device* device, uint32_t count, sotto_e
 sotto_talk* sotto_device_prepare(sotto_device* device, sotto_error* error); /* keys of blind questions */
 /* The campaign that a coordinator runs, so that people can be asked. */
 sotto_talk* sotto_device_campaign(sotto_device* device, sotto_error* error);
-/* token: as the operator gave it out. operator_key: 64 hexadecimal digits, shipped with the program. */
+/* token: as the operator gave it out. Both keys are 64 hexadecimal digits and shipped with the program; the
+ * operator's later keys are followed by themselves. recovery_key: NULL if the operator has none. */
 sotto_talk* sotto_device_enrol(sotto_device* device, const uint8_t* token, size_t length,
-                               const char* operator_key, sotto_error* error);
+                               const char* operator_key, const char* recovery_key, sotto_error* error);
 /* One round of training. sotto_talk_next() computes for as long as the campaign allows. */
 sotto_talk* sotto_device_train(sotto_device* device, sotto_error* error);
 

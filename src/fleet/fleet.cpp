@@ -177,7 +177,7 @@ class Fleet {
     if (number >= settings_.tokens.size())
       return bad_input("there are {} tokens for {} devices: 'sotto campaign tokens' makes more",
                        settings_.tokens.size(), settings_.devices);
-    return device.enrol(network, settings_.tokens[number], settings_.operator_key);
+    return device.enrol(network, settings_.tokens[number], rounds::OperatorKeys(settings_.operator_key));
   }
 
   Fault fault_of(RandomSource& chance) const {

@@ -86,7 +86,7 @@ TEST_F(CDevice, ConsentIsTheVeryTextThatWasShown) {
   EXPECT_EQ(carry_out(sotto_device_recommend(device, 5, &error), server)["source"], "local");
   const std::string token = rounds::sign_token({{}, true, rounds::campaign_begin}, rounds::operator_key());
   EXPECT_TRUE(carry_out(sotto_device_enrol(device, reinterpret_cast<const std::uint8_t*>(token.data()),
-                                           token.size(), std::string(64, 'a').c_str(), &error),
+                                           token.size(), std::string(64, 'a').c_str(), nullptr, &error),
                         server)
                   .is_null());
   EXPECT_THAT(error.message, HasSubstr("nobody agreed"));

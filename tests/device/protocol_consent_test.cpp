@@ -33,7 +33,7 @@ class ConsentTest : public DeviceTest {
   static RoundHooks hooks() {
     return {[] { return false; }, [](std::chrono::milliseconds) {}};
   }
-  const rounds::IdentityKey operator_key = rounds::operator_key().public_key();
+  const rounds::OperatorKeys operator_key{rounds::operator_key().public_key()};
   Enrolling coordinator;
 };
 

@@ -32,7 +32,7 @@ struct Scene {
   rounds::Identity operator_key = rounds::operator_key(), coordinator = rounds::coordinator_key();
   std::uint64_t witnesses = 1;
   RoundOrder order;
-  RoundKnowledge knows{.operator_key = rounds::operator_key().public_key(),
+  RoundKnowledge knows{.keys = rounds::OperatorKeys(rounds::operator_key().public_key()),
                        .purpose = campaign.purpose,
                        .policy = owner(),
                        .trainable = {{"sotto", campaign.layout}},

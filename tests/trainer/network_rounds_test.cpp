@@ -225,7 +225,7 @@ TEST(NetworkRounds, AreRefusedByEveryDeviceWhenTheCampaignAsksForMoreThanItsOwne
   const device::RoundHooks hooks{[] { return false; },
                                  [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
   const auto tokens = network.fleet_settings(1).tokens;
-  const auto operator_key = rounds::operator_key().public_key();
+  const rounds::OperatorKeys operator_key(rounds::operator_key().public_key());
   EXPECT_FALSE(device->take_part(*transport, hooks)) << "nobody agreed";
   EXPECT_FALSE(device->enrol(*transport, tokens[0], operator_key)) << "nobody agreed";
   const auto terms = device->terms(http.url, network.campaign.purpose, {.training = true});

@@ -167,7 +167,7 @@ HttpResponse CoordinatorApi::enrol(const HttpRequest& request) {
   const auto enrolment = rounds::decode_enrolment(request.body);
   if (!enrolment) return problem(request, enrolment.error());
   const UtcTime now = clock_();
-  const auto token = rounds::check_enrolment(*enrolment, settings_.operator_key, now);
+  const auto token = rounds::check_enrolment(*enrolment, settings_.operator_keys, now);
   if (!token) {
     refused_.add();
     return net::error_response(request, 403, token.error().message);
@@ -248,7 +248,7 @@ void CoordinatorApi::add_people_routes(net::Router& router) {
   });
   if (settings_.trial_token)
     router.add(HttpMethod::get, "/v1/trial", [this](const HttpRequest&) {
-      return net::json_response(nlohmann::json{{"operator_key", to_hex(settings_.operator_key)},
+      return net::json_response(nlohmann::json{{"operator_key", to_hex(settings_.operator_keys.current())},
                                                {"token", to_hex(rounds::as_bytes(settings_.trial_token()))}}
                                     .dump());
     });

@@ -25,7 +25,7 @@ namespace sotto::coordinator {
 
 struct CoordinatorApiSettings {
   std::string operator_token;          // of the admin routes; empty: they are refused
-  rounds::IdentityKey operator_key{};  // that signs enrolment tokens
+  rounds::OperatorKeys operator_keys;  // that sign enrolment tokens
   std::uint64_t most_message_bytes = 0;
   // To try it out on one machine: hands an enrolment token to whoever asks. Empty: nobody gets one here.
   std::function<std::string()> trial_token;

@@ -92,7 +92,7 @@ class RoundAttempt {
       done_.why = message.error().message;
       co_return std::optional<RoundOffer>();
     }
-    RoundOffer offer{std::move(message->campaign), std::move(message->order), message->head, {},
+    RoundOffer offer{std::move(message->campaign), std::move(message->order), message->head, {}, {},
                      message->campaign_entry,      message->model_entry};
     SOTTO_CO_TRY(seen_, read_log());
     // The order is of one state of the log: entries that came since are not for it.
@@ -103,6 +103,11 @@ class RoundAttempt {
       if (page.first != from || page.entries.empty()) break;  // the checks say what is missing
       for (const rounds::LogLeaf& leaf : page.entries)
         if (seen_.size() + offer.new_entries.size() < offer.head.head.size) offer.new_entries.push_back(leaf);
+    }
+    for (const rounds::LogLeaf& leaf : offer.new_entries) {
+      if (leaf.kind != rounds::LeafKind::keys) continue;
+      SOTTO_CO_TRY(std::string change, co_await fetch_blob(leaf.hash));
+      offer.key_changes.push_back(std::move(change));
     }
     co_return std::optional(std::move(offer));
   }
@@ -117,7 +122,7 @@ class RoundAttempt {
   Result<std::optional<AcceptedRound>> check(const RoundOffer& offer) {
     SOTTO_TRY(const auto now, parts_.ledger.time_at(parts_.clock()));
     RoundKnowledge knows{
-        .operator_key = parts_.operator_key,
+        .keys = parts_.keys,
         .purpose = parts_.purpose,
         .policy = parts_.policy,
         .trainable = {},
@@ -130,12 +135,36 @@ class RoundAttempt {
       done_.outcome = Outcome::refused;
       done_.refusal = checked.error().reason;
       done_.why = std::move(checked.error().message);
+      SOTTO_CHECK(keep_revocations(offer, knows));
       return std::optional<AcceptedRound>();
     }
     done_.round = checked->order.order.round;
     done_.number = checked->order.order.number;
+    SOTTO_CHECK(keep_keys(checked->keys));
     SOTTO_CHECK(write_file_atomically(parts_.log_file, checked->log.encode(), FileReaders::owner));
     return std::optional(*std::move(checked));
+  }
+
+  Status keep_keys(const rounds::OperatorKeys& keys) const {
+    if (keys.encode() == parts_.keys.encode()) return {};
+    SOTTO_CHECK(write_file_atomically(parts_.keys_file, keys.encode(), FileReaders::owner));
+    parts_.keys = keys;
+    return {};
+  }
+
+  // A revocation proves itself, whatever else is wrong with an offer: it is not forgotten with it.
+  Status keep_revocations(const RoundOffer& offer, const RoundKnowledge& knows) const {
+    RoundOffer revoking = offer;
+    revoking.new_entries.clear();
+    revoking.key_changes.clear();
+    for (const std::string& document : offer.key_changes) {
+      const auto change = rounds::open_key_change(document);
+      if (!change || !change->change.revokes) continue;
+      revoking.new_entries.push_back({rounds::LeafKind::keys, rounds::blob_hash(document)});
+      revoking.key_changes.push_back(document);
+    }
+    const auto keys = followed_keys(revoking, knows);
+    return keys ? keep_keys(*keys) : Status{};
   }
 
   // What this device can train of what the campaign names; nothing where it cannot, which the checks refuse.

@@ -22,10 +22,11 @@ struct ParticipantParts {
   std::shared_ptr<const secagg::Identity> identity;
   privacy::Ledger& ledger;
   std::function<privacy::ClockReading()> clock;
-  rounds::IdentityKey operator_key{};  // pinned
-  std::string purpose;                 // that the device's person agreed to
+  rounds::OperatorKeys& keys;  // followed as they change
+  std::string purpose;         // that the device's person agreed to
   TrainingPolicy policy;
   fs::path log_file;    // how much of the public log was seen
+  fs::path keys_file;   // the operator's keys
   fs::path items_file;  // the table of items that was fetched last: it is large, public, and seldom another
   const std::vector<StoredImpression>& impressions;
   RoundDraws& draws;

@@ -422,16 +422,22 @@ sotto_talk* sotto_device_campaign(sotto_device* device, sotto_error* error) {
 }
 
 sotto_talk* sotto_device_enrol(sotto_device* device, const std::uint8_t* token, std::size_t length,
-                               const char* operator_key, sotto_error* error) {
+                               const char* operator_key, const char* recovery_key, sotto_error* error) {
   return guarded<sotto_talk*>(error, nullptr, [&]() -> Result<sotto_talk*> {
     SOTTO_CHECK(need(device, "the device"));
     SOTTO_CHECK(need(token, "the token"));
     SOTTO_CHECK(need(operator_key, "the operator's key"));
     SOTTO_TRY(const auto key, rounds::digest_from_hex(operator_key, "the operator's key"));
-    return new_talk(
-        *device, device->device->enrol(std::string(reinterpret_cast<const char*>(token), length), key), [] {
-          return nlohmann::json{{"enrolled", true}};
-        });
+    std::optional<rounds::IdentityKey> recovery;
+    if (recovery_key != nullptr) {
+      SOTTO_TRY(recovery, rounds::digest_from_hex(recovery_key, "the recovery key"));
+    }
+    return new_talk(*device,
+                    device->device->enrol(std::string(reinterpret_cast<const char*>(token), length),
+                                          rounds::OperatorKeys(key, recovery)),
+                    [] {
+                      return nlohmann::json{{"enrolled", true}};
+                    });
   });
 }
 

@@ -61,7 +61,7 @@ struct Device::State {
   Talk<Result<bool>> refresh(Exchange& exchange);
   Talk<Result<Recommendations>> recommend(Exchange& exchange, std::size_t count);
   Talk<Status> prepare(Exchange& exchange);
-  Talk<Status> enrol(Exchange& exchange, std::string token, rounds::IdentityKey wanted);
+  Talk<Status> enrol(Exchange& exchange, std::string token, rounds::OperatorKeys pinned);
   Talk<Result<Participation>> train(Exchange& exchange, std::function<bool()> cancelled);
 
   fs::path folder;
@@ -75,7 +75,7 @@ struct Device::State {
   ImpressionStore pages;
   BlindRanking blind;
   std::optional<Consent> consent;
-  std::optional<rounds::IdentityKey> operator_key;  // of the enrolment
+  std::optional<rounds::OperatorKeys> operator_keys;  // of the enrolment
   std::shared_ptr<const secagg::Identity> identity;
   std::optional<PrivateQuery> query;
   std::shared_ptr<const Installed> installed;  // conversations hold on to theirs

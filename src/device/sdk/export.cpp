@@ -43,14 +43,15 @@ json to_list(const List& values) {
 Result<std::string> Device::export_all() {
   const State& state = *state_;
   SOTTO_TRY(const auto statement, state.ledger.statement(state.now()));
-  const json all = {{"consent", state.consent ? to_json(*state.consent) : json(nullptr)},
-                    {"enrolled_with", state.operator_key ? json(to_hex(*state.operator_key)) : json(nullptr)},
-                    {"known_as", state.identity ? json(to_hex(state.identity->public_key())) : json(nullptr)},
-                    {"pack", pack_version()},
-                    {"clicks", to_list(state.history.clicks())},
-                    {"label_changes", to_list(state.history.label_changes())},
-                    {"pages", to_list(state.pages.impressions())},
-                    {"ledger", json::parse(privacy::to_json(statement))}};
+  const json all = {
+      {"consent", state.consent ? to_json(*state.consent) : json(nullptr)},
+      {"enrolled_with", state.operator_keys ? json(to_hex(state.operator_keys->current())) : json(nullptr)},
+      {"known_as", state.identity ? json(to_hex(state.identity->public_key())) : json(nullptr)},
+      {"pack", pack_version()},
+      {"clicks", to_list(state.history.clicks())},
+      {"label_changes", to_list(state.history.label_changes())},
+      {"pages", to_list(state.pages.impressions())},
+      {"ledger", json::parse(privacy::to_json(statement))}};
   return to_line(all);
 }
 

@@ -9,12 +9,13 @@
 #include "device/sdk/device_state.h"
 #include "device/wire/server_calls.h"
 #include "rounds/enrolment.h"
+#include "rounds/model_version.h"
 
 namespace sotto::device {
 
 namespace {
 
-constexpr std::size_t most_consent_bytes = 1 << 16;
+constexpr std::size_t most_consent_bytes = 1 << 16, most_enrolment_bytes = 1 << 17;
 
 Result<secagg::Identity> read_identity(const fs::path& path) {
   SOTTO_CHECK(check_secret_file(path));
@@ -38,13 +39,25 @@ Result<secagg::Identity> identity_to_enrol(const fs::path& path) {
   return identity;
 }
 
-Result<rounds::IdentityKey> read_enrolment(const fs::path& path) {
-  SOTTO_TRY(const std::string bytes, read_file(path, 64));
-  rounds::IdentityKey key{};
-  rounds::FieldReader fields(bytes);
-  fields.bytes(key);
-  SOTTO_CHECK(fields.finish("enrolment"));
-  return key;
+// The operator's keys behind all changes that the log has: for tokens that a later key signed than came with
+// the app. Changes prove themselves; that none is missing is seen when a round is offered.
+Talk<Result<rounds::OperatorKeys>> keys_of_log(Exchange& exchange, rounds::OperatorKeys keys) {
+  for (std::uint64_t from = 0;;) {
+    SOTTO_CO_TRY(const ServerAnswer answer, co_await exchange.send(log_call(from)));
+    if (answer.status != 200) co_return refused("coordinator", answer);
+    SOTTO_CO_TRY(const auto page, rounds::decode_log_page(answer.body));
+    if (page.first != from || page.entries.empty()) co_return keys;
+    for (const rounds::LogLeaf& leaf : page.entries) {
+      const std::uint64_t index = from++;
+      if (leaf.kind != rounds::LeafKind::keys) continue;
+      SOTTO_CO_TRY(const ServerAnswer document, co_await exchange.send(blob_call(leaf.hash)));
+      if (document.status != 200) co_return refused("coordinator", document);
+      if (rounds::blob_hash(document.body) != leaf.hash)
+        co_return bad_input("the coordinator sent other bytes than {} names", to_hex(leaf.hash));
+      if (const auto change = rounds::open_key_change(document.body))
+        static_cast<void>(keys.follow(*change, index));
+    }
+  }
 }
 
 }  // namespace
@@ -56,7 +69,8 @@ Status Device::State::read_agreements() {
     if (auto given = decode_consent(bytes)) consent = std::move(*given);
   }
   if (!fs::exists(path_of(file_names::enrolment))) return {};
-  SOTTO_TRY(operator_key, read_enrolment(path_of(file_names::enrolment)));
+  SOTTO_TRY(const std::string enrolled, read_file(path_of(file_names::enrolment), most_enrolment_bytes));
+  SOTTO_TRY(operator_keys, rounds::OperatorKeys::decode(enrolled));
   SOTTO_TRY(auto key, read_identity(path_of(file_names::identity)));
   identity = std::make_shared<const secagg::Identity>(std::move(key));
   return {};
@@ -102,22 +116,29 @@ const std::optional<Consent>& Device::consent() const { return state_->consent; 
 
 Status Device::withdraw() {
   state_->consent.reset();
-  state_->operator_key.reset();
+  state_->operator_keys.reset();
   state_->identity.reset();
   for (const std::string_view name : {file_names::consent, file_names::enrolment, file_names::identity})
     SOTTO_CHECK(remove_file(state_->path_of(name)));
   return {};
 }
 
-Talk<Status> Device::State::enrol(Exchange& exchange, std::string token, rounds::IdentityKey wanted) {
+Talk<Status> Device::State::enrol(Exchange& exchange, std::string token, rounds::OperatorKeys pinned) {
   SOTTO_CO_CHECK(may_train());
-  if (operator_key == wanted) co_return Status();
-  if (operator_key)
+  SOTTO_CO_TRY(const auto opened, rounds::open_token(token));
+  if (operator_keys && operator_keys->signer_of(opened)) co_return Status();
+  if (operator_keys)
     co_return bad_input("this device is enrolled with the operator {}: withdraw there first",
-                        to_hex(*operator_key));
-  SOTTO_CO_CHECK(rounds::open_token(token));
+                        to_hex(operator_keys->current()));
+  if (!pinned.signer_of(opened)) {
+    SOTTO_CO_TRY(pinned, co_await keys_of_log(exchange, pinned));
+  }
+  const auto signer = pinned.signer_of(opened);
+  if (!signer)
+    co_return bad_input("the token is not signed by the operator {}: ask for one of this service",
+                        to_hex(pinned.current()));
   SOTTO_CO_TRY(auto key, identity_to_enrol(path_of(file_names::identity)));
-  SOTTO_CO_TRY(const auto enrolment, rounds::enrolment_of(std::move(token), key, wanted));
+  SOTTO_CO_TRY(const auto enrolment, rounds::enrolment_of(std::move(token), key, *signer));
   SOTTO_CO_TRY(const ServerAnswer answer, co_await exchange.send(enrol_call(encode(enrolment))));
   SOTTO_CO_CHECK(may_train());  // still
   if (answer.status >= 500 || answer.status == 429) co_return refused("coordinator", answer);
@@ -125,28 +146,29 @@ Talk<Status> Device::State::enrol(Exchange& exchange, std::string token, rounds:
     SOTTO_CO_CHECK(remove_file(path_of(file_names::identity)));
     co_return bad_input("the coordinator does not enrol this device: {}", error_text(answer));
   }
-  rounds::FieldWriter fields;
-  fields.bytes(wanted);
-  SOTTO_CO_CHECK(write_file_atomically(path_of(file_names::enrolment), fields.written(), FileReaders::owner));
-  operator_key = wanted;
+  SOTTO_CO_CHECK(write_file_atomically(path_of(file_names::enrolment), pinned.encode(), FileReaders::owner));
+  operator_keys = std::move(pinned);
   identity = std::make_shared<const secagg::Identity>(std::move(key));
   co_return Status();
 }
 
-Conversation<void> Device::enrol(std::string token, const rounds::IdentityKey& operator_key) {
+Conversation<void> Device::enrol(std::string token, const rounds::OperatorKeys& pinned) {
   return Conversation<void>(
-      [&](Exchange& exchange) { return state_->enrol(exchange, std::move(token), operator_key); });
+      [&](Exchange& exchange) { return state_->enrol(exchange, std::move(token), pinned); });
 }
-Status Device::enrol(Transport& transport, std::string token, const rounds::IdentityKey& operator_key) {
-  return carry(enrol(std::move(token), operator_key), transport, no_pause);
+Status Device::enrol(Transport& transport, std::string token, const rounds::OperatorKeys& pinned) {
+  return carry(enrol(std::move(token), pinned), transport, no_pause);
 }
 
-const std::optional<rounds::IdentityKey>& Device::enrolled_with() const { return state_->operator_key; }
+std::optional<rounds::IdentityKey> Device::enrolled_with() const {
+  if (!state_->operator_keys) return std::nullopt;
+  return state_->operator_keys->current();
+}
 const secagg::Identity* Device::identity() const { return state_->identity.get(); }
 
 Talk<Result<Participation>> Device::State::train(Exchange& exchange, std::function<bool()> cancelled) {
   SOTTO_CO_CHECK(may_train());
-  if (!operator_key || !identity)
+  if (!operator_keys || !identity)
     co_return bad_input("this device is enrolled nowhere: enrol it with an operator's token first");
   if (auto unmet = unmet_condition()) {
     Participation not_now;
@@ -159,10 +181,11 @@ Talk<Result<Participation>> Device::State::train(Exchange& exchange, std::functi
       .identity = identity,
       .ledger = ledger,
       .clock = [this] { return now(); },
-      .operator_key = *operator_key,
+      .keys = *operator_keys,
       .purpose = consent->terms.purpose,
       .policy = settings.training.policy(),
       .log_file = path_of(file_names::log),
+      .keys_file = path_of(file_names::enrolment),
       .items_file = path_of(file_names::items),
       .impressions = pages.impressions(),
       .draws = environment.round_draws != nullptr ? *environment.round_draws
