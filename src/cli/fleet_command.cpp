@@ -129,8 +129,8 @@ Status run(FleetArguments given, const Output& output) {
   }
   SOTTO_TRY(const Stores stores, Stores::in(given.store));
   given.fleet.folder = stores.path();
-  const auto readers = fleet::readers_of(dataset, given.fleet.devices);
-  const auto measured = [&]() -> Result<metrics::MeanImpressionMetrics> {
+  const auto readers = fleet::readers_of(dataset, dataset.user_count());  // who has no device here counts too
+  const auto measured = [&]() -> Result<fleet::MeasuredVersion> {
     SOTTO_TRY(const std::string hash, current_version(given.fleet.server));
     SOTTO_TRY(const Fetched fetched, fetch_version(given.fleet.server, hash));
     return fleet::measure(dataset, readers, fetched.version, fetched.items, fetched.max_history);
@@ -146,15 +146,18 @@ Status run(FleetArguments given, const Output& output) {
                                    }));
   progress.finish();
   SOTTO_TRY(const auto after, measured());
+  const metrics::MeanAndError gain = fleet::gain_between(before, after);
   const double shared = static_cast<double>(std::max<std::uint64_t>(report.participations, 1));
   nlohmann::json reasons = nlohmann::json::object();
   for (const auto& [why, times] : report.reasons) reasons[why] = times;
   output.event({{"event", "done"},
                 {"rounds", report.rounds},
-                {"auc", after.mean.auc},
-                {"auc_error", after.error.auc},
-                {"auc_before", before.mean.auc},
-                {"test_impressions", after.counted},
+                {"auc", after.over.mean.auc},
+                {"auc_error", after.over.error.auc},
+                {"auc_before", before.over.mean.auc},
+                {"auc_gain", gain.mean},
+                {"auc_gain_error", gain.error},
+                {"test_impressions", after.over.counted},
                 {"devices", given.fleet.devices},
                 {"participations", report.participations},
                 {"charged", report.charged},
@@ -167,11 +170,12 @@ Status run(FleetArguments given, const Output& output) {
                 {"seconds", report.seconds}});
   output.text(fmt::format(
       "{} rounds with {} devices in {:.1f} s: {} participations, {} charged, {} ended early, {} refused\n"
-      "AUC of these readers {:.2f} % before, {:.2f} ± {:.2f} % now ({} test impressions, ranked as their "
-      "devices do)\nper participation {:.0f} bytes up, {:.0f} bytes down{}",
+      "AUC of all readers {:.2f} % before, {:.2f} ± {:.2f} % now, {:+.2f} ± {:.2f} on the same {} test "
+      "impressions (ranked as their devices do)\nper participation {:.0f} bytes up, {:.0f} bytes down{}",
       report.rounds, given.fleet.devices, report.seconds, report.participations, report.charged, report.ended,
-      report.refused, 100 * before.mean.auc, 100 * after.mean.auc, 100 * after.error.auc, after.counted,
-      static_cast<double>(report.bytes_up) / shared, static_cast<double>(report.bytes_down) / shared,
+      report.refused, 100 * before.over.mean.auc, 100 * after.over.mean.auc, 100 * after.over.error.auc,
+      100 * gain.mean, 100 * gain.error, after.over.counted, static_cast<double>(report.bytes_up) / shared,
+      static_cast<double>(report.bytes_down) / shared,
       given.fleet.reproducible ? "\nsimulation: noise followed from a seed, and no epsilon holds" : ""));
   for (const auto& [why, times] : report.reasons) output.text(fmt::format("  {} times: {}", times, why));
   return {};

@@ -13,6 +13,7 @@
 #include "coordinator/folding.h"
 #include "coordinator/rooms/round_floor.h"
 #include "coordinator/store/store.h"
+#include "rounds/come_back.h"
 #include "rounds/round_messages.h"
 
 namespace sotto::coordinator {
@@ -56,14 +57,17 @@ class CampaignRun {
     // Told what devices may fetch: versions, and the table of items, which all of them name.
     std::function<void(const Digest&hash, std::string bytes)> show_version, show_items;
   };
-  // The campaign is in the log when it returns. Refuses one that cannot hold or names another coordinator,
-  // and a trainer whose numbers are laid out otherwise than the campaign says.
+  // The campaign is in the log when it returns, and the version that was published last is shown again: it
+  // does not wait for the trainer. Refuses a campaign that cannot hold or names another coordinator.
   static Result<std::unique_ptr<CampaignRun>> begin(const std::string& document, Parts parts,
                                                     const CampaignRunSettings& settings);
+  // Begins with the trainer, and refuses one whose numbers are laid out otherwise than the campaign says.
   Status run();
 
   std::shared_ptr<const OpenOffer> offer() const;  // null: no round is open
   CampaignProgress progress() const;
+  // When devices, of whom so many are enrolled, should ask for an order again.
+  std::optional<rounds::ComeBack> come_back(std::uint64_t enrolled) const;
   // The leaves of the log behind the first `from`.
   rounds::LogPage log_page(std::uint64_t from) const;
   rounds::SignedHead head() const;
@@ -79,6 +83,7 @@ class CampaignRun {
               const CampaignRunSettings& settings);
   Status replay_log();
   Status enter_campaign();
+  Status show_stored_version();
   Status begin_folding();
   Status pick_up_orders(const std::optional<ModelVersion>& current);
   Status publish(const FoldedRound& folded);
@@ -93,6 +98,7 @@ class CampaignRun {
   Result<LogAppend> log_entry(const rounds::LogLeaf& leaf) const;
   Status take(const LogAppend& appended);
   void say(std::string state, std::string problem = {});
+  void show(std::shared_ptr<const OpenOffer> offer);
   bool sleep(std::chrono::milliseconds time) const;  // false: stopped
 
   const rounds::OpenedCampaign campaign_;
@@ -114,6 +120,10 @@ class CampaignRun {
   std::uint64_t log_records_ = 0;
   bool begin_again_ = false;  // a version was rolled back
   std::shared_ptr<const OpenOffer> offer_;
+  // When an order was shown and withdrawn last, and how long it took lately from order to order and from
+  // the end of one to the next.
+  std::optional<std::chrono::steady_clock::time_point> shown_, withdrawn_;
+  std::chrono::milliseconds period_{0}, between_{1000};
   CampaignProgress progress_;
 };
 

@@ -17,12 +17,19 @@ UtcTime wall_clock() {
 
 Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSettings& settings,
                                                         const rounds::Identity& key, Folding& folding) {
+  SOTTO_TRY(auto store, open_store(settings.store, key.public_key()));
+  return start(settings, std::move(store), key, folding);
+}
+
+Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSettings& settings,
+                                                        std::unique_ptr<Store> store,
+                                                        const rounds::Identity& key, Folding& folding) {
   std::unique_ptr<Coordinator> made(new Coordinator());
   SOTTO_TRY(const auto campaign, rounds::open_campaign(settings.campaign));
   if (!campaign.is_signed_by(settings.operator_key))
     return bad_input("the campaign is not signed by the operator {}", to_hex(settings.operator_key));
   made->key_ = rounds::Identity::from_seed(key.seed());
-  SOTTO_TRY(made->store_, open_store(settings.store, key.public_key()));
+  made->store_ = std::move(store);
   SOTTO_TRY(made->lease_, made->store_->acquire(lease_name, settings.node, wall_clock(), lease_time));
   SOTTO_TRY(made->run_, CampaignRun::begin(
                             settings.campaign,

@@ -2,7 +2,8 @@
 // Start here: the whole coordinator of one campaign. A store, a trainer, HTTP in front, and one thread that
 // takes the campaign from round to round.
 //
-// start() returns when the port is open and the first version is about to be trained. tick() is called every
+// start() returns when the port is open and the version that was published last is handed out; the trainer is
+// begun on the campaign's thread, however long it takes. tick() is called every
 // second or so by the owner's loop: it keeps the lease, and says when the campaign's thread has ended. stop()
 // (or the destructor) lets no device in, answers the requests that have arrived and ends the round: what
 // devices were charged for it is lost, no version is. One owner.
@@ -30,6 +31,10 @@ class Coordinator {
   // `folding` must outlive this.
   static Result<std::unique_ptr<Coordinator>> start(const CoordinatorSettings& settings,
                                                     const rounds::Identity& key, Folding& folding);
+  // The same with a store that is open, which settings.store then does not name.
+  static Result<std::unique_ptr<Coordinator>> start(const CoordinatorSettings& settings,
+                                                    std::unique_ptr<Store> store, const rounds::Identity& key,
+                                                    Folding& folding);
   ~Coordinator() { stop(); }
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;

@@ -21,6 +21,7 @@ class FaultyTransport final : public device::RoundTransport {
   void set(Fault fault) { fault_ = std::move(fault); }
 
   Result<std::optional<std::string>> fetch_offer() override { return real_.fetch_offer(); }
+  std::optional<rounds::ComeBack> come_back() const override { return real_.come_back(); }
   Result<std::string> fetch_log(std::uint64_t from) override { return real_.fetch_log(from); }
   Result<std::string> fetch_blob(const rounds::Digest& hash) override { return real_.fetch_blob(hash); }
   Result<Reply> enrol(std::string_view body) override { return real_.enrol(body); }

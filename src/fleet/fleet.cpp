@@ -160,12 +160,14 @@ class Fleet {
     if (settings_.reproducible) simulated.emplace(*settings_.reproducible, reader);
     device::RoundDraws* draws = &secret;
     if (simulated) draws = &*simulated;
-    rounds::Digest last{};
+    std::optional<device::TrainingPolicy> policy;
     while (!is_over()) {
       network.set(fault_of(chance));
-      SOTTO_TRY(const auto policy, offered_policy(http));
       if (!policy) {
-        pause();
+        SOTTO_TRY(policy, offered_policy(http));
+      }
+      if (!policy) {
+        stay_away(std::nullopt);
         continue;
       }
       SOTTO_TRY(const Participation done,
@@ -173,13 +175,18 @@ class Fleet {
                     network, {ledger, clock, *policy, *draws, [this] { return is_over(); },
                               [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }}));
       count(done);
-      if (done.outcome != Participation::Outcome::took_part || done.round == last) pause();
-      last = done.round;
+      if (done.refusal == device::RoundRefusalReason::policy) policy.reset();  // another campaign
+      if (done.outcome != Participation::Outcome::took_part || done.come_back) stay_away(done.come_back);
     }
     return {};
   }
 
-  static void pause() { std::this_thread::sleep_for(look_again); }
+  // As long as the coordinator wants, or for a moment.
+  void stay_away(std::optional<std::chrono::milliseconds> time) const {
+    const auto until = steady_clock::now() + time.value_or(look_again);
+    while (!is_over() && steady_clock::now() < until)
+      std::this_thread::sleep_for(std::min<steady_clock::duration>(look_again, until - steady_clock::now()));
+  }
 
   Status enrol(device::DeviceTraining& training, device::RoundTransport& network, std::size_t number) {
     if (training.consent()) return {};

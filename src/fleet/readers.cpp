@@ -6,7 +6,6 @@
 
 #include "data/splits.h"
 #include "device/model/user_model.h"
-#include "metrics/mean.h"
 
 namespace sotto::fleet {
 
@@ -75,10 +74,9 @@ std::vector<device::StoredImpression> shown_to(const data::Dataset& dataset, dat
   return shown;
 }
 
-Result<metrics::MeanImpressionMetrics> measure(const data::Dataset& dataset,
-                                               std::span<const data::UserId> readers,
-                                               const rounds::ModelVersion& version,
-                                               const rounds::ItemTable& items, std::size_t max_history) {
+Result<MeasuredVersion> measure(const data::Dataset& dataset, std::span<const data::UserId> readers,
+                                const rounds::ModelVersion& version, const rounds::ItemTable& items,
+                                std::size_t max_history) {
   SOTTO_TRY(const auto weights, weights_of(version));
   SOTTO_TRY(const auto model, device::UserModel::create({"catalogue", items.dimension, 0, 0}, weights));
   std::unordered_map<std::string_view, const float*> vectors;
@@ -89,6 +87,7 @@ Result<metrics::MeanImpressionMetrics> measure(const data::Dataset& dataset,
     return found == vectors.end() ? nullptr : found->second;
   };
   metrics::ImpressionMetricsSum sum;
+  MeasuredVersion measured;
   for (const data::UserId reader : readers) {
     const auto [first, last] = dataset.impressions_of(reader);
     for (std::size_t i = first; i < last; ++i) {
@@ -105,10 +104,20 @@ Result<metrics::MeanImpressionMetrics> measure(const data::Dataset& dataset,
         const float* vector = vector_of(item);
         scores.push_back(vector == nullptr ? 0 : std::inner_product(user.begin(), user.end(), vector, 0.0F));
       }
-      sum.add(metrics::impression_metrics(scores, impression.clicked));
+      const auto ranked = metrics::impression_metrics(scores, impression.clicked);
+      if (ranked) measured.aucs.push_back(ranked->auc);
+      sum.add(ranked);
     }
   }
-  return sum.mean();
+  measured.over = sum.mean();
+  return measured;
+}
+
+metrics::MeanAndError gain_between(const MeasuredVersion& before, const MeasuredVersion& after) {
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < std::min(before.aucs.size(), after.aucs.size()); ++i)
+    gains.push_back(after.aucs[i] - before.aucs[i]);
+  return metrics::mean_and_error(gains);
 }
 
 }  // namespace sotto::fleet

@@ -4,7 +4,7 @@
 
 #include "data/dataset.h"
 #include "device/history/impression_store.h"
-#include "metrics/ranking.h"
+#include "metrics/mean.h"
 #include "rounds/model_version.h"
 
 namespace sotto::fleet {
@@ -15,11 +15,19 @@ std::vector<data::UserId> readers_of(const data::Dataset& dataset, std::size_t m
 // The training impressions of a reader with a click and something else, as its device keeps them.
 std::vector<device::StoredImpression> shown_to(const data::Dataset& dataset, data::UserId reader);
 
+struct MeasuredVersion {
+  metrics::MeanImpressionMetrics over;
+  std::vector<double> aucs;  // of each impression that has one, always in the same order
+};
+
 // Of a version over the test impressions of these readers, each ranked as its device would, without personal
 // adaptation. The fleet's own view: no coordinator can compute it.
-Result<metrics::MeanImpressionMetrics> measure(const data::Dataset& dataset,
-                                               std::span<const data::UserId> readers,
-                                               const rounds::ModelVersion& version,
-                                               const rounds::ItemTable& items, std::size_t max_history);
+Result<MeasuredVersion> measure(const data::Dataset& dataset, std::span<const data::UserId> readers,
+                                const rounds::ModelVersion& version, const rounds::ItemTable& items,
+                                std::size_t max_history);
+
+// How much better the second ranks the same impressions than the first. Its error is that of the differences:
+// what makes an impression easy or hard for both does not count.
+metrics::MeanAndError gain_between(const MeasuredVersion& before, const MeasuredVersion& after);
 
 }  // namespace sotto::fleet

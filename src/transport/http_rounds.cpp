@@ -33,6 +33,7 @@ Result<HttpRounds> HttpRounds::create(const net::HttpClientSettings& settings) {
 
 Result<std::optional<std::string>> HttpRounds::fetch_offer() {
   SOTTO_TRY(net::HttpResponse response, client_.get("/v1/order"));
+  come_back_ = rounds::parse_come_back(response.header(rounds::come_back_header));
   if (response.status == 404) return std::optional<std::string>();
   if (response.status != 200) return unwell(response);
   return std::optional(std::move(response.body));

@@ -12,6 +12,7 @@ class HttpRounds final : public device::RoundTransport {
   static Result<HttpRounds> create(const net::HttpClientSettings& settings);
 
   Result<std::optional<std::string>> fetch_offer() override;
+  std::optional<rounds::ComeBack> come_back() const override { return come_back_; }
   Result<std::string> fetch_log(std::uint64_t from) override;
   Result<std::string> fetch_blob(const rounds::Digest& hash) override;
   Result<Reply> enrol(std::string_view body) override;
@@ -21,6 +22,7 @@ class HttpRounds final : public device::RoundTransport {
  private:
   explicit HttpRounds(net::HttpClient client) : client_(std::move(client)) {}
   net::HttpClient client_;
+  std::optional<rounds::ComeBack> come_back_;
 };
 
 }  // namespace sotto::transport

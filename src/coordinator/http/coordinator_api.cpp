@@ -74,9 +74,13 @@ Result<std::uint64_t> number_in_query(const HttpRequest& request, std::string_vi
 }
 
 nlohmann::json json_of(const DeskCounts& counts) {
-  return {{"waiting", counts.checked_in},          {"groups_open", counts.groups_open},
-          {"groups_summed", counts.groups_summed}, {"groups_failed", counts.groups_failed},
-          {"grouped", counts.devices_grouped},     {"summed", counts.devices_summed},
+  return {{"waiting", counts.checked_in},
+          {"groups_open", counts.groups_open},
+          {"groups_summed", counts.groups_summed},
+          {"groups_failed", counts.groups_failed},
+          {"groups_implausible", counts.groups_implausible},
+          {"grouped", counts.devices_grouped},
+          {"summed", counts.devices_summed},
           {"last_failure", counts.last_failure}};
 }
 
@@ -99,13 +103,17 @@ CoordinatorApi::CoordinatorApi(CampaignRun& run, RoundFloor& floor, Store& store
       rounds_done_(metrics.gauge("sotto_rounds_done", "Rounds of the campaign that are folded")),
       waiting_(metrics.gauge("sotto_devices_waiting", "Devices that wait for a group")),
       groups_failed_(metrics.gauge("sotto_groups_failed", "Groups of this round that failed")),
+      groups_implausible_(metrics.gauge("sotto_groups_implausible",
+                                        "Groups of this round whose sums no honest devices could give")),
       writes_(waiting_writes, net::BackgroundWorker::AtEnd::finish) {}
 
 void CoordinatorApi::observe() {
   const DeskCounts counts = floor_.counts();
+  if (const auto enrolled = store_.count_enrolled()) enrolled_now_ = *enrolled;
   rounds_done_.set(static_cast<std::int64_t>(run_.progress().rounds_done));
   waiting_.set(static_cast<std::int64_t>(counts.checked_in));
   groups_failed_.set(static_cast<std::int64_t>(counts.groups_failed));
+  groups_implausible_.set(static_cast<std::int64_t>(counts.groups_implausible));
 }
 
 void CoordinatorApi::add_routes(net::Router& router) {
@@ -147,12 +155,11 @@ void CoordinatorApi::later(HttpRequest&& request, HttpReply reply,
 
 HttpResponse CoordinatorApi::offer(const HttpRequest& request) const {
   const auto open = draining_ ? nullptr : run_.offer();
-  if (!open) {
-    HttpResponse none = net::error_response(request, 404, "no round is open: come back later");
-    none.headers.emplace_back("Retry-After", "5");
-    return none;
-  }
-  return bytes_response(open->offer);
+  HttpResponse response = open ? bytes_response(open->offer)
+                               : net::error_response(request, 404, "no round is open: come back later");
+  if (const auto come_back = run_.come_back(enrolled_now_))
+    response.headers.emplace_back(std::string(rounds::come_back_header), to_text(*come_back));
+  return response;
 }
 
 HttpResponse CoordinatorApi::log_page(const HttpRequest& request) const {
@@ -252,6 +259,8 @@ void CoordinatorApi::add_people_routes(net::Router& router) {
     });
   router.add(HttpMethod::get, "/readyz", [this](const HttpRequest& request) {
     if (draining_) return net::error_response(request, 503, "draining");
+    if (run_.progress().version.empty())
+      return net::error_response(request, 503, "the first version is being made");
     if (const Status well = store_.check(); !well)
       return net::error_response(request, 503, "the store does not answer: the log says why");
     return net::json_response(R"({"ready":true})");

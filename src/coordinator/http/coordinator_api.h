@@ -82,7 +82,9 @@ class CoordinatorApi {
   net::Gauge& rounds_done_;
   net::Gauge& waiting_;
   net::Gauge& groups_failed_;
+  net::Gauge& groups_implausible_;
   std::atomic<bool> draining_ = false;
+  std::atomic<std::uint64_t> enrolled_now_ = 0;
   // Devices that were asked about lately, so that the store is not asked for every message.
   std::mutex known_mutex_;
   std::unordered_map<std::string, std::chrono::steady_clock::time_point> known_;

@@ -48,7 +48,8 @@ struct DeskRound {
 struct DeskCounts {
   std::uint64_t checked_in = 0;  // now waiting
   std::uint64_t groups_open = 0, groups_summed = 0, groups_failed = 0;
-  std::uint64_t devices_grouped = 0;  // of all groups
+  std::uint64_t groups_implausible = 0;  // of those that failed: summed to what honest devices cannot give
+  std::uint64_t devices_grouped = 0;     // of all groups
   std::uint64_t devices_summed = 0;
   std::string last_failure;  // of a group
 };

@@ -17,6 +17,7 @@ using std::chrono::steady_clock;
 
 constexpr int most_tries = 8;  // of a request that gets no answer
 constexpr std::chrono::milliseconds first_pause{50}, longest_pause{5000};
+constexpr std::chrono::milliseconds longest_nap{200};  // before somebody may cancel
 
 // One round of one device: what has been fetched and counted so far.
 class RoundAttempt {
@@ -25,9 +26,19 @@ class RoundAttempt {
       : transport_(transport), parts_(parts) {}
 
   Result<Participation> run() {
+    const auto asked = parts_.steady();
+    auto done = take_part();
+    if (!done || !stays_away_) return done;
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(parts_.steady() - asked);
+    if (passed < *stays_away_) done->come_back = *stays_away_ - passed;
+    return done;
+  }
+
+ private:
+  Result<Participation> take_part() {
     SOTTO_TRY(const auto offer, fetch_offer());
     if (!offer) return done_;
-    const auto fetched = steady_clock::now();
+    const auto fetched = parts_.steady();
     SOTTO_TRY(auto accepted, check(*offer));
     if (!accepted) return done_;
     // Everybody joins as long after the offer as the campaign lets training last, and has stopped by then.
@@ -38,7 +49,6 @@ class RoundAttempt {
     return join(*std::move(accepted), std::move(update));
   }
 
- private:
   Participation ended(std::string why) {
     done_.outcome = Outcome::ended;
     done_.why = std::move(why);
@@ -59,14 +69,15 @@ class RoundAttempt {
   }
 
   void wait_until(steady_clock::time_point time) const {
-    while (!parts_.cancelled() && steady_clock::now() < time)
-      parts_.wait(std::min(std::chrono::duration_cast<std::chrono::milliseconds>(time - steady_clock::now()) +
-                               std::chrono::milliseconds(1),
-                           std::chrono::milliseconds(200)));
+    for (auto now = parts_.steady(); !parts_.cancelled() && now < time; now = parts_.steady())
+      parts_.wait(std::min(std::chrono::ceil<std::chrono::milliseconds>(time - now), longest_nap));
   }
 
   Result<std::optional<RoundOffer>> fetch_offer() {
     SOTTO_TRY(const auto bytes, with_patience([&] { return transport_.fetch_offer(); }));
+    // Of one's own draws: the coordinator says the same to all.
+    SecureRandom random;
+    if (const auto said = transport_.come_back()) stays_away_ = rounds::draw(*said, random);
     if (!bytes) return std::optional<RoundOffer>();
     done_.bytes_down += bytes->size();
     auto message = rounds::decode_offer(*bytes);
@@ -190,7 +201,7 @@ class RoundAttempt {
                                       static_cast<Eigen::Index>(items.dimension))};
     const local::OwnEvents own = events_of(items);
     auto update = trainer_->train(inputs, own, parts_.draws.examples(accepted.order.order.number),
-                                  [&] { return parts_.cancelled() || steady_clock::now() > until; });
+                                  [&] { return parts_.cancelled() || parts_.steady() > until; });
     const std::size_t dimension = trainer_->dimension(items.size());
     // Whoever could not finish in time must not be told from whoever had nothing to learn.
     if (!update && update.error().kind == ErrorKind::failed) return std::vector<float>(dimension, 0.0F);
@@ -282,6 +293,7 @@ class RoundAttempt {
   std::unique_ptr<local::LocalTrainer> trainer_;
   std::vector<Kept> kept_;
   rounds::Digest room_{};
+  std::optional<std::chrono::milliseconds> stays_away_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 // The log it was shown is kept before it is charged. Ends, whatever happens, with the order's expiry. Refers
 // to all it is given. One call at a time.
 
+#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct ParticipantParts {
   RoundDraws& draws;
   std::function<bool()> cancelled;                      // asked between steps; true ends the round
   std::function<void(std::chrono::milliseconds)> wait;  // sleeps, at most so long
+  // For when to join: a clock that never runs back.
+  std::function<std::chrono::steady_clock::time_point()> steady = std::chrono::steady_clock::now;
 };
 
 struct Participation {
@@ -55,6 +58,8 @@ struct Participation {
   double loss = 0;  // stays here
   std::uint64_t samples = 0;
   std::uint64_t bytes_up = 0, bytes_down = 0;
+  // From now on, until the coordinator wants to be asked again; none: it did not say, or it is time.
+  std::optional<std::chrono::milliseconds> come_back;
 };
 std::string_view name(Participation::Outcome outcome);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "rounds/come_back.h"
 #include "rounds/round_messages.h"
 
 namespace sotto::device {
@@ -17,6 +18,8 @@ class RoundTransport {
 
   // An error means that the coordinator was not reached, or is not well: trying again may help.
   virtual Result<std::optional<std::string>> fetch_offer() = 0;  // none: no round is open
+  // When to ask for one again, as the last answer said.
+  virtual std::optional<rounds::ComeBack> come_back() const { return std::nullopt; }
   virtual Result<std::string> fetch_log(std::uint64_t from) = 0;
   virtual Result<std::string> fetch_blob(const rounds::Digest& hash) = 0;
 

@@ -120,7 +120,8 @@ Result<Participation> DeviceTraining::take_part(RoundTransport& transport, const
                                        .impressions = impressions_.impressions(),
                                        .draws = around.draws,
                                        .cancelled = around.cancelled,
-                                       .wait = around.wait});
+                                       .wait = around.wait,
+                                       .steady = around.steady});
 }
 
 privacy::DeviceRandom SimulatedDraws::noise(std::uint64_t round) {

@@ -53,6 +53,7 @@ class DeviceTraining {
     RoundDraws& draws;
     std::function<bool()> cancelled;
     std::function<void(std::chrono::milliseconds)> wait;
+    std::function<std::chrono::steady_clock::time_point()> steady = std::chrono::steady_clock::now;
   };
   Result<Participation> take_part(RoundTransport& transport, const Around& around);
 
