@@ -1,7 +1,7 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test docs lint analyze fuzz chaos asan tsan clean hardening install package package-test
+.PHONY: help setup build demo test test-python docs lint analyze fuzz chaos asan tsan clean hardening install package package-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -18,6 +18,11 @@ demo: build ## generate a newsroom, train private federated recommendation, writ
 test: setup ## build everything and run every test
 	@tools/build.sh release
 	@ctest --test-dir build/release --output-on-failure -j 2 --timeout 600 --progress
+
+test-python: setup ## the Python package in a fresh virtual environment: wheel, tests, types, notebooks (needs PyPI)
+	@tools/install_packages.sh build python
+	@tools/build.sh release sotto sotto_eval sotto_transport
+	@tools/test_python.sh
 
 docs: ## the documents as a site with search in build/site
 	@tools/install_packages.sh docs

@@ -27,14 +27,19 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # _GLIBCXX_ASSERTIONS keeps bounds checks on containers: files and messages are hostile.
   target_compile_definitions(sotto_flags INTERFACE $<BUILD_INTERFACE:_GLIBCXX_ASSERTIONS>)
   set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+  # Libraries serve programs and the Python package alike, so that one build is enough for both. Within a program that
+  # costs nothing: the linker makes calls and loads direct again, and without interposition the compiler inlines as before.
+  set(SOTTO_SHAREABLE -fPIC -fno-semantic-interposition)
+  add_compile_options($<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>,-fPIE,-fPIC>
+    $<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>>:-fno-semantic-interposition>)
   # What makes a memory error that is left hard to use (docs/building.md); tools/check_hardening.sh looks for it.
   option(SOTTO_HARDEN "Compile and link with the defences of compiler and linker" ON)
   if(SOTTO_HARDEN)
-    add_compile_options(-fPIE -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+    add_compile_options(-fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
       add_compile_options(-fcf-protection=full)
     endif()
-    add_link_options(-pie LINKER:-z,relro,-z,now,-z,noexecstack)
+    add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie> LINKER:-z,relro,-z,now,-z,noexecstack)
   endif()
 endif()
 if(SOTTO_EXTRA_INCLUDE)

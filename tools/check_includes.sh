@@ -10,7 +10,7 @@ cd "${1:-$(dirname "$0")/..}"
 allowed() {
   case "$1" in
     base) echo "" ;;
-    metrics | text | privacy | report | local) echo "base" ;;
+    metrics | text | privacy | report | formats | local) echo "base" ;;
     data) echo "base metrics" ;;
     secagg) echo "base privacy proto" ;;
     rounds) echo "base privacy secagg" ;;
@@ -25,8 +25,8 @@ allowed() {
     fl) echo "base metrics data privacy secagg local model" ;;
     bench) echo "base data text privacy secagg blind device serving model fl recipes" ;;
     recipes) echo "base local metrics data text privacy model fl" ;;
-    publish) echo "base data privacy device serving model fl recipes" ;;
-    eval) echo "base report metrics data privacy secagg blind device serving model fl recipes publish bench" ;;
+    publish) echo "base data text formats privacy device serving model fl recipes" ;;
+    eval) echo "base report formats metrics data privacy secagg blind device serving model fl recipes publish bench" ;;
     cli) echo "base local report data privacy secagg rounds device transport fleet coordinator serving" ;;
     trainer) echo "base data device rounds model recipes publish eval bench cli" ;;
     *) return 1 ;;

@@ -204,6 +204,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_privacy_command(app, invocation);
   name_only("bench");
   name_only("experiment");
+  name_only("export");
 #ifdef SOTTO_HAVE_PROTOCOL
   add_campaign_command(app, invocation);
   add_log_command(app, invocation);
