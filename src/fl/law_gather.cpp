@@ -36,7 +36,8 @@ class WholeNumberSum {
       : order_(order), device_(order.plan), key_(key), sum_(order.plan.entries(), 0) {}
 
   Status add(const UpdateBlock& block) {
-    const Tensor rows = block.directions.detach().to(torch::kFloat32).contiguous();
+    Tensor rows = block.directions.detach().to(torch::kFloat32).contiguous();
+    if (order_.plan.settings().products) rows = rows.to(torch::kCPU);  // rounded one by one
     SOTTO_CHECK(privacy::require_length(static_cast<std::size_t>(rows.size(1)),
                                         order_.plan.settings().dimension, "the update"));
     arrived_ += block.users.size();

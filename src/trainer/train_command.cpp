@@ -57,6 +57,11 @@ std::string metrics_text(const metrics::HeldOutReport& report) {
   constexpr const char* parts[] = {"least active third", "middle third", "most active third"};
   for (std::size_t part = 0; part < report.by_activity.size(); ++part)
     text += cutoff_cells(parts[part], report.by_activity[part]);
+  if (report.lists)
+    text += fmt::format("\nbest {} of all items not in the training rows: Recall {}, NDCG {}",
+                        metrics::TopListMetrics::cutoff,
+                        percent(report.lists->recall, report.lists_error->recall),
+                        percent(report.lists->ndcg, report.lists_error->ndcg));
   return text;
 }
 
