@@ -1,7 +1,7 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test docs lint analyze fuzz chaos asan tsan clean hardening install package package-test
+.PHONY: help setup build demo test play web test-web docs lint analyze fuzz chaos asan tsan clean hardening install package package-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -18,6 +18,17 @@ demo: build ## generate a newsroom, train private federated recommendation, writ
 test: setup ## build everything and run every test
 	@tools/build.sh release
 	@ctest --test-dir build/release --output-on-failure -j 2 --timeout 600 --progress
+
+play: build ## all of it at once on this machine, with the web pages
+	@build/release/sotto play
+
+web: ## the web pages from their sources (npm; make demo and make test need none)
+	@tools/install_packages.sh web
+	@tools/build_web.sh
+
+test-web: build ## the web pages in a browser (npm and Chromium; PICTURES=DIR keeps screenshots)
+	@tools/install_packages.sh web
+	@tools/test_web.sh
 
 docs: ## the documents as a site with search in build/site
 	@tools/install_packages.sh docs

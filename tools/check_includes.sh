@@ -16,8 +16,9 @@ allowed() {
     rounds) echo "base privacy secagg" ;;
     blind) echo "base proto" ;;
     device) echo "base local privacy secagg rounds blind proto" ;;
-    coordinator) echo "base secagg rounds net" ;;
+    coordinator) echo "base privacy secagg rounds net pages" ;;
     net) echo "base proto" ;;
+    pages) echo "base net" ;;
     transport) echo "base rounds blind device net" ;;
     fleet) echo "base metrics data privacy rounds device net transport" ;;
     serving) echo "base privacy blind device net" ;;

@@ -64,6 +64,7 @@ void add_serve_command(CLI::App& app, Invocation& invocation);
 void add_coordinator_command(CLI::App& app, Invocation& invocation);
 void add_device_command(CLI::App& app, Invocation& invocation);
 void add_fleet_command(CLI::App& app, Invocation& invocation);
+void add_play_command(CLI::App& app, Invocation& invocation);
 #endif
 
 // All commands in the order of --help. Those of the trainer are only named: whoever names one is handed over.

@@ -212,6 +212,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_coordinator_command(app, invocation);
   add_device_command(app, invocation);
   add_fleet_command(app, invocation);
+  add_play_command(app, invocation);
   add_serve_command(app, invocation);
 #endif
 }

@@ -4,6 +4,7 @@
 
 #include "base/chain_hash.h"
 #include "base/log.h"
+#include "privacy/accounting/account.h"
 
 namespace sotto::coordinator {
 
@@ -297,6 +298,7 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
   StoredOrder stored{order.round, order.number, campaign_.hash, document, OrderState::open, {}};
   SOTTO_CHECK(parts_.store.open_order(parts_.fence, stored));
   const auto began = steady_clock::now();
+  RoundRecord record{.number = order.number, .began = parts_.clock()};
   {
     auto shown = std::make_shared<const OpenOffer>(
         OpenOffer{encode(offer_of(order, document)), order.number, order.expires});
@@ -313,6 +315,11 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
     offer_.reset();
     progress_.last_round_seconds = std::chrono::duration<double>(steady_clock::now() - began).count();
     if (summed) progress_.last_round = *summed;
+    record.seconds = progress_.last_round_seconds;
+    record.counts = summed ? *summed : parts_.floor.counts();
+    if (!summed) record.abandoned = summed.error().message;
+    recent_.push_back(std::move(record));
+    if (recent_.size() > most_recent) recent_.pop_front();
   }
   if (!summed) {
     SOTTO_CHECK(parts_.store.abandon_order(parts_.fence, stored.round, summed.error().message));
@@ -332,6 +339,27 @@ std::shared_ptr<const OpenOffer> CampaignRun::offer() const {
 CampaignProgress CampaignRun::progress() const {
   const std::lock_guard lock(mutex_);
   return progress_;
+}
+
+std::vector<RoundRecord> CampaignRun::recent_rounds() const {
+  const std::lock_guard lock(mutex_);
+  return {recent_.begin(), recent_.end()};
+}
+
+Result<double> CampaignRun::epsilon_so_far() const {
+  const CampaignProgress now = progress();
+  privacy::PrivacyEvent event = terms_.event;
+  event.count = std::min(campaign_.campaign.participations, now.rounds_done + now.orders_abandoned);
+  if (event.count == 0) return 0.0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (accounted_.first == event.count) return accounted_.second;
+  }
+  SOTTO_TRY(const auto guarantee, privacy::account_best(std::span(&event, 1), campaign_.campaign.delta,
+                                                        privacy::Adversary::server));
+  const std::lock_guard lock(mutex_);
+  accounted_ = {event.count, guarantee.epsilon};
+  return guarantee.epsilon;
 }
 
 rounds::LogPage CampaignRun::log_page(std::uint64_t from) const {

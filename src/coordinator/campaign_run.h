@@ -6,6 +6,7 @@
 // run() blocks on its thread until the campaign is over, stop() is called or something fails that trying
 // again cannot mend. The rest is safe from any thread.
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,15 @@ struct CampaignProgress {
   double last_round_seconds = 0;
 };
 
+// One order that is over, for people.
+struct RoundRecord {
+  std::uint64_t number = 0;
+  rounds::UtcTime began{};
+  double seconds = 0;
+  DeskCounts counts;
+  std::string abandoned;  // why; empty: its sums were taken
+};
+
 struct CampaignRunSettings {
   std::chrono::seconds order_time{600};  // that an order is valid
   std::chrono::seconds retry_time{2};    // between an abandoned order and the next
@@ -64,6 +74,11 @@ class CampaignRun {
 
   std::shared_ptr<const OpenOffer> offer() const;  // null: no round is open
   CampaignProgress progress() const;
+  // The last orders since this process began, oldest first.
+  static constexpr std::size_t most_recent = 200;
+  std::vector<RoundRecord> recent_rounds() const;
+  // ε against the server of a device that was in every order so far: at most as much as the campaign says.
+  Result<double> epsilon_so_far() const;
   // The leaves of the log behind the first `from`.
   rounds::LogPage log_page(std::uint64_t from) const;
   rounds::SignedHead head() const;
@@ -115,6 +130,8 @@ class CampaignRun {
   bool begin_again_ = false;  // a version was rolled back
   std::shared_ptr<const OpenOffer> offer_;
   CampaignProgress progress_;
+  std::deque<RoundRecord> recent_;
+  mutable std::pair<std::uint64_t, double> accounted_{};  // participations, and their ε
 };
 
 }  // namespace sotto::coordinator

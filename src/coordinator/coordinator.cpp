@@ -39,8 +39,11 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSetting
       *made->run_, made->floor_, *made->store_, made->blobs_, made->metrics_,
       CoordinatorApiSettings{settings.operator_token, settings.operator_key, largest, settings.trial_token},
       wall_clock);
+  made->dashboard_ = std::make_unique<DashboardApi>(*made->run_, *made->store_,
+                                                    [raw = made.get()] { return raw->api_->status_text(); });
   net::Router router;
   made->api_->add_routes(router);
+  made->dashboard_->add_routes(router);
   SOTTO_TRY(auto server, net::HttpServer::start(settings.http, std::move(router), made->metrics_));
   made->server_.emplace(std::move(server));
   made->thread_ = std::thread([raw = made.get()] {
@@ -58,6 +61,7 @@ std::optional<Status> Coordinator::outcome() const {
 
 Status Coordinator::tick() {
   api_->observe();
+  dashboard_->observe();
   SOTTO_TRY(lease_, store_->renew(lease_, wall_clock(), lease_time));
   return {};
 }
@@ -66,6 +70,7 @@ void Coordinator::stop() {
   if (api_) api_->drain();
   floor_.stop();
   if (thread_.joinable()) thread_.join();
+  if (dashboard_) dashboard_->close();
   server_.reset();
   if (store_ && run_) static_cast<void>(store_->release(lease_));
 }

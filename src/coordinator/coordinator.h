@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "coordinator/http/coordinator_api.h"
+#include "coordinator/http/dashboard_api.h"
 
 namespace sotto::coordinator {
 
@@ -56,6 +57,7 @@ class Coordinator {
   net::MetricsRegistry metrics_;
   std::unique_ptr<CampaignRun> run_;
   std::unique_ptr<CoordinatorApi> api_;
+  std::unique_ptr<DashboardApi> dashboard_;
   std::optional<net::HttpServer> server_;
   std::thread thread_;
   mutable std::mutex outcome_mutex_;

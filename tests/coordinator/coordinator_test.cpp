@@ -106,6 +106,43 @@ struct Scene {
   std::optional<net::HttpClient> client;
 };
 
+TEST(Coordinator, TellsItsPageWhatItsRoutesSay) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  EXPECT_EQ(scene.client->get("/dashboard").value().content_type, "text/html; charset=utf-8");
+  const auto json = [&](const std::string& path) {
+    return nlohmann::json::parse(scene.client->get(path).value().body);
+  };
+  nlohmann::json versions = json("/v1/versions")["versions"];
+  for (int i = 0; i < 500 && versions.empty(); ++i) {  // the first one is being published
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    versions = json("/v1/versions")["versions"];
+  }
+  ASSERT_EQ(versions.size(), 1U);
+  EXPECT_EQ(versions[0]["version"], 0);
+  EXPECT_TRUE(versions[0]["current"]);
+  EXPECT_EQ(versions[0]["model"], json("/v1/status")["version"]);
+  const nlohmann::json log = json("/v1/log/entries");
+  ASSERT_EQ(log["entries"].size(), 2U);
+  EXPECT_EQ(log["entries"][0]["hash"], json("/v1/status")["campaign"]);
+  EXPECT_EQ(log["entries"][1]["hash"], versions[0]["model"]);
+  EXPECT_EQ(json("/v1/log/entries?from=1")["entries"].size(), 1U);
+  EXPECT_EQ(scene.client->get("/v1/log/entries?from=many").value().status, 400);
+  EXPECT_EQ(json("/v1/campaigns")["campaigns"][0]["campaign"], json("/v1/status")["campaign"]);
+  EXPECT_TRUE(json("/v1/rounds")["rounds"].empty());
+  EXPECT_EQ(json("/v1/status")["epsilon_so_far"], 0);
+
+  ASSERT_TRUE(scene.running->tick());
+  const auto event = scene.client->get("/v1/events").value();
+  EXPECT_EQ(event.content_type, "text/event-stream");
+  const std::size_t begin = event.body.find("data: ") + 6;
+  EXPECT_EQ(nlohmann::json::parse(event.body.substr(begin))["campaign"], json("/v1/status")["campaign"]);
+
+  const rounds::Identity stranger = rounds::test_key(77);
+  EXPECT_EQ(scene.post("/v1/checkin", "", stranger, stranger).status, 403);
+  EXPECT_EQ(json("/v1/status")["refusals"]["unknown device"], 1);
+}
+
 TEST(Coordinator, ShowsAnOrderThatADeviceCanCheck) {
   Scene scene;
   const auto started = scene.start();

@@ -115,6 +115,11 @@ TEST(RoundDesk, FormsAnotherGroupWhenOneFails) {
   EXPECT_FALSE(desk.desk.counts().last_failure.empty());
   for (std::size_t i = 0; i < 20; ++i) desk.check_in(i);
   EXPECT_EQ(desk.desk.counts().groups_open, 1U) << "the same devices may try again";
+  EXPECT_EQ(desk.desk.counts().came, 25U) << "and are counted once";
+  EXPECT_EQ(desk.desk.counts().devices_grouped, 40U);
+  const PhaseTally advertising = desk.desk.counts().phases[0];
+  EXPECT_EQ(advertising.answered, 0U);
+  EXPECT_EQ(advertising.took, std::chrono::seconds(61));
 }
 
 TEST(RoundDesk, LeavesNobodyWithoutAnAnswer) {

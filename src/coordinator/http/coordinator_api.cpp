@@ -1,9 +1,10 @@
 #include "coordinator/http/coordinator_api.h"
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "base/chain_hash.h"
+#include "base/utf8.h"
+#include "coordinator/http/desk_json.h"
 #include "net/bearer_token.h"
 #include "net/http_text.h"
 #include "net/negotiation.h"
@@ -22,6 +23,7 @@ using std::chrono::steady_clock;
 constexpr std::string_view binary = "application/octet-stream";
 constexpr std::size_t waiting_writes = 4096;
 constexpr std::size_t most_known = 1'000'000;
+constexpr std::size_t most_reason_bytes = 500;
 constexpr std::chrono::seconds known_for{60};
 
 HttpResponse bytes_response(std::string body, int status = 200) {
@@ -55,14 +57,6 @@ HttpResponse response_to(net::BodyForm form, const DeskAnswer& answer) {
   return net::error_response(form, 410, answer.why);
 }
 
-// What answers the request when it is known, from whichever thread.
-GiveAnswer answering(const HttpRequest& request, HttpReply reply) {
-  const auto later = std::make_shared<HttpReply>(std::move(reply));
-  return [later, form = net::wanted_form(request)](const DeskAnswer& answer) {
-    std::move (*later)(response_to(form, answer));
-  };
-}
-
 Result<std::uint64_t> number_in_query(const HttpRequest& request, std::string_view name) {
   const auto text = net::query_value(request.query, name);
   std::uint64_t number = 0;
@@ -73,14 +67,22 @@ Result<std::uint64_t> number_in_query(const HttpRequest& request, std::string_vi
   return number;
 }
 
-nlohmann::json json_of(const DeskCounts& counts) {
-  return {{"waiting", counts.checked_in},          {"groups_open", counts.groups_open},
-          {"groups_summed", counts.groups_summed}, {"groups_failed", counts.groups_failed},
-          {"grouped", counts.devices_grouped},     {"summed", counts.devices_summed},
-          {"last_failure", counts.last_failure}};
-}
+// By Refusal.
+constexpr std::array<std::string_view, 6> refusal_names = {"token",   "unknown device", "signature",
+                                                           "message", "conflict",       "late"};
 
 }  // namespace
+
+// What answers the request when it is known, from whichever thread.
+GiveAnswer CoordinatorApi::answering(const HttpRequest& request, HttpReply reply) {
+  const auto later = std::make_shared<HttpReply>(std::move(reply));
+  return [this, later, form = net::wanted_form(request)](const DeskAnswer& answer) {
+    if (answer.kind == DeskAnswer::Kind::refused) count(Refusal::message);
+    if (answer.kind == DeskAnswer::Kind::conflict) count(Refusal::conflict);
+    if (answer.kind == DeskAnswer::Kind::over) count(Refusal::late);
+    std::move (*later)(response_to(form, answer));
+  };
+}
 
 CoordinatorApi::CoordinatorApi(CampaignRun& run, RoundFloor& floor, Store& store, BlobShelf& blobs,
                                net::MetricsRegistry& metrics, CoordinatorApiSettings settings,
@@ -95,11 +97,14 @@ CoordinatorApi::CoordinatorApi(CampaignRun& run, RoundFloor& floor, Store& store
       enrolled_(metrics.counter("sotto_enrolments_total", "Devices that enrolled, since start")),
       check_ins_(metrics.counter("sotto_check_ins_total", "Check-ins of enrolled devices")),
       messages_(metrics.counter("sotto_round_messages_total", "Messages of rounds that were signed rightly")),
-      refused_(metrics.counter("sotto_refused_devices_total", "Requests of unknown devices or wrong keys")),
       rounds_done_(metrics.gauge("sotto_rounds_done", "Rounds of the campaign that are folded")),
       waiting_(metrics.gauge("sotto_devices_waiting", "Devices that wait for a group")),
       groups_failed_(metrics.gauge("sotto_groups_failed", "Groups of this round that failed")),
-      writes_(waiting_writes, net::BackgroundWorker::AtEnd::finish) {}
+      writes_(waiting_writes, net::BackgroundWorker::AtEnd::finish) {
+  for (std::size_t i = 0; i < refused_.size(); ++i)
+    refused_[i] = &metrics.counter("sotto_refused_devices_total", "Requests that were refused, by reason",
+                                   {{"reason", std::string(refusal_names[i])}});
+}
 
 void CoordinatorApi::observe() {
   const DeskCounts counts = floor_.counts();
@@ -167,7 +172,7 @@ HttpResponse CoordinatorApi::enrol(const HttpRequest& request) {
   const UtcTime now = clock_();
   const auto token = rounds::check_enrolment(*enrolment, settings_.operator_key, now);
   if (!token) {
-    refused_.add();
+    count(Refusal::token);
     return net::error_response(request, 403, token.error().message);
   }
   const auto stored = store_.enrol({enrolment->device, token->hash, now});
@@ -197,7 +202,7 @@ std::optional<HttpResponse> CoordinatorApi::refuse_unknown(const HttpRequest& he
   const auto enrolled = is_enrolled(*device);
   if (!enrolled) return net::error_response(head, 503, "devices cannot be looked up now: come back later");
   if (*enrolled) return std::nullopt;
-  refused_.add();
+  count(Refusal::unknown_device);
   return net::error_response(head, 403, "this device is not enrolled, or was revoked");
 }
 
@@ -216,7 +221,7 @@ void CoordinatorApi::check_in(HttpRequest&& request, HttpReply reply) {
   const auto device = signer_of(request);
   const auto asked = rounds::decode_check_in(request.body);
   if (!device || !asked) {
-    if (!device) refused_.add();
+    if (!device) count(Refusal::signature);
     return std::move(reply)(problem(request, device ? asked.error() : device.error()));
   }
   check_ins_.add();
@@ -229,7 +234,7 @@ void CoordinatorApi::post(HttpRequest&& request, HttpReply reply) {
   const auto device = signer_of(request);
   const auto room = rounds::digest_from_hex(request.parameter("room"), "a group");
   if (!device || !room) {
-    if (!device) refused_.add();
+    if (!device) count(Refusal::signature);
     return std::move(reply)(problem(request, device ? room.error() : device.error()));
   }
   messages_.add();
@@ -238,7 +243,8 @@ void CoordinatorApi::post(HttpRequest&& request, HttpReply reply) {
 }
 
 void CoordinatorApi::add_people_routes(net::Router& router) {
-  router.add(HttpMethod::get, "/v1/status", [this](const HttpRequest& request) { return status(request); });
+  router.add(HttpMethod::get, "/v1/status",
+             [this](const HttpRequest&) { return net::json_response(status_text()); });
   router.add(HttpMethod::get, "/v1/log/head",
              [this](const HttpRequest&) { return bytes_response(encode(run_.head())); });
   router.add(HttpMethod::post, "/v1/log/cosignature", [this](HttpRequest&& request, HttpReply reply) {
@@ -263,7 +269,7 @@ void CoordinatorApi::add_people_routes(net::Router& router) {
   net::add_operator_routes(router, metrics_);
 }
 
-HttpResponse CoordinatorApi::status(const HttpRequest&) const {
+std::string CoordinatorApi::status_text() const {
   const CampaignProgress progress = run_.progress();
   const rounds::Campaign& campaign = run_.campaign().campaign;
   nlohmann::json body = {{"state", progress.state},
@@ -278,14 +284,18 @@ HttpResponse CoordinatorApi::status(const HttpRequest&) const {
                          {"orders_abandoned", progress.orders_abandoned},
                          {"last_problem", progress.last_problem},
                          {"cohort", campaign.cohort},
+                         {"participations", campaign.participations},
+                         {"population", campaign.population},
                          {"group", campaign.encoding.devices},
                          {"log_entries", run_.head().head.size},
                          {"now", json_of(floor_.counts())},
                          {"last_round", json_of(progress.last_round)},
                          {"last_round_seconds", progress.last_round_seconds},
                          {"draining", draining_.load()}};
+  for (std::size_t i = 0; i < refused_.size(); ++i) body["refusals"][refusal_names[i]] = refused_[i]->value();
   if (const auto enrolled = store_.count_enrolled()) body["enrolled"] = *enrolled;
-  return net::json_response(body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (const auto spent = run_.epsilon_so_far()) body["epsilon_so_far"] = *spent;
+  return text_of(body);
 }
 
 HttpResponse CoordinatorApi::cosign(const HttpRequest& request) {
@@ -328,7 +338,10 @@ void CoordinatorApi::add_admin_routes(net::Router& router) {
   });
   action("roll-back", [this](const HttpRequest& request) -> Status {
     SOTTO_TRY(const std::uint64_t version, number_in_query(request, "version"));
-    return run_.roll_back(version, "by the admin API");
+    const auto why = net::query_value(request.query, "why");
+    if (why && (why->size() > most_reason_bytes || !is_utf8(*why)))
+      return bad_input("?why= has at most {} bytes of text", most_reason_bytes);
+    return run_.roll_back(version, why.value_or("by the admin API"));
   });
   action("revoke", [this](const HttpRequest& request) -> Status {
     const auto text = net::query_value(request.query, "device");

@@ -4,7 +4,7 @@
 //   GET  /v1/status              how the campaign stands: counts and times, nothing about a device
 //   GET  /v1/log/head            the signed head of the log
 //   POST /v1/log/cosignature     a witness's word about it
-//   POST /v1/admin/pause|resume  with the operator's token; also drain, and roll-back?version=N,
+//   POST /v1/admin/pause|resume  with the operator's token; also drain, and roll-back?version=N&why=TEXT,
 //   GET  /v1/admin/actions       revoke?device=KEY
 //   GET  /v1/trial               a token for anybody, where the coordinator only tries things out
 //   GET  /healthz, /readyz, /metrics, /openapi.json
@@ -13,6 +13,7 @@
 // signature before anything is done. Nothing a device sends is logged. Everything it is given must outlive
 // the object, and the object the server that has its routes. Thread-safe.
 
+#include <array>
 #include <chrono>
 #include <unordered_map>
 
@@ -40,6 +41,7 @@ class CoordinatorApi {
                  net::MetricsRegistry& metrics, CoordinatorApiSettings settings, CampaignRun::Clock clock);
 
   void add_routes(net::Router& router);
+  std::string status_text() const;  // of /v1/status
   // Brings the gauges up to date.
   void observe();
   // From now on no device is let in; what runs goes on to its end.
@@ -59,13 +61,16 @@ class CoordinatorApi {
              std::function<net::HttpResponse(const net::HttpRequest&)> answer);
   void check_in(net::HttpRequest&& request, net::HttpReply reply);
   void post(net::HttpRequest&& request, net::HttpReply reply);
-  net::HttpResponse status(const net::HttpRequest& request) const;
   net::HttpResponse cosign(const net::HttpRequest& request);
 
   // Whose head this is, if the device is enrolled.
   std::optional<net::HttpResponse> refuse_unknown(const net::HttpRequest& head);
   Result<rounds::IdentityKey> signer_of(const net::HttpRequest& request) const;
   Result<bool> is_enrolled(const rounds::IdentityKey& device);
+  // Why a request of a device was refused.
+  enum class Refusal : std::uint8_t { token, unknown_device, signature, message, conflict, late };
+  void count(Refusal why) { refused_[static_cast<std::size_t>(why)]->add(); }
+  GiveAnswer answering(const net::HttpRequest& request, net::HttpReply reply);
   net::HttpResponse acted(const net::HttpRequest& request, const Status& done);
 
   CampaignRun& run_;
@@ -78,7 +83,7 @@ class CoordinatorApi {
   net::Counter& enrolled_;
   net::Counter& check_ins_;
   net::Counter& messages_;
-  net::Counter& refused_;
+  std::array<net::Counter*, 6> refused_{};  // by Refusal
   net::Gauge& rounds_done_;
   net::Gauge& waiting_;
   net::Gauge& groups_failed_;

@@ -72,6 +72,13 @@ RoundDesk::~RoundDesk() {
 DeskCounts RoundDesk::counts() const {
   DeskCounts counts = counts_;
   counts.checked_in = waiting_.size();
+  counts.came = came_.size();
+  for (const auto& [id, meeting] : meetings_)
+    for (std::size_t i = 0; i < counts.phases.size(); ++i) {
+      const PhaseTally& of_group = meeting->room.phases()[i];
+      counts.phases[i].answered += of_group.answered;
+      counts.phases[i].took = std::max(counts.phases[i].took, of_group.took);
+    }
   return counts;
 }
 
@@ -99,6 +106,7 @@ void RoundDesk::check_in(const rounds::IdentityKey& device, const rounds::Digest
       return answer({Kind::over, {}, "this device has taken part in the round"});
   }
   if (is_complete()) return answer({Kind::over, {}, "the round has all the devices it asked for"});
+  came_.insert(device);
   if (const auto before = waiting_.find(device); before != waiting_.end()) {
     before->second.answer(wait_answer());
     before->second = {std::move(answer), now + hold_time};
@@ -156,6 +164,7 @@ void RoundDesk::post(const rounds::IdentityKey& device, const rounds::Digest& ro
   const auto client = meeting.index_of(device);
   if (!client) return answer({Kind::refused, {}, "this device is in another group"});
   if (!meeting.broken.empty()) return answer({Kind::over, {}, meeting.broken});
+  counts_.bytes_received += message.size();
   RoomAnswer said = meeting.room.post(*client, rounds::as_bytes(message), now);
   if (said.kind != RoomAnswer::Kind::wait) {
     settle(meeting);

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "coordinator/rooms/group_room.h"
 #include "coordinator/store/records.h"
@@ -47,10 +48,13 @@ struct DeskRound {
 // What went on, for people: nothing of it names a device.
 struct DeskCounts {
   std::uint64_t checked_in = 0;  // now waiting
+  std::uint64_t came = 0;        // different devices that checked in since the order was shown
   std::uint64_t groups_open = 0, groups_summed = 0, groups_failed = 0;
   std::uint64_t devices_grouped = 0;  // of all groups
   std::uint64_t devices_summed = 0;
-  std::string last_failure;  // of a group
+  std::uint64_t bytes_received = 0;  // in posts of members
+  PhaseTallies phases{};             // answers of all groups; the time of the slowest
+  std::string last_failure;          // of a group
 };
 
 class RoundDesk {
@@ -100,6 +104,7 @@ class RoundDesk {
   std::map<rounds::IdentityKey, Held> waiting_;  // those of them who wait now
   std::map<rounds::Digest, std::unique_ptr<Meeting>> meetings_;
   std::map<rounds::IdentityKey, rounds::Digest> places_;  // the last room of a device
+  std::set<rounds::IdentityKey> came_;
   DeskCounts counts_;
   bool unmasking_noted_ = false;
 };
