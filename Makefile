@@ -1,7 +1,7 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test docs lint analyze fuzz chaos asan tsan clean hardening install package package-test
+.PHONY: help setup build demo test test-python play web test-web docs lint analyze fuzz chaos asan tsan clean hardening install package package-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -19,6 +19,22 @@ test: setup ## build everything and run every test
 	@tools/build.sh release
 	@ctest --test-dir build/release --output-on-failure -j 2 --timeout 600 --progress
 
+test-python: setup ## the Python package in a fresh virtual environment: wheel, tests, types, notebooks (needs PyPI)
+	@tools/install_packages.sh build python
+	@tools/build.sh release sotto sotto_eval sotto_transport
+	@tools/test_python.sh
+
+play: build ## all of it at once on this machine, with the web pages
+	@build/release/sotto play
+
+web: ## the web pages from their sources (npm; make demo and make test need none)
+	@tools/install_packages.sh web
+	@tools/build_web.sh
+
+test-web: build ## the web pages in a browser (npm and Chromium; PICTURES=DIR keeps screenshots)
+	@tools/install_packages.sh web
+	@tools/test_web.sh
+
 docs: ## the documents as a site with search in build/site
 	@tools/install_packages.sh docs
 	@tools/docs/build_site.sh
@@ -34,7 +50,7 @@ analyze: ## clang's static analyser over the modules without torch (slow)
 hardening: build ## check the release binaries for the compiler's and linker's defences
 	@tools/check_hardening.sh build/release/sotto build/release/libexec/sotto-trainer && echo "hardening: all defences are in place"
 
-fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n)
+fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n), and until all ran EXECUTIONS=n inputs
 	@tools/install_packages.sh build lint
 	@tools/fuzz.sh
 

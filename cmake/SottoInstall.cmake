@@ -1,5 +1,6 @@
 # cmake --install: the command with its trainer, and what other programs may build upon as a CMake package
 #   find_package(sotto)  sotto::transport  sotto::device  sotto::secagg  sotto::privacy
+# and the C header of the device, sotto_device.h.
 # Nothing of it names the place it was built or installed in, so that the folder may be moved.
 
 include(GNUInstallDirs)
@@ -25,6 +26,11 @@ foreach(module ${SOTTO_INSTALLED})
   list(APPEND exported sotto_${module})
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/${module} DESTINATION include/sotto FILES_MATCHING PATTERN "*.h")
 endforeach()
+if(TARGET sotto_rounds)
+  # The device for programs in any language, by its bare name.
+  install(FILES ${CMAKE_SOURCE_DIR}/src/device/sotto_device.h DESTINATION include)
+  target_include_directories(sotto_device INTERFACE $<INSTALL_INTERFACE:include>)
+endif()
 if(TARGET sotto_wire)
   list(APPEND exported sotto_wire)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/wire/proto DESTINATION include/sotto FILES_MATCHING PATTERN "*.h")

@@ -84,3 +84,37 @@ function(sotto_wire)
   target_include_directories(sotto_wire SYSTEM INTERFACE $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/wire>
     $<BUILD_INTERFACE:${SOTTO_FLATBUFFERS_INCLUDE}>)
 endfunction()
+
+# sotto_embed(TARGET FOLDER): the files of the folder become part of the target (src/pages/embedded_files.h), as bytes
+# that the assembler takes in: no generated text, and no program but the compiler.
+function(sotto_embed target folder)
+  file(GLOB files CONFIGURE_DEPENDS ${folder}/*)
+  set(places "")
+  set(table "")
+  set(index 0)
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME)
+    string(APPEND places "asm(\".section .rodata\\n.global sotto_file_${index}, sotto_file_end_${index}\\n"
+      "sotto_file_${index}: .incbin \\\"${file}\\\"\\nsotto_file_end_${index}: .byte 0\\n.previous\\n\");\n"
+      "extern const char sotto_file_${index}[], sotto_file_end_${index}[];\n")
+    string(APPEND table
+      "      {\"${name}\", {sotto_file_${index}, static_cast<std::size_t>(sotto_file_end_${index} - sotto_file_${index})}},\n")
+    math(EXPR index "${index} + 1")
+  endforeach()
+  set(source ${CMAKE_BINARY_DIR}/embedded_files.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#include \"pages/embedded_files.h\"
+
+extern \"C\" {
+${places}}
+
+namespace sotto::pages {
+std::span<const EmbeddedFile> embedded_files() {
+  static const EmbeddedFile files[] = {
+${table}  };
+  return files;
+}
+}  // namespace sotto::pages
+" @ONLY)
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${files}" SKIP_PRECOMPILE_HEADERS ON)
+  target_sources(${target} PRIVATE ${source})
+endfunction()

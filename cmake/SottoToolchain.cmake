@@ -24,17 +24,21 @@ set(SOTTO_COMPILE_OPTIONS
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers -fno-math-errno)
 target_compile_options(sotto_flags INTERFACE $<BUILD_INTERFACE:${SOTTO_COMPILE_OPTIONS}>)
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  # _GLIBCXX_ASSERTIONS keeps bounds checks on containers: files and messages are hostile.
-  target_compile_definitions(sotto_flags INTERFACE $<BUILD_INTERFACE:_GLIBCXX_ASSERTIONS>)
   set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+  # Libraries serve programs and the Python package alike, so that one build is enough for both. Within a program that
+  # costs nothing: the linker makes calls and loads direct again, and without interposition the compiler inlines as
+  # before. Programs themselves too: precompiled headers are for one kind of code.
+  add_compile_options(-fPIC -fno-semantic-interposition)
   # What makes a memory error that is left hard to use (docs/building.md); tools/check_hardening.sh looks for it.
   option(SOTTO_HARDEN "Compile and link with the defences of compiler and linker" ON)
   if(SOTTO_HARDEN)
-    add_compile_options(-fPIE -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+    # Bounds checks on containers: files and messages are hostile.
+    target_compile_definitions(sotto_flags INTERFACE $<BUILD_INTERFACE:_GLIBCXX_ASSERTIONS>)
+    add_compile_options(-fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
       add_compile_options(-fcf-protection=full)
     endif()
-    add_link_options(-pie LINKER:-z,relro,-z,now,-z,noexecstack)
+    add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie> LINKER:-z,relro,-z,now,-z,noexecstack)
   endif()
 endif()
 if(SOTTO_EXTRA_INCLUDE)

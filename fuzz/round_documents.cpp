@@ -1,6 +1,6 @@
-// Any bytes as a campaign, an order, a head, a cosignature, a proof or a frontier of the public log, as its
-// records, as what devices and coordinators send each other, or as a blob: refused, or written back byte for
-// byte the same.
+// Any bytes as a campaign, an order, a change of keys, a head, a cosignature, a proof or a frontier of the
+// public log, as its records, as what devices and coordinators send each other, or as a blob: refused, or
+// written back byte for byte the same.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "rounds/enrolment.h"
 #include "rounds/group_invitation.h"
 #include "rounds/model_version.h"
+#include "rounds/operator_keys.h"
 #include "rounds/order.h"
 #include "rounds/round_messages.h"
 
@@ -81,6 +82,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static_cast<void>(is_included(hash, *proof, proof->index + 1, hash));
     static_cast<void>(is_consistent(proof->index, hash, proof->index + 7, hash, proof->path));
   }
+  if (const auto opened = open_key_change(bytes)) {
+    OperatorKeys keys(opened->change.replaced.front(), opened->change.after);
+    const std::string before = keys.encode();
+    if (!keys.follow(*opened, 1) && keys.encode() != before) std::abort();
+  }
+  if (const auto keys = OperatorKeys::decode(bytes); keys && keys->encode() != bytes) std::abort();
   replay(bytes);
   return 0;
 }

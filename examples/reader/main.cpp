@@ -16,6 +16,9 @@ static Status read(const fs::path& folder, const std::string& url, const fs::pat
   settings.day_epsilon = 6;    // of all answers of a day
   const bool first_use = !fs::exists(folder);
   SOTTO_TRY(auto device, device::Device::open(folder, settings, {.first_use = first_use}));
+  // Here a person reads what would be told, and says yes; until then nothing is asked.
+  if (!device.consent())
+    SOTTO_CHECK(device.agree(device.terms(url, "A front page for you", {.asking = true})));
   SOTTO_TRY(auto server, transport::HttpTransport::create({.url = url, .authorities = authorities}));
   SOTTO_TRY(const bool fetched, device.refresh(server));
   for (; *clicks != nullptr; ++clicks) SOTTO_CHECK(device.click(*clicks));

@@ -188,7 +188,7 @@ Result<BinaryFileWriter> BinaryFileWriter::create(const fs::path& path, std::str
 }
 
 Status BinaryFileWriter::add_text(std::string_view name, std::string_view text) {
-  return add_bytes(name, std::as_bytes(std::span(text)), 1);
+  return add_bytes(name, std::as_bytes(std::span(text.data(), text.size())), 1);
 }
 
 Status BinaryFileWriter::add_bytes(std::string_view name, std::span<const std::byte> bytes,

@@ -31,6 +31,11 @@ void install_interrupt_handler() {
 
 bool interrupted() { return flag; }
 
+void end_at_interrupt() {
+  for (const int signal_number : {SIGINT, SIGTERM}) ::signal(signal_number, SIG_DFL);
+  if (flag) ::raise(SIGTERM);  // it came before
+}
+
 void set_interrupted(bool value) { flag = value; }
 
 }  // namespace sotto

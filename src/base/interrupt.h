@@ -6,6 +6,9 @@ namespace sotto {
 
 void install_interrupt_handler();
 bool interrupted();
+// From now on the first signal ends the process: for work that keeps nothing and would look at the flag too
+// rarely.
+void end_at_interrupt();
 void set_interrupted(bool value);  // for tests and embedding
 
 }  // namespace sotto

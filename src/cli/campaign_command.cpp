@@ -98,29 +98,33 @@ void say_terms(const rounds::Campaign& campaign, const rounds::CampaignTerms& te
                 {"coordinator", to_hex(campaign.coordinator)},
                 {"witnesses", campaign.witnesses.size()},
                 {"witnesses_needed", campaign.witnesses_needed}});
-  output.text(fmt::format(
-      "{}\n  asked      train {} numbers by '{}', at most {} s in each of at most {} rounds of {}",
-      campaign.purpose, encoding.dimension, campaign.recipe, campaign.max_training_seconds,
-      campaign.participations, campaign.rounds));
-  output.text(fmt::format(
-      "  costs      epsilon {:.4g} at delta {:g} for all of them together, per {}, against the server and so "
-      "against everybody\n  sends      at most {} bytes a round, in a sum of {} devices; fetches {} bytes "
-      "and the model",
-      terms.guarantee.epsilon, campaign.delta, privacy::name(terms.guarantee.unit), terms.bytes.up,
-      encoding.devices, terms.bytes.down));
-  output.text(fmt::format(
-      "  holds      if of a group at most {} belong to the server and at most {} are lost; the server {}",
-      encoding.corrupted, encoding.dropped,
-      active ? "may do anything" : "follows the protocol and keeps what it sees"));
-  output.text(fmt::format("  who        {} of {} devices a round\n  from       {}\n  until      {}",
-                          campaign.cohort, campaign.population, privacy::to_text(campaign.valid_from),
-                          privacy::to_text(campaign.valid_until)));
-  output.text(fmt::format("  orders     signed by {}", to_hex(campaign.coordinator)));
-  output.text(campaign.witnesses_needed == 0
-                  ? "  log        the same for the devices of a group; no witness is needed"
-                  : fmt::format("  log        the same for all that {} of {} witnesses saw",
-                                campaign.witnesses_needed, campaign.witnesses.size()));
-  output.text(hash.empty() ? "  hash       none: a draft, which no device accepts" : "  hash       " + hash);
+  output.text("", campaign.purpose);
+  const auto line = [&](std::string_view head, const std::string& beside) {
+    output.text(fmt::format("  {:<11}", head), beside);
+  };
+  line("asked", fmt::format("train {} numbers by '{}', at most {} s in each of at most {} rounds of {}",
+                            encoding.dimension, campaign.recipe, campaign.max_training_seconds,
+                            campaign.participations, campaign.rounds));
+  line("costs",
+       fmt::format("epsilon {:.4g} at delta {:g} for all of them together, per {}, against the server and so "
+                   "against everybody",
+                   terms.guarantee.epsilon, campaign.delta, privacy::name(terms.guarantee.unit)));
+  line("sends",
+       fmt::format("at most {} bytes a round, in a sum of {} devices; fetches {} bytes and the model",
+                   terms.bytes.up, encoding.devices, terms.bytes.down));
+  line("holds",
+       fmt::format("if of a group at most {} belong to the server and at most {} are lost; the server {}",
+                   encoding.corrupted, encoding.dropped,
+                   active ? "may do anything" : "follows the protocol and keeps what it sees"));
+  line("who", fmt::format("{} of {} devices a round", campaign.cohort, campaign.population));
+  line("from", privacy::to_text(campaign.valid_from));
+  line("until", privacy::to_text(campaign.valid_until));
+  line("orders", fmt::format("signed by {}", to_hex(campaign.coordinator)));
+  line("log", campaign.witnesses_needed == 0
+                  ? "the same for the devices of a group; no witness is needed"
+                  : fmt::format("the same for all that {} of {} witnesses saw", campaign.witnesses_needed,
+                                campaign.witnesses.size()));
+  line("hash", hash.empty() ? "none: a draft, which no device accepts" : hash);
 }
 
 void add_keys(CLI::App& campaign, Invocation& invocation) {
@@ -483,9 +487,9 @@ void add_verify(CLI::App& campaign, Invocation& invocation) {
       SOTTO_CHECK(rounds::check_time(opened.campaign, current_time()));
       invocation.output.event(
           {{"event", "verified"}, {"hash", to_hex(opened.hash)}, {"operator", to_hex(key)}});
-      invocation.output.text(fmt::format("campaign {} is signed by {} and valid until {}",
-                                         to_hex(opened.hash), to_hex(key),
-                                         privacy::to_text(opened.campaign.valid_until)));
+      invocation.output.text(
+          "", fmt::format("campaign {} is signed by {} and valid until {}", to_hex(opened.hash), to_hex(key),
+                          privacy::to_text(opened.campaign.valid_until)));
       return {};
     };
   });
@@ -498,6 +502,7 @@ void add_campaign_command(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("campaign", "What devices are asked to train, signed by the operator");
   campaign->require_subcommand(1);
   add_keys(*campaign, invocation);
+  add_key_changes(*campaign, invocation);
   add_new(*campaign, invocation);
   add_sign(*campaign, invocation);
   add_tokens(*campaign, invocation);

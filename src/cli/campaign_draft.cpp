@@ -49,6 +49,7 @@ Result<secagg::EncodingPlan::Settings> encoding_of(const CampaignDraft& draft) {
   SOTTO_TRY(encoding.rotation_seed, parse_seed(draft.rotation_seed));
   if (draft.clip_bit_weight > 0) encoding.clip_bit_weight = draft.clip_bit_weight;
   encoding.nonnegative = draft.nonnegative;
+  encoding.products = draft.products;
   encoding.rounding_beta = draft.rounding_beta;
   encoding.denominator = static_cast<double>(draft.cohort);
   encoding.devices = as_count(draft.group);
@@ -129,6 +130,7 @@ void CampaignDraft::bind(SettingsTable& table) {
       .add("entry_clip", entry_clip, {0, largest_real}, "Largest entry; 0: as large as the norm")
       .add("rotation_seed", rotation_seed, "Public seed of a rotation; empty: none")
       .add("nonnegative", nonnegative, "Devices cut entries below 0")
+      .add("products", products, "Updates are products of a vector with itself: two are at most √2 apart")
       .add("rounding_beta", rounding_beta, {0, 1}, "How rarely rounding is repeated for its norm")
       .add_choice("noise", noise, {"skellam", "discrete-gaussian"}, "Law of a device's share of the noise")
       .add("noise_multiplier", noise_multiplier, {0, largest_real},
@@ -176,6 +178,7 @@ CampaignDraft CampaignDraft::of(const rounds::Campaign& campaign) {
   draft.entry_clip = encoding.entry_clip;
   if (encoding.rotation_seed) draft.rotation_seed = std::to_string(*encoding.rotation_seed);
   draft.nonnegative = encoding.nonnegative;
+  draft.products = encoding.products;
   draft.rounding_beta = encoding.rounding_beta;
   draft.noise = encoding.noise == privacy::ShareKind::skellam ? "skellam" : "discrete-gaussian";
   draft.noise_multiplier = encoding.noise_multiplier;

@@ -21,7 +21,7 @@ struct CampaignDraft {
   double clip = 0, clip_bit_weight = 0, step = 0, entry_clip = 0, noise_multiplier = 0;
   double rounding_beta = secagg::StochasticRounding::default_beta, log2_wrap_probability = -30;
   std::string rotation_seed, noise = "skellam", adjacency = "replace-one";
-  bool nonnegative = false;
+  bool nonnegative = false, products = false;
   std::int64_t max_upload_bytes = 0, max_training_seconds = 0, shortest_phase_seconds = 0,
                longest_phase_seconds = 0;
   std::string valid_from, valid_until, coordinator, witnesses;

@@ -57,6 +57,7 @@ void add_privacy_audit_command(CLI::App& privacy, Invocation& invocation);
 void add_privacy_report_command(CLI::App& privacy, Invocation& invocation);
 #ifdef SOTTO_HAVE_PROTOCOL
 void add_campaign_command(CLI::App& app, Invocation& invocation);
+void add_key_changes(CLI::App& campaign, Invocation& invocation);
 void add_log_command(CLI::App& app, Invocation& invocation);
 #endif
 #ifdef SOTTO_HAVE_NET
@@ -64,6 +65,7 @@ void add_serve_command(CLI::App& app, Invocation& invocation);
 void add_coordinator_command(CLI::App& app, Invocation& invocation);
 void add_device_command(CLI::App& app, Invocation& invocation);
 void add_fleet_command(CLI::App& app, Invocation& invocation);
+void add_play_command(CLI::App& app, Invocation& invocation);
 #endif
 
 // All commands in the order of --help. Those of the trainer are only named: whoever names one is handed over.

@@ -22,7 +22,8 @@ namespace {
 
 struct CoordinatorArguments {
   coordinator::CoordinatorSettings coordinator;
-  std::string campaign, data, key, operator_key, token_file, listen, work;
+  std::string campaign, data, key, operator_key, recovery_key, token_file, listen, work;
+  std::vector<std::string> key_changes;
   std::vector<std::string> assignments;
   std::int64_t order_seconds = 600, retry_seconds = 2;
   std::uint64_t seed = 1;
@@ -70,6 +71,15 @@ Result<Authority> open_authority(CoordinatorArguments& given, fs::path& campaign
           "a signed campaign needs --key FILE (the coordinator's secret key) and --operator-key FILE (the "
           "operator's public one)");
     SOTTO_TRY(given.coordinator.operator_key, read_public_key(given.operator_key));
+    if (!given.recovery_key.empty()) {
+      SOTTO_TRY(given.coordinator.recovery_key, read_public_key(given.recovery_key));
+    }
+    for (const std::string& file : given.key_changes) {
+      SOTTO_TRY(std::string change, read_file(file, 1 << 12));
+      if (auto opened = rounds::open_key_change(change); !opened)
+        return tl::unexpected(std::move(opened).error().in(file));
+      given.coordinator.key_changes.push_back(std::move(change));
+    }
     SOTTO_TRY(auto key, read_secret_key(given.key));
     campaign_file = given.campaign;
     return Authority{std::move(document), std::move(key)};
@@ -136,9 +146,9 @@ Status coordinate(CoordinatorArguments given, const Output& output) {
                 {"delta", campaign.campaign.delta},
                 {"operator_key", to_hex(given.coordinator.operator_key)},
                 {"trial", static_cast<bool>(given.coordinator.trial_token)}});
-  output.text(fmt::format("coordinating '{}' at {}: {} rounds of {} devices, epsilon {:g} at delta {:g}",
-                          campaign.campaign.purpose, running->url(), campaign.campaign.rounds,
-                          campaign.campaign.cohort, campaign.campaign.epsilon, campaign.campaign.delta));
+  output.text("", fmt::format("coordinating '{}' at {}: {} rounds of {} devices, epsilon {:g} at delta {:g}",
+                              campaign.campaign.purpose, running->url(), campaign.campaign.rounds,
+                              campaign.campaign.cohort, campaign.campaign.epsilon, campaign.campaign.delta));
   std::uint64_t said = 0;
   bool is_finished = false;
   while (!interrupted()) {
@@ -181,7 +191,11 @@ void add_coordinator_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--store", given.coordinator.store, "Folder, or postgresql://… for several nodes");
   command->add_option("--listen", given.listen, "HOST:PORT; loopback unless a host is named");
   command->add_option("--key", given.key, "Secret key file of the coordinator, which the campaign names");
-  command->add_option("--operator-key", given.operator_key, "Public key file of the operator");
+  command->add_option("--operator-key", given.operator_key,
+                      "Public key file of the operator, as devices were shipped with it");
+  command->add_option("--recovery-key", given.recovery_key, "Public recovery key file of the operator");
+  command->add_option("--key-change", given.key_changes,
+                      "Change of the operator's key ('sotto campaign rotate'), entered in the public log");
   command->add_option("--operator-token-file", given.token_file,
                       "File with the token of the admin routes; without one there are none");
   command->add_option("--work", given.work, "Folder of the trainer's own; STORE/trainer otherwise");

@@ -4,6 +4,7 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "base/chain_hash.h"
@@ -13,75 +14,48 @@
 #include "cli/token_files.h"
 #include "data/dataset.h"
 #include "device/device.h"
-#include "device/sdk/training.h"
+#include "device/rounds/round_calls.h"
 #include "fleet/readers.h"
 #include "privacy/ledger/ledger_statement.h"
-#include "transport/http_rounds.h"
 #include "transport/http_transport.h"
 
 namespace sotto::cli {
 
 namespace {
 
-// What the owner of a device decides, in device.toml in its folder: written by 'enrol', changed by hand.
-struct OwnerSettings {
-  device::DeviceSettings device;
-  double training_epsilon = 8, training_delta = 1e-5, least_corrupted = 0.05;
-  std::int64_t least_group = 20, least_witnesses = 0, most_upload_bytes = 1 << 20,
-               most_training_seconds = 120;
-  std::string server = "semi-honest";
-
-  void bind(SettingsTable& table) {
-    device.bind(table);
-    table
-        .add("training_epsilon", training_epsilon, {1e-6, 1e6},
-             "What all rounds of one campaign may cost at most, against the server")
-        .add("training_delta", training_delta, {1e-12, 0.1}, "delta of that at most")
-        .add("least_group", least_group, {2, 1'000'000}, "Devices that must sum together")
-        .add("least_corrupted", least_corrupted, {0, 0.9}, "Share of a group that may belong to the server")
-        .add_choice("server_model", server, {"semi-honest", "active"}, "What a sum must withstand")
-        .add("least_witnesses", least_witnesses, {0, 16}, "Witnesses that must have cosigned the log")
-        .add("most_upload_bytes", most_upload_bytes, {1, 1'000'000'000}, "Of one round")
-        .add("most_training_seconds", most_training_seconds, {1, 86'400}, "Of one round");
-  }
-  device::TrainingPolicy policy() const {
-    return {.epsilon = training_epsilon,
-            .delta = training_delta,
-            .group = static_cast<std::uint64_t>(least_group),
-            .corrupted = least_corrupted,
-            .server = server == "active" ? secagg::ServerModel::active : secagg::ServerModel::semi_honest,
-            .witnesses = static_cast<std::uint64_t>(least_witnesses),
-            .upload_bytes = static_cast<std::uint64_t>(most_upload_bytes),
-            .training_seconds = static_cast<std::uint64_t>(most_training_seconds)};
-  }
-};
-
 struct DeviceArguments {
-  std::string store, server, authorities, token, operator_key, data, item;
+  std::string store, server, authorities, token, operator_key, recovery_key, data, item;
   std::uint64_t user = 0;
+  std::optional<std::string> blocked_items, blocked_categories, languages;
+  std::optional<std::int64_t> most_per_category;
   std::int64_t rounds = 1, count = 10, wait_seconds = 600;
-  bool yes = false;
+  bool yes = false, everything = false;
 };
 
 fs::path settings_file(const std::string& store) { return fs::path(store) / "device.toml"; }
 
-// Defaults that are safe to ask with; a person changes them in the file.
-OwnerSettings first_settings() {
-  OwnerSettings settings;
-  settings.device.ranking = "local";
-  settings.device.lifetime_epsilon = 10;
-  settings.device.budget_delta = 1e-5;
+// Defaults that are safe to begin with; a person changes them in device.toml.
+device::DeviceSettings first_settings() {
+  device::DeviceSettings settings;
+  settings.ranking = "local";
+  settings.lifetime_epsilon = 10;
+  settings.budget_delta = 1e-5;
   return settings;
 }
 
-Result<OwnerSettings> read_settings(const std::string& store) {
-  OwnerSettings settings = first_settings();
+Result<device::DeviceSettings> read_settings(const std::string& store) {
+  device::DeviceSettings settings = first_settings();
   if (!fs::exists(settings_file(store)))
     return bad_input("{} is no device: 'sotto device --store DIR enrol' makes one", store);
   SettingsTable table;
   settings.bind(table);
   SOTTO_CHECK(table.load_toml(settings_file(store)));
   return settings;
+}
+
+Result<device::Device> open_device(const DeviceArguments& given) {
+  SOTTO_TRY(const auto settings, read_settings(given.store));
+  return device::Device::open(given.store, settings);
 }
 
 net::HttpClientSettings client_settings(const DeviceArguments& given) {
@@ -97,19 +71,36 @@ Status need_server(const DeviceArguments& given) {
   return {};
 }
 
-bool ask_on_terminal(const device::ConsentQuestion& question) {
-  std::cerr << fmt::format(
-      "{} asks this device to take part in training.\n"
-      "  operator {}\n"
-      "  What you read stays here. What is sent is part of a sum with at least {} others, with noise.\n"
-      "  All rounds of a campaign may cost epsilon {:g} at most; every round is charged to the ledger.\n"
-      "  You can withdraw at any time ('sotto device withdraw').\n"
-      "Take part? [y/N] ",
-      question.service, to_hex(question.operator_key), question.policy.group.value - 1,
-      question.policy.epsilon.value);
+bool ask_on_terminal(const device::ConsentTerms& terms) {
+  std::cerr << fmt::format("{} asks for your consent.\n  for        {}\n", terms.service, terms.purpose);
+  if (terms.training) {
+    const device::TrainingPolicy& limits = terms.training_limits;
+    std::cerr << fmt::format(
+        "  training   What you read stays here. What is sent is part of a sum with at least {} others, with "
+        "noise.\n"
+        "             All rounds of a campaign may cost epsilon {:g} at most; every round is charged to the "
+        "ledger.\n",
+        limits.group.value - 1, limits.epsilon.value);
+  }
+  if (terms.asking) {
+    const device::AskingLimits& limits = terms.asking_limits;
+    std::cerr << fmt::format("  asking     Questions to a server, ranked {}", limits.ranking);
+    if (limits.ranking == "private")
+      std::cerr << fmt::format("; an answer costs epsilon {:g}, at most one in {:g} hours", limits.epsilon,
+                               limits.refresh_hours);
+    std::cerr << ".\n";
+  }
+  std::cerr << "  You can withdraw at any time ('sotto device withdraw').\nAgree? [y/N] ";
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "yes";
+}
+
+// Asks, unless the person was asked elsewhere.
+Result<bool> ask_person(device::Device& device, const device::ConsentTerms& terms, bool yes) {
+  if (!yes && !ask_on_terminal(terms)) return false;
+  SOTTO_CHECK(device.agree(terms));
+  return true;
 }
 
 Status enrol(const DeviceArguments& given, const Output& output) {
@@ -122,27 +113,32 @@ Status enrol(const DeviceArguments& given, const Output& output) {
   if (tokens.size() != 1)
     return bad_input("{} holds {} tokens, and a device is given one", given.token, tokens.size());
   SOTTO_TRY(const auto token, rounds::open_token(tokens.front()));
-  if (!token.is_signed_by(operator_key))
-    return bad_input("the token is not signed by {}: it is of another service", given.operator_key);
+  std::optional<rounds::IdentityKey> recovery;
+  if (!given.recovery_key.empty()) {
+    SOTTO_TRY(recovery, read_public_key(given.recovery_key));
+  }
+  SOTTO_TRY(auto network, transport::HttpTransport::create(client_settings(given)));
+  SOTTO_TRY(const auto campaign, carry(device::fetch_campaign(), network, device::no_pause));
   const bool is_new = !fs::exists(settings_file(given.store));
-  OwnerSettings settings = first_settings();
+  device::DeviceSettings settings = first_settings();
   if (!is_new) {
     SOTTO_TRY(settings, read_settings(given.store));
   }
   device::DeviceEnvironment environment;
   environment.first_use = is_new && token.token.first_use;
-  SOTTO_TRY(auto opened, device::Device::open(given.store, settings.device, environment));
+  SOTTO_TRY(auto device, device::Device::open(given.store, settings, environment));
   if (is_new) {
     SettingsTable table;
     settings.bind(table);
     SOTTO_CHECK(write_file_atomically(settings_file(given.store), table.to_toml(), FileReaders::owner));
   }
-  SOTTO_TRY(auto training, device::DeviceTraining::open(given.store));
-  SOTTO_TRY(auto network, transport::HttpRounds::create(client_settings(given)));
-  SOTTO_TRY(const bool agreed, training.enrol(network, tokens.front(), operator_key, given.server,
-                                              settings.policy(), privacy::read_system_clocks().wall,
-                                              given.yes ? [](const device::ConsentQuestion&) { return true; }
-                                                        : ask_on_terminal));
+  const bool asks = settings.ranking != "local";
+  SOTTO_TRY(const bool agreed, ask_person(device,
+                                          device.terms(given.server, campaign.campaign.purpose,
+                                                       {.training = true, .asking = asks}),
+                                          given.yes));
+  if (agreed)
+    SOTTO_CHECK(device.enrol(network, tokens.front(), rounds::OperatorKeys(operator_key, recovery)));
   output.event({{"event", "done"}, {"enrolled", agreed}});
   output.text(
       agreed ? fmt::format("enrolled; what it may cost and do is in {}", settings_file(given.store).string())
@@ -156,16 +152,13 @@ Status import_reader(const DeviceArguments& given, const Output& output) {
   if (given.user >= dataset.user_count())
     return bad_input("--user is {}, and {} has {} users: 0 to {}", given.user, dataset.name(),
                      dataset.user_count(), dataset.user_count() - 1);
-  SOTTO_CHECK(read_settings(given.store));
-  device::ImpressionLimits limits;
-  limits.age = std::chrono::days(365 * 200);
-  SOTTO_TRY(auto training, device::DeviceTraining::open(given.store, limits));
+  SOTTO_TRY(auto device, open_device(given));
   auto shown = fleet::shown_to(dataset, static_cast<data::UserId>(given.user));
   // As if it had just happened: what is old is let go.
   const auto now = privacy::read_system_clocks().wall;
   for (auto& one : shown) one.time = now;
   const std::size_t count = shown.size();
-  SOTTO_CHECK(training.impressions().add(std::move(shown), now));
+  SOTTO_CHECK(device.add_pages(std::move(shown)));
   output.event({{"event", "done"}, {"impressions", count}});
   output.text(fmt::format("{} pages of reader {} are on this device", count, given.user));
   return {};
@@ -173,19 +166,14 @@ Status import_reader(const DeviceArguments& given, const Output& output) {
 
 Status train(const DeviceArguments& given, const Output& output) {
   SOTTO_CHECK(need_server(given));
-  SOTTO_TRY(const OwnerSettings settings, read_settings(given.store));
-  const auto clock = [] { return privacy::read_system_clocks(); };
-  SOTTO_TRY(auto ledger, privacy::Ledger::open(fs::path(given.store) / privacy::ledger_file_name, clock()));
-  SOTTO_TRY(auto training, device::DeviceTraining::open(given.store));
-  SOTTO_TRY(auto network, transport::HttpRounds::create(client_settings(given)));
-  device::SecretDraws draws;
+  SOTTO_TRY(auto device, open_device(given));
+  SOTTO_TRY(auto network, transport::HttpTransport::create(client_settings(given)));
+  const device::RoundHooks hooks{[] { return interrupted(); },
+                                 [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
   std::int64_t done = 0;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(given.wait_seconds);
   while (done < given.rounds && !interrupted()) {
-    SOTTO_TRY(const device::Participation part,
-              training.take_part(
-                  network, {ledger, clock, settings.policy(), draws, [] { return interrupted(); },
-                            [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }}));
+    SOTTO_TRY(const device::Participation part, device.take_part(network, hooks));
     using Outcome = device::Participation::Outcome;
     if (part.outcome != Outcome::no_round) {
       output.event({{"event", "round"},
@@ -215,8 +203,23 @@ Status train(const DeviceArguments& given, const Output& output) {
 
 Status recommend(const DeviceArguments& given, const Output& output) {
   SOTTO_CHECK(need_server(given));
-  SOTTO_TRY(const OwnerSettings settings, read_settings(given.store));
-  SOTTO_TRY(auto opened, device::Device::open(given.store, settings.device));
+  SOTTO_TRY(auto settings, read_settings(given.store));
+  settings.blocked_items = given.blocked_items.value_or(settings.blocked_items);
+  settings.blocked_categories = given.blocked_categories.value_or(settings.blocked_categories);
+  settings.languages = given.languages.value_or(settings.languages);
+  settings.most_per_category = given.most_per_category.value_or(settings.most_per_category);
+  SOTTO_TRY(auto opened, device::Device::open(given.store, settings));
+  const auto& before = opened.consent();
+  if (settings.ranking != "local" && !(before && before->terms.asking)) {
+    // What was agreed to for training stays agreed to.
+    const bool trains = before && before->terms.training;
+    SOTTO_TRY(const bool agreed,
+              ask_person(opened,
+                         opened.terms(given.server, trains ? before->terms.purpose : "Recommendations",
+                                      {.training = trains, .asking = true}),
+                         given.yes));
+    if (!agreed) output.text("not agreed: ranked on this device, nothing is asked");
+  }
   SOTTO_TRY(auto network, transport::HttpTransport::create(client_settings(given)));
   SOTTO_TRY(const bool fetched, opened.refresh(network));
   static_cast<void>(fetched);
@@ -233,29 +236,29 @@ Status recommend(const DeviceArguments& given, const Output& output) {
 }
 
 Status status(const DeviceArguments& given, const Output& output) {
-  SOTTO_TRY(const OwnerSettings settings, read_settings(given.store));
-  SOTTO_TRY(auto opened, device::Device::open(given.store, settings.device));
-  SOTTO_TRY(auto training, device::DeviceTraining::open(given.store));
-  const auto& consent = training.consent();
-  output.event(
-      {{"event", "done"},
-       {"enrolled", consent.has_value()},
-       {"service", consent ? nlohmann::json(consent->service) : nlohmann::json(nullptr)},
-       {"operator", consent ? nlohmann::json(to_hex(consent->operator_key)) : nlohmann::json(nullptr)},
-       {"impressions", training.impressions().impressions().size()},
-       {"clicks", opened.clicks()},
-       {"pack", opened.pack_version()}});
-  output.text(
-      consent ? fmt::format("takes part at {} since {}", consent->service, privacy::to_text(consent->given))
-              : "takes part nowhere");
-  output.text(fmt::format("{} pages and {} clicks are kept here", training.impressions().impressions().size(),
-                          opened.clicks()));
+  SOTTO_TRY(const auto opened, open_device(given));
+  const auto& consent = opened.consent();
+  const auto operator_key = opened.enrolled_with();
+  output.event({{"event", "done"},
+                {"enrolled", operator_key.has_value()},
+                {"service", consent ? nlohmann::json(consent->terms.service) : nlohmann::json(nullptr)},
+                {"purpose", consent ? nlohmann::json(consent->terms.purpose) : nlohmann::json(nullptr)},
+                {"operator", operator_key ? nlohmann::json(to_hex(*operator_key)) : nlohmann::json(nullptr)},
+                {"impressions", opened.pages().size()},
+                {"clicks", opened.clicks()},
+                {"pack", opened.pack_version()}});
+  output.text(consent ? fmt::format("agreed on {} with {}: {}{}{}", privacy::to_text(consent->given),
+                                    consent->terms.service, consent->terms.purpose,
+                                    consent->terms.training ? "; trains" : "",
+                                    consent->terms.asking ? "; asks" : "")
+                      : "nothing is agreed to: it asks nothing and trains for nobody");
+  output.text(operator_key ? "takes part in training" : "takes part nowhere");
+  output.text(fmt::format("{} pages and {} clicks are kept here", opened.pages().size(), opened.clicks()));
   return {};
 }
 
 Status ledger(const DeviceArguments& given, const Output& output) {
-  SOTTO_TRY(const OwnerSettings settings, read_settings(given.store));
-  SOTTO_TRY(auto opened, device::Device::open(given.store, settings.device));
+  SOTTO_TRY(auto opened, open_device(given));
   SOTTO_TRY(const auto statement, opened.statement());
   if (output.json)
     output.event({{"event", "done"}, {"statement", nlohmann::json::parse(privacy::to_json(statement))}});
@@ -265,29 +268,37 @@ Status ledger(const DeviceArguments& given, const Output& output) {
 }
 
 Status withdraw(const DeviceArguments& given, const Output& output) {
-  SOTTO_CHECK(read_settings(given.store));
-  SOTTO_TRY(auto training, device::DeviceTraining::open(given.store));
-  SOTTO_CHECK(training.withdraw());
+  SOTTO_TRY(auto opened, open_device(given));
+  SOTTO_CHECK(opened.withdraw());
   output.event({{"event", "done"}, {"enrolled", false}});
-  output.text("withdrawn: the key is gone, and nothing is sent from here any more");
+  output.text("withdrawn: consent and key are gone, and nothing is sent from here any more");
   return {};
 }
 
-// Everything but the ledger, which says what was told, and cannot be untold.
+Status export_all(const DeviceArguments& given, const Output& output) {
+  SOTTO_TRY(auto opened, open_device(given));
+  SOTTO_TRY(const std::string all, opened.export_all());
+  if (output.json)
+    output.event({{"event", "done"}, {"device", nlohmann::json::parse(all)}});
+  else
+    output.text(nlohmann::json::parse(all).dump(2));
+  return {};
+}
+
+// The ledger says what was told, and that cannot be untold: it goes only where everything does.
 Status forget(const DeviceArguments& given, const Output& output) {
-  SOTTO_TRY(const OwnerSettings settings, read_settings(given.store));
-  {
-    SOTTO_TRY(auto opened, device::Device::open(given.store, settings.device));
-    SOTTO_CHECK(opened.forget_clicks());
-    SOTTO_TRY(auto training, device::DeviceTraining::open(given.store));
-    SOTTO_CHECK(training.withdraw());
-    SOTTO_CHECK(training.impressions().clear());
+  SOTTO_TRY(auto opened, open_device(given));
+  if (given.everything) {
+    SOTTO_CHECK(device::Device::erase(std::move(opened)));
+  } else {
+    SOTTO_CHECK(opened.withdraw());
+    SOTTO_CHECK(opened.forget_reading());
   }
-  std::error_code problem;
-  for (const char* name : {"history.sotto", "answers.sotto", "public-log.sotto", "items.sotto", "pack.sotto"})
-    fs::remove(fs::path(given.store) / name, problem);
   output.event({{"event", "done"}});
-  output.text("forgotten: pages, clicks, answers and key. The ledger stays: it says what was told before");
+  output.text(
+      given.everything
+          ? fmt::format("forgotten: {} is gone, and the ledger with it", given.store)
+          : "forgotten: pages, clicks, answers and key. The ledger stays: it says what was told before");
   return {};
 }
 
@@ -313,7 +324,12 @@ void add_device_command(CLI::App& app, Invocation& invocation) {
   enrolling->add_option("--token", given->token, "File with the operator's token for this device");
   enrolling->add_option("--operator-key", given->operator_key,
                         "Public key file of the operator, to be pinned");
-  enrolling->add_flag("--yes", given->yes, "The person was asked elsewhere, and agreed");
+  enrolling->add_option("--recovery-key", given->recovery_key,
+                        "Public recovery key file of the operator, to be pinned beside it");
+  const auto add_yes = [&](CLI::App* one) {
+    one->add_flag("--yes", given->yes, "The person was asked elsewhere, and agreed");
+  };
+  add_yes(enrolling);
   CLI::App* importing =
       add("import", "Put a reader of a data set on the device, to try it out", import_reader);
   importing->add_option("--data", given->data, "Data set")->required();
@@ -327,10 +343,23 @@ void add_device_command(CLI::App& app, Invocation& invocation) {
   recommending->add_option("--count", given->count, "Items")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}));
   recommending->add_option("--click", given->item, "An item that was opened just now; stays here");
+  add_yes(recommending);
+  recommending->add_option("--blocked-items", given->blocked_items,
+                           "On this page, in place of the setting: ids with commas between them");
+  recommending->add_option("--blocked-categories", given->blocked_categories,
+                           "On this page, in place of the setting: names with commas between them");
+  recommending->add_option("--languages", given->languages,
+                           "On this page, in place of the setting: with commas between them");
+  recommending
+      ->add_option("--most-per-category", given->most_per_category,
+                   "On this page, in place of the setting; 0 for any number")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1000}));
   add("status", "What is kept here, and where the device takes part", status);
   add("ledger", "What this device has told, and what is left of its budgets", ledger);
-  add("withdraw", "Stop taking part", withdraw);
-  add("forget", "Delete what was read, answers and key; the ledger stays", forget);
+  add("withdraw", "Stop asking and taking part", withdraw);
+  add("export", "Everything that is kept here about its person", export_all);
+  CLI::App* forgetting = add("forget", "Delete what was read, answers and key; the ledger stays", forget);
+  forgetting->add_flag("--everything", given->everything, "The folder as a whole, and the ledger with it");
 }
 
 }  // namespace sotto::cli

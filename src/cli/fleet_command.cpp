@@ -4,15 +4,17 @@
 #include <fstream>
 #include <memory>
 
+#include "base/chain_hash.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "cli/command.h"
 #include "cli/key_files.h"
 #include "cli/token_files.h"
+#include "device/rounds/round_calls.h"
 #include "fleet/fleet.h"
 #include "fleet/readers.h"
 #include "rounds/campaign.h"
-#include "transport/http_rounds.h"
+#include "transport/http_transport.h"
 
 namespace sotto::cli {
 
@@ -92,12 +94,17 @@ struct Fetched {
   std::size_t max_history = 50;
 };
 Result<Fetched> fetch_version(const net::HttpClientSettings& server, const std::string& hash) {
-  SOTTO_TRY(auto network, transport::HttpRounds::create(server));
+  SOTTO_TRY(auto network, transport::HttpTransport::create(server));
+  const auto fetch = [&](const rounds::Digest& blob) -> Result<std::string> {
+    SOTTO_TRY(device::ServerAnswer answer, network.send(device::blob_call(blob)));
+    if (answer.status != 200) return failed("the coordinator answers {} for {}", answer.status, to_hex(blob));
+    return std::move(answer.body);
+  };
   SOTTO_TRY(const auto model, rounds::digest_from_hex(hash, "the current version"));
-  SOTTO_TRY(const std::string bytes, network.fetch_blob(model));
+  SOTTO_TRY(const std::string bytes, fetch(model));
   Fetched fetched;
   SOTTO_TRY(fetched.version, rounds::decode_model(bytes));
-  SOTTO_TRY(const std::string items, network.fetch_blob(fetched.version.items));
+  SOTTO_TRY(const std::string items, fetch(fetched.version.items));
   SOTTO_TRY(fetched.items, rounds::decode_items(items));
   return fetched;
 }
@@ -165,15 +172,18 @@ Status run(FleetArguments given, const Output& output) {
                 {"bytes_down", static_cast<double>(report.bytes_down) / shared},
                 {"simulation", given.fleet.reproducible.has_value()},
                 {"seconds", report.seconds}});
-  output.text(fmt::format(
-      "{} rounds with {} devices in {:.1f} s: {} participations, {} charged, {} ended early, {} refused\n"
-      "AUC of these readers {:.2f} % before, {:.2f} ± {:.2f} % now ({} test impressions, ranked as their "
-      "devices do)\nper participation {:.0f} bytes up, {:.0f} bytes down{}",
-      report.rounds, given.fleet.devices, report.seconds, report.participations, report.charged, report.ended,
-      report.refused, 100 * before.mean.auc, 100 * after.mean.auc, 100 * after.error.auc, after.counted,
-      static_cast<double>(report.bytes_up) / shared, static_cast<double>(report.bytes_down) / shared,
-      given.fleet.reproducible ? "\nsimulation: noise followed from a seed, and no epsilon holds" : ""));
-  for (const auto& [why, times] : report.reasons) output.text(fmt::format("  {} times: {}", times, why));
+  output.text(
+      "",
+      fmt::format(
+          "{} rounds with {} devices in {:.1f} s: {} participations, {} charged, {} ended early, {} refused\n"
+          "AUC of these readers {:.2f} % before, {:.2f} ± {:.2f} % now ({} test impressions, ranked as their "
+          "devices do)\nper participation {:.0f} bytes up, {:.0f} bytes down{}",
+          report.rounds, given.fleet.devices, report.seconds, report.participations, report.charged,
+          report.ended, report.refused, 100 * before.mean.auc, 100 * after.mean.auc, 100 * after.error.auc,
+          after.counted, static_cast<double>(report.bytes_up) / shared,
+          static_cast<double>(report.bytes_down) / shared,
+          given.fleet.reproducible ? "\nsimulation: noise followed from a seed, and no epsilon holds" : ""));
+  for (const auto& [why, times] : report.reasons) output.text(fmt::format("  {} times: ", times), why);
   return {};
 }
 

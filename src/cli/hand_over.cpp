@@ -22,7 +22,8 @@ constexpr std::array commands_of_the_trainer = {
     TrainerCommand{"compare", "Trained runs side by side, with differences by pairs and curves"},
     TrainerCommand{"sweep", "Train every combination of settings with several seeds, one table"},
     TrainerCommand{"bench", "Measured ratios, baseline in the same run"},
-    TrainerCommand{"experiment", "Regenerate a table or a figure"}};
+    TrainerCommand{"experiment", "Regenerate a table or a figure"},
+    TrainerCommand{"export", "A trained run as safetensors, npz or ONNX, with a model card"}};
 
 }  // namespace
 

@@ -120,8 +120,8 @@ Status append_entry(const AppendArguments& given, const Output& output) {
                 {"entries", head.size},
                 {"root", to_hex(head.root)},
                 {"cosignatures", log.head()->cosignatures.size()}});
-  output.text(fmt::format("{} entries, root {}, {} cosignatures", head.size, to_hex(head.root),
-                          log.head()->cosignatures.size()));
+  output.text("", fmt::format("{} entries, root {}, {} cosignatures", head.size, to_hex(head.root),
+                              log.head()->cosignatures.size()));
   return {};
 }
 
@@ -163,8 +163,9 @@ void say_log(const PublicLog& log, const Output& output) {
                 {"time", privacy::to_text(last.head.time)},
                 {"owner", to_hex(log.owner())},
                 {"witnesses", witnesses}});
-  output.text(fmt::format("head    {} entries, root {}, signed {} by {}", last.head.size,
-                          to_hex(last.head.root), privacy::to_text(last.head.time), to_hex(log.owner())));
+  output.text("head    ",
+              fmt::format("{} entries, root {}, signed {} by {}", last.head.size, to_hex(last.head.root),
+                          privacy::to_text(last.head.time), to_hex(log.owner())));
   for (const rounds::Cosignature& cosignature : last.cosignatures)
     output.text(fmt::format("witness {}", to_hex(cosignature.witness)));
 }
@@ -255,8 +256,8 @@ Status witness_log(const WitnessArguments& given, const Output& output) {
                 {"before", seen.size()},
                 {"root", to_hex(head.root)},
                 {"witness", to_hex(key.public_key())}});
-  output.text(fmt::format("{} entries continue the {} seen before; cosigned in {}", head.size, seen.size(),
-                          given.out));
+  output.text("", fmt::format("{} entries continue the {} seen before; cosigned in {}", head.size,
+                              seen.size(), given.out));
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <memory>
 
+#include "base/interrupt.h"
 #include "cli/command.h"
 #include "cli/folded.h"
 #include "privacy/accounting/claims.h"
@@ -101,6 +102,7 @@ void add_account(CLI::App& privacy, Invocation& invocation) {
       }
       if (!plan.empty()) SOTTO_CHECK(arguments->table.load_toml(plan));
       SOTTO_CHECK(arguments->flags->apply());
+      end_at_interrupt();
       SOTTO_TRY(const privacy::PlanAnswer answer, privacy::account(arguments->plan));
       nlohmann::json event = to_json(answer.published);
       event["server"] = answer.server ? to_json(*answer.server) : nlohmann::json(nullptr);
@@ -151,6 +153,7 @@ void add_ledger(CLI::App& privacy, Invocation& invocation) {
 }
 
 Status print_tables(const Output& output) {
+  end_at_interrupt();
   SOTTO_TRY(const std::vector<privacy::PaperCell> cells, privacy::privrec_tables());
   output.text(fmt::format("{:>5} {:>10} {:>7} {:>9} {:>10} {:>9} {:>9}  {}", "table", "cohort", "delta",
                           "paper", "reproduced", "per round", "best", "method"));
@@ -182,6 +185,7 @@ std::string epsilon_text(const std::optional<double>& epsilon) {
 }
 
 Status print_claims(const Output& output) {
+  end_at_interrupt();
   SOTTO_TRY(std::vector<privacy::Claim> claims, privacy::paper_claims());
   SOTTO_TRY(std::vector<privacy::Claim> own, privacy::own_claims());
   std::move(own.begin(), own.end(), std::back_inserter(claims));

@@ -204,6 +204,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_privacy_command(app, invocation);
   name_only("bench");
   name_only("experiment");
+  name_only("export");
 #ifdef SOTTO_HAVE_PROTOCOL
   add_campaign_command(app, invocation);
   add_log_command(app, invocation);
@@ -212,6 +213,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_coordinator_command(app, invocation);
   add_device_command(app, invocation);
   add_fleet_command(app, invocation);
+  add_play_command(app, invocation);
   add_serve_command(app, invocation);
 #endif
 }

@@ -33,15 +33,49 @@ std::string cut(std::string_view text, std::size_t most) {
   return std::string(text);
 }
 
+// A data set and its views have the same items.
+std::string without_view(std::string_view dataset) {
+  return std::string(dataset.substr(0, dataset.find(" as ")));
+}
+
+fs::path items_file(const fs::path& catalogue) { return catalogue / "items.json"; }
+
+// A text of a run's description; empty: it does not say.
+Result<std::string> described(const fs::path& run, const char* key) {
+  SOTTO_TRY(const std::string text, read_file(run / "run.json", 1 << 20));
+  const auto description = nlohmann::json::parse(text, nullptr, false);
+  if (!description.is_object() || !description.contains(key) || !description[key].is_string())
+    return std::string();
+  return description[key].get<std::string>();
+}
+
 }  // namespace
+
+Status check_items(const fs::path& catalogue, std::string_view dataset) {
+  if (!fs::exists(items_file(catalogue))) return {};
+  SOTTO_TRY(const std::string text, read_file(items_file(catalogue), 1 << 20));
+  const auto noted = nlohmann::json::parse(text, nullptr, false);
+  if (!noted.is_object() || !noted.contains("dataset") || !noted["dataset"].is_string())
+    return bad_input("{} does not say whose items these are: was it changed by hand?",
+                     items_file(catalogue).string());
+  const std::string before = noted["dataset"].get<std::string>();
+  if (before == without_view(dataset)) return {};
+  return bad_input(
+      "{} was filled with the items of '{}', and the model to serve is of '{}': name another --catalogue",
+      catalogue.string(), before, without_view(dataset));
+}
+
+Status note_items(const fs::path& catalogue, std::string_view dataset) {
+  return write_file_atomically(items_file(catalogue),
+                               nlohmann::json{{"dataset", without_view(dataset)}}.dump() + "\n");
+}
 
 Result<fs::path> RunSource::data_folder() const {
   if (!data_.empty()) return data_;
-  SOTTO_TRY(const std::string text, read_file(run_ / "run.json", 1 << 20));
-  const auto description = nlohmann::json::parse(text, nullptr, false);
-  if (!description.is_object() || !description.contains("data") || !description["data"].is_string())
+  SOTTO_TRY(const std::string folder, described(run_, "data"));
+  if (folder.empty())
     return bad_input("{} does not say which data it was trained on: name it with --data DIR", run_.string());
-  return description["data"].get<std::string>();
+  return folder;
 }
 
 // What decides about the content of the pack file.
@@ -61,6 +95,7 @@ Result<RunSource> RunSource::open(const fs::path& run, const fs::path& data, con
   RunSource source(run, data, pack_file, settings);
   SOTTO_TRY(const bool made, source.refresh());
   if (!made) return bad_input("{} has no trained parameters yet: train it first", run.string());
+  SOTTO_TRY(source.dataset_, described(run, "dataset"));
   return source;
 }
 
@@ -76,16 +111,16 @@ Result<bool> RunSource::refresh() {
   trained_ = time;  // a run that cannot be served is not tried again until it changes
   SOTTO_TRY(const fs::path data, data_folder());
   const auto encoder = std::make_shared<EncoderProcess>(run_, data, trained_);
-  const fs::path described = pack_file_.string() + ".json";
+  const fs::path about = pack_file_.string() + ".json";
   if (version_.empty()) {
-    if (auto stored = stored_version(described)) {
+    if (auto stored = stored_version(about)) {
       version_ = std::move(*stored);
       encoder_ = encoder;
       return true;
     }
   }
   std::error_code ignored;
-  fs::remove(described, ignored);
+  fs::remove(about, ignored);
   SOTTO_TRY(std::string version, encoder->make_pack(pack_file_, settings_));
   const bool other = version != version_;
   if (other) {
@@ -94,13 +129,13 @@ Result<bool> RunSource::refresh() {
   } else {
     encoder_->expect(trained_);  // the same parameters, written again
   }
-  SOTTO_CHECK(write_file_atomically(described, description()));
+  SOTTO_CHECK(write_file_atomically(about, description()));
   return other;
 }
 
 // Of the pack that a server before this one made of the same run, data and settings.
-std::optional<std::string> RunSource::stored_version(const fs::path& described) const {
-  const auto made_of = read_file(described, 1 << 20);
+std::optional<std::string> RunSource::stored_version(const fs::path& about) const {
+  const auto made_of = read_file(about, 1 << 20);
   if (!made_of || *made_of != description()) return {};
   const auto bytes = read_file(pack_file_);
   if (!bytes) return {};

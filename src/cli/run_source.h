@@ -12,11 +12,19 @@
 
 namespace sotto::cli {
 
+// A folder of live items belongs to what it was filled with first. Other items with this model would be
+// ranked by numbers that mean nothing: refused. A data set and its views have the same items.
+Status check_items(const fs::path& catalogue, std::string_view dataset);
+Status note_items(const fs::path& catalogue, std::string_view dataset);
+
 class RunSource {
  public:
   // data: empty: where the run was trained. Makes the first pack, unless it is there.
   static Result<RunSource> open(const fs::path& run, const fs::path& data, const fs::path& pack_file,
                                 const serving::ServedRunSettings& settings);
+
+  // The name of the data that the run was trained on.
+  const std::string& dataset() const { return dataset_; }
 
   // Makes the pack again when the run has been trained on, or another took its place. False: nothing new. An
   // error leaves the file as it is.
@@ -33,9 +41,10 @@ class RunSource {
       : run_(std::move(run)), data_(std::move(data)), pack_file_(std::move(pack_file)), settings_(settings) {}
   Result<fs::path> data_folder() const;
   std::string description() const;
-  std::optional<std::string> stored_version(const fs::path& described) const;
+  std::optional<std::string> stored_version(const fs::path& about) const;
 
   fs::path run_, data_, pack_file_;
+  std::string dataset_;
   serving::ServedRunSettings settings_;
   fs::file_time_type trained_{};
   std::string version_;

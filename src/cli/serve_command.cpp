@@ -30,7 +30,7 @@ struct ServeArguments {
   fs::path run, data;
   serving::ServedRunSettings served;
   bool fast_disk_writes = false;
-  double epsilon = 0;  // 0: not said
+  std::optional<double> epsilon;
 
   // What a file may set too.
   void bind(SettingsTable& table) {
@@ -65,10 +65,17 @@ Status prepare_synthetic(ServeArguments& arguments) {
   return write_file_atomically(arguments.serve.model, bytes);
 }
 
+constexpr const char* made_up = "made-up items";
+
 Status fill(serving::LivePool& pool, const ServeArguments& arguments, const std::optional<RunSource>& run) {
-  if (run) return run->fill(pool, unix_now());
-  if (arguments.synthetic == 0 || pool.catalogue().size() > 0) return {};
-  return serving::fill_with_synthetic_items(pool, arguments.synthetic, unix_now(), week_seconds);
+  if (pool.catalogue().size() > 0) return {};
+  if (run) {
+    SOTTO_CHECK(run->fill(pool, unix_now()));
+    return note_items(arguments.serve.catalogue, run->dataset());
+  }
+  if (arguments.synthetic == 0) return {};
+  SOTTO_CHECK(serving::fill_with_synthetic_items(pool, arguments.synthetic, unix_now(), week_seconds));
+  return note_items(arguments.serve.catalogue, made_up);
 }
 
 // Exactly one source of the model.
@@ -83,22 +90,23 @@ Status check_source(const ServeArguments& arguments) {
 
 // What devices with this budget should be served by: the size to build packs with, and the average share.
 Status choose_mechanism(ServeArguments& arguments, const Output& output) {
-  if (arguments.epsilon == 0) return {};
-  SOTTO_TRY(const auto choice, serving::serving_mechanism_for(arguments.epsilon));
+  if (!arguments.epsilon) return {};
+  SOTTO_TRY(const auto choice, serving::serving_mechanism_for(*arguments.epsilon));
   arguments.serve.average_share = choice.average_share;
   if (choice.prototypes > 0) arguments.served.prototypes = static_cast<std::int64_t>(choice.prototypes);
   output.event({{"event", "mechanism"},
-                {"epsilon", arguments.epsilon},
+                {"epsilon", *arguments.epsilon},
                 {"prototypes", choice.prototypes},
                 {"average_share", choice.average_share}});
   output.text(
+      "",
       choice.prototypes == 0
           ? fmt::format("an answer at epsilon {:g} tells hardly more than /v1/popular, which costs nothing; "
                         "both are served",
-                        arguments.epsilon)
+                        *arguments.epsilon)
           : fmt::format("for epsilon {:g} a pack should have {} prototypes, told by randomised "
                         "response; average share {:.3f}",
-                        arguments.epsilon, choice.prototypes, choice.average_share));
+                        *arguments.epsilon, choice.prototypes, choice.average_share));
   return {};
 }
 
@@ -111,7 +119,7 @@ Status say_privacy(const fs::path& run, const Output& output) {
   event["text"] = privacy.text;
   output.event(event);
   if (!privacy.holds) warn("NO PRIVACY HOLDS for the readers this run was trained on: {}", privacy.text);
-  if (privacy.holds) output.text(privacy.text);
+  if (privacy.holds) output.text("", privacy.text);
   return {};
 }
 
@@ -129,6 +137,7 @@ void say_blind(const serving::BlindEdition& edition, const Output& output) {
                 {"refresh_bytes_down", cost.down},
                 {"guide_bytes", edition.guide_bytes().size()}});
   output.text(
+      "",
       fmt::format("blind database of {} items in {} clusters of {}: a refresh is {} probe(s), {} bytes up "
                   "and {} down; the guide has {} bytes",
                   edition.slots().size(), shape.clusters, shape.rows, shape.probes, cost.up, cost.down,
@@ -138,6 +147,10 @@ void say_blind(const serving::BlindEdition& edition, const Output& output) {
 Status serve(ServeArguments arguments, const Output& output) {
   serving::ServeSettings& settings = arguments.serve;
   if (settings.catalogue.empty()) return bad_input("name the folder of the live items: --catalogue DIR");
+  for (const char* other : {"run.json", "dataset.sotto", "store.sqlite"})
+    if (fs::exists(settings.catalogue / other))
+      return bad_input("--catalogue {} has a {}: name a folder of its own for the live items",
+                       settings.catalogue.string(), other);
   SOTTO_CHECK(check_source(arguments));
   if (!arguments.token_file.empty()) {
     SOTTO_TRY(settings.operator_token, read_operator_token(arguments.token_file));
@@ -145,12 +158,16 @@ Status serve(ServeArguments arguments, const Output& output) {
   settings.max_age_seconds = 3600 * arguments.max_age_hours;
   if (arguments.fast_disk_writes) settings.durability = Durability::process_end;
   SOTTO_CHECK(choose_mechanism(arguments, output));
-  if (arguments.synthetic > 0) SOTTO_CHECK(prepare_synthetic(arguments));
+  if (arguments.synthetic > 0) {
+    SOTTO_CHECK(check_items(settings.catalogue, made_up));
+    SOTTO_CHECK(prepare_synthetic(arguments));
+  }
   std::optional<RunSource> run;
   if (!arguments.run.empty()) {
     prepare_trainer_environment();
     SOTTO_TRY(settings.model, own_pack_file(arguments, "run.pack"));
     SOTTO_TRY(run, RunSource::open(arguments.run, arguments.data, settings.model, arguments.served));
+    SOTTO_CHECK(check_items(settings.catalogue, run->dataset()));
     SOTTO_CHECK(say_privacy(arguments.run, output));
   }
   const auto encoder_for =
@@ -164,8 +181,8 @@ Status serve(ServeArguments arguments, const Output& output) {
                 {"url", server->url()},
                 {"model", server->pool().current()->model().version()},
                 {"items", server->pool().catalogue().size()}});
-  output.text(fmt::format("serving {} items of model {} at {}", server->pool().catalogue().size(),
-                          server->pool().current()->model().version(), server->url()));
+  output.text(fmt::format("serving {} items at {}\nmodel {}", server->pool().catalogue().size(),
+                          server->url(), server->pool().current()->model().version()));
   std::string guide;  // the last one told of
   while (!interrupted()) {
     const auto edition = server->blind() == nullptr ? nullptr : server->blind()->newest();
@@ -181,7 +198,7 @@ Status serve(ServeArguments arguments, const Output& output) {
         done = say_privacy(arguments.run, output);
     }
     if (done) done = server->tick(unix_now());
-    if (!done) output.text("warning: " + done.error().message);
+    if (!done) warn("{}", done.error().message);
     for (int i = 0; i < 10 && !interrupted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   server->stop();

@@ -4,6 +4,7 @@
 
 #include "base/chain_hash.h"
 #include "base/log.h"
+#include "privacy/accounting/account.h"
 
 namespace sotto::coordinator {
 
@@ -40,10 +41,11 @@ Digest fresh_name(RandomSource& random) {
 }  // namespace
 
 CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document,
-                         Parts parts, const CampaignRunSettings& settings)
+                         const rounds::OperatorKeys& keys, Parts parts, const CampaignRunSettings& settings)
     : campaign_(std::move(campaign)),
       terms_(std::move(terms)),
       document_(std::move(document)),
+      keys_(keys),
       parts_(std::move(parts)),
       settings_(settings),
       pace_(std::chrono::seconds(campaign_.campaign.shortest_phase_seconds),
@@ -52,7 +54,9 @@ CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms 
   progress_.rounds = campaign_.campaign.rounds;
 }
 
-Result<std::unique_ptr<CampaignRun>> CampaignRun::begin(const std::string& document, Parts parts,
+Result<std::unique_ptr<CampaignRun>> CampaignRun::begin(const std::string& document,
+                                                        const rounds::OperatorKeys& keys,
+                                                        std::span<const std::string> key_changes, Parts parts,
                                                         const CampaignRunSettings& settings) {
   SOTTO_TRY(auto opened, rounds::open_campaign(document));
   SOTTO_TRY(auto terms, rounds::terms_of(opened.campaign));
@@ -61,8 +65,9 @@ Result<std::unique_ptr<CampaignRun>> CampaignRun::begin(const std::string& docum
     return bad_input("the campaign names the coordinator {}, and this key is {}: start with the key it names",
                      to_hex(opened.campaign.coordinator), to_hex(parts.key.public_key()));
   std::unique_ptr<CampaignRun> run(
-      new CampaignRun(std::move(opened), std::move(terms), document, std::move(parts), settings));
+      new CampaignRun(std::move(opened), std::move(terms), document, keys, std::move(parts), settings));
   SOTTO_CHECK(run->replay_log());
+  SOTTO_CHECK(run->enter_key_changes(key_changes));
   SOTTO_CHECK(run->enter_campaign());
   SOTTO_CHECK(run->begin_folding());
   return run;
@@ -96,9 +101,41 @@ Status CampaignRun::take(const LogAppend& appended) {
   return {};
 }
 
+Status CampaignRun::enter_key_changes(std::span<const std::string> documents) {
+  const std::lock_guard appending(appending_);
+  const std::vector<rounds::LogLeaf> leaves = log_.leaves();
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    if (leaves[i].kind != rounds::LeafKind::keys) continue;
+    SOTTO_TRY(const std::string document, parts_.store.blob(leaves[i].hash));
+    SOTTO_TRY(const auto change, rounds::open_key_change(document));
+    // Whoever was shipped with a later key than the first passes over changes before it, as devices do.
+    static_cast<void>(keys_.follow(change, i));
+    parts_.show_lasting(leaves[i].hash, document);
+  }
+  for (const std::string& document : documents) {
+    const rounds::LogLeaf leaf{rounds::LeafKind::keys, rounds::blob_hash(document)};
+    if (log_.find(leaf)) continue;
+    SOTTO_TRY(const auto change, rounds::open_key_change(document));
+    if (!keys_.follow(change, log_.leaves().size()))
+      return bad_input(
+          "the change to the key {} is not signed by the operator {}, nor by its recovery key: no device "
+          "would "
+          "follow it",
+          to_hex(change.change.after), to_hex(keys_.current()));
+    SOTTO_CHECK(parts_.store.keep_blob(document));
+    SOTTO_TRY(const LogAppend entry, log_entry(leaf));
+    SOTTO_CHECK(parts_.store.append_to_log(parts_.fence, entry));
+    SOTTO_CHECK(take(entry));
+    parts_.show_lasting(leaf.hash, document);
+  }
+  return {};
+}
+
 Status CampaignRun::enter_campaign() {
   const std::lock_guard appending(appending_);
-  SOTTO_TRY(const LogAppend entry, log_entry({rounds::LeafKind::campaign, campaign_.hash}));
+  const rounds::LogLeaf leaf{rounds::LeafKind::campaign, campaign_.hash};
+  SOTTO_CHECK(keys_.check(campaign_, log_.find(leaf).value_or(log_.leaves().size())));
+  SOTTO_TRY(const LogAppend entry, log_entry(leaf));
   SOTTO_TRY(const bool is_new,
             parts_.store.add_campaign(
                 parts_.fence, {campaign_.hash, document_, CampaignState::open, parts_.clock()}, entry));
@@ -119,7 +156,7 @@ Status CampaignRun::begin_folding() {
         to_hex(campaign_.campaign.layout), model_.layout, to_hex(rounds::layout_hash(model_.layout)));
   SOTTO_TRY(const std::string items, encode(model_.items));
   SOTTO_TRY(items_, parts_.store.keep_blob(items));
-  parts_.show_items(items_, items);
+  parts_.show_lasting(items_, items);
   just_begun_ = true;
   return pick_up_orders(current);
 }
@@ -152,6 +189,20 @@ bool CampaignRun::sleep(std::chrono::milliseconds time) const {
   return !parts_.floor.is_stopped();
 }
 
+template <class Write>
+auto CampaignRun::stored(const Write& write) -> decltype(write()) {
+  for (bool is_first = true;; is_first = false) {
+    auto done = write();
+    if (done || done.error().kind != ErrorKind::failed || parts_.floor.is_stopped()) return done;
+    if (is_first) warn("{}; it is tried again until it is stored", done.error().message);
+    {
+      const std::lock_guard lock(mutex_);
+      progress_.last_problem = done.error().message;
+    }
+    static_cast<void>(sleep(settings_.retry_time));
+  }
+}
+
 bool CampaignRun::was_rolled_back() {
   const std::lock_guard lock(mutex_);
   return std::exchange(begin_again_, false);
@@ -164,8 +215,10 @@ Status CampaignRun::run() {
     SOTTO_TRY(const std::uint64_t number, parts_.store.next_round(campaign_.hash));
     const bool orders_are_used_up = !sealed_ && number > campaign_.campaign.rounds;
     if (folded.is_last || orders_are_used_up) {
-      SOTTO_CHECK(parts_.store.set_state(campaign_.hash, CampaignState::finished, parts_.clock(),
-                                         "all rounds are done"));
+      SOTTO_CHECK(stored([&] {
+        return parts_.store.set_state(campaign_.hash, CampaignState::finished, parts_.clock(),
+                                      "all rounds are done");
+      }));
       say("finished");
       return {};
     }
@@ -190,18 +243,20 @@ Status CampaignRun::publish(const FoldedRound& folded) {
       return failed("the trainer has another version than the one that was published after round {}",
                     before->round);
   } else {
-    SOTTO_CHECK(parts_.store.keep_blob(bytes));
+    SOTTO_CHECK(stored([&] { return parts_.store.keep_blob(bytes); }));
     ModelVersion version{
         campaign_.hash, sealed_ ? sealed_->number : 0, model, std::nullopt, std::nullopt, parts_.clock(),
         bytes.size()};
     if (before) version.parent = before->model;
     if (!folded.checkpoint.empty()) {
-      SOTTO_TRY(version.checkpoint, parts_.store.keep_blob(folded.checkpoint));
+      SOTTO_TRY(version.checkpoint, stored([&] { return parts_.store.keep_blob(folded.checkpoint); }));
     }
     const std::lock_guard appending(appending_);
     SOTTO_TRY(const LogAppend entry, log_entry({rounds::LeafKind::model, model}));
-    SOTTO_CHECK(parts_.store.publish_version(parts_.fence, version,
-                                             sealed_ ? std::optional(sealed_->round) : std::nullopt, entry));
+    SOTTO_CHECK(stored([&] {
+      return parts_.store.publish_version(parts_.fence, version,
+                                          sealed_ ? std::optional(sealed_->round) : std::nullopt, entry);
+    }));
     SOTTO_CHECK(take(entry));
     sealed_.reset();
   }
@@ -295,8 +350,9 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
   SOTTO_TRY(const std::string document, rounds::sign_order(order, campaign_, parts_.key));
   SOTTO_TRY(const auto opened, rounds::open_order(document));
   StoredOrder stored{order.round, order.number, campaign_.hash, document, OrderState::open, {}};
-  SOTTO_CHECK(parts_.store.open_order(parts_.fence, stored));
+  SOTTO_CHECK(this->stored([&] { return parts_.store.open_order(parts_.fence, stored); }));
   const auto began = steady_clock::now();
+  RoundRecord record{.number = order.number, .began = parts_.clock()};
   {
     auto shown = std::make_shared<const OpenOffer>(
         OpenOffer{encode(offer_of(order, document)), order.number, order.expires});
@@ -313,12 +369,18 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
     offer_.reset();
     progress_.last_round_seconds = std::chrono::duration<double>(steady_clock::now() - began).count();
     if (summed) progress_.last_round = *summed;
+    record.seconds = progress_.last_round_seconds;
+    record.counts = summed ? *summed : parts_.floor.counts();
+    if (!summed) record.abandoned = summed.error().message;
+    recent_.push_back(std::move(record));
+    if (recent_.size() > most_recent) recent_.pop_front();
   }
   if (!summed) {
-    SOTTO_CHECK(parts_.store.abandon_order(parts_.fence, stored.round, summed.error().message));
+    SOTTO_CHECK(this->stored(
+        [&] { return parts_.store.abandon_order(parts_.fence, stored.round, summed.error().message); }));
     return tl::unexpected(summed.error());
   }
-  SOTTO_CHECK(parts_.store.seal_sums(parts_.fence, stored.round));
+  SOTTO_CHECK(this->stored([&] { return parts_.store.seal_sums(parts_.fence, stored.round); }));
   stored.state = OrderState::summed;
   sealed_ = std::move(stored);
   return {};
@@ -332,6 +394,27 @@ std::shared_ptr<const OpenOffer> CampaignRun::offer() const {
 CampaignProgress CampaignRun::progress() const {
   const std::lock_guard lock(mutex_);
   return progress_;
+}
+
+std::vector<RoundRecord> CampaignRun::recent_rounds() const {
+  const std::lock_guard lock(mutex_);
+  return {recent_.begin(), recent_.end()};
+}
+
+Result<double> CampaignRun::epsilon_so_far() const {
+  const CampaignProgress now = progress();
+  privacy::PrivacyEvent event = terms_.event;
+  event.count = std::min(campaign_.campaign.participations, now.rounds_done + now.orders_abandoned);
+  if (event.count == 0) return 0.0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (accounted_.first == event.count) return accounted_.second;
+  }
+  SOTTO_TRY(const auto guarantee, privacy::account_best(std::span(&event, 1), campaign_.campaign.delta,
+                                                        privacy::Adversary::server));
+  const std::lock_guard lock(mutex_);
+  accounted_ = {event.count, guarantee.epsilon};
+  return guarantee.epsilon;
 }
 
 rounds::LogPage CampaignRun::log_page(std::uint64_t from) const {

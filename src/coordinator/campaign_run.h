@@ -6,6 +6,7 @@
 // run() blocks on its thread until the campaign is over, stop() is called or something fails that trying
 // again cannot mend. The rest is safe from any thread.
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "coordinator/folding.h"
 #include "coordinator/rooms/round_floor.h"
 #include "coordinator/store/store.h"
+#include "rounds/operator_keys.h"
 #include "rounds/round_messages.h"
 
 namespace sotto::coordinator {
@@ -36,6 +38,15 @@ struct CampaignProgress {
   double last_round_seconds = 0;
 };
 
+// One order that is over, for people.
+struct RoundRecord {
+  std::uint64_t number = 0;
+  rounds::UtcTime began{};
+  double seconds = 0;
+  DeskCounts counts;
+  std::string abandoned;  // why; empty: its sums were taken
+};
+
 struct CampaignRunSettings {
   std::chrono::seconds order_time{600};  // that an order is valid
   std::chrono::seconds retry_time{2};    // between an abandoned order and the next
@@ -53,17 +64,26 @@ class CampaignRun {
     Folding& folding;
     RoundFloor& floor;
     Clock clock;
-    // Told what devices may fetch: versions, and the table of items, which all of them name.
-    std::function<void(const Digest&hash, std::string bytes)> show_version, show_items;
+    // Told what devices may fetch: versions, and what stays: the table of items, which all of them name, and
+    // changes of the operator's key.
+    std::function<void(const Digest&hash, std::string bytes)> show_version, show_lasting;
   };
   // The campaign is in the log when it returns. Refuses one that cannot hold or names another coordinator,
   // and a trainer whose numbers are laid out otherwise than the campaign says.
-  static Result<std::unique_ptr<CampaignRun>> begin(const std::string& document, Parts parts,
+  // `keys` are as devices were shipped with them, and every change is entered in the log once.
+  static Result<std::unique_ptr<CampaignRun>> begin(const std::string& document,
+                                                    const rounds::OperatorKeys& keys,
+                                                    std::span<const std::string> key_changes, Parts parts,
                                                     const CampaignRunSettings& settings);
   Status run();
 
   std::shared_ptr<const OpenOffer> offer() const;  // null: no round is open
   CampaignProgress progress() const;
+  // The last orders since this process began, oldest first.
+  static constexpr std::size_t most_recent = 200;
+  std::vector<RoundRecord> recent_rounds() const;
+  // ε against the server of a device that was in every order so far: at most as much as the campaign says.
+  Result<double> epsilon_so_far() const;
   // The leaves of the log behind the first `from`.
   rounds::LogPage log_page(std::uint64_t from) const;
   rounds::SignedHead head() const;
@@ -73,11 +93,15 @@ class CampaignRun {
   // for is not given back, and the campaign has as many rounds less to go.
   Status roll_back(std::uint64_t version, std::string_view why);
   const rounds::OpenedCampaign& campaign() const { return campaign_; }
+  const std::string& campaign_document() const { return document_; }
+  const rounds::OperatorKeys& operator_keys() const { return keys_; }  // behind all changes
 
  private:
-  CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document, Parts parts,
-              const CampaignRunSettings& settings);
+  CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document,
+              const rounds::OperatorKeys& keys, Parts parts, const CampaignRunSettings& settings);
   Status replay_log();
+  // Enters the changes that the log lacks, and follows all that it has.
+  Status enter_key_changes(std::span<const std::string> documents);
   Status enter_campaign();
   Status begin_folding();
   Status pick_up_orders(const std::optional<ModelVersion>& current);
@@ -93,11 +117,16 @@ class CampaignRun {
   Result<LogAppend> log_entry(const rounds::LogLeaf& leaf) const;
   Status take(const LogAppend& appended);
   void say(std::string state, std::string problem = {});
+  // A write that found no room, or no database, is made again until it is done: what devices gave for it
+  // cannot be asked for twice. Every write of the store may be repeated.
+  template <class Write>
+  auto stored(const Write& write) -> decltype(write());
   bool sleep(std::chrono::milliseconds time) const;  // false: stopped
 
   const rounds::OpenedCampaign campaign_;
   const rounds::CampaignTerms terms_;
   const std::string document_;
+  rounds::OperatorKeys keys_;
   const Parts parts_;
   const CampaignRunSettings settings_;
   SecureRandom random_;
@@ -115,6 +144,8 @@ class CampaignRun {
   bool begin_again_ = false;  // a version was rolled back
   std::shared_ptr<const OpenOffer> offer_;
   CampaignProgress progress_;
+  std::deque<RoundRecord> recent_;
+  mutable std::pair<std::uint64_t, double> accounted_{};  // participations, and their ε
 };
 
 }  // namespace sotto::coordinator

@@ -1,6 +1,7 @@
 #include "coordinator/coordinator.h"
 
 #include "base/chain_hash.h"
+#include "base/log.h"
 
 namespace sotto::coordinator {
 
@@ -19,28 +20,32 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSetting
                                                         const rounds::Identity& key, Folding& folding) {
   std::unique_ptr<Coordinator> made(new Coordinator());
   SOTTO_TRY(const auto campaign, rounds::open_campaign(settings.campaign));
-  if (!campaign.is_signed_by(settings.operator_key))
-    return bad_input("the campaign is not signed by the operator {}", to_hex(settings.operator_key));
   made->key_ = rounds::Identity::from_seed(key.seed());
   SOTTO_TRY(made->store_, open_store(settings.store, key.public_key()));
   SOTTO_TRY(made->lease_, made->store_->acquire(lease_name, settings.node, wall_clock(), lease_time));
-  SOTTO_TRY(made->run_, CampaignRun::begin(
-                            settings.campaign,
-                            {made->key_, *made->store_, made->lease_.fence, folding, made->floor_, wall_clock,
-                             [raw = made.get()](const Digest& hash, std::string bytes) {
-                               raw->blobs_.put(hash, std::move(bytes), BlobShelf::Stays::while_new);
-                             },
-                             [raw = made.get()](const Digest& hash, std::string bytes) {
-                               raw->blobs_.put(hash, std::move(bytes), BlobShelf::Stays::always);
-                             }},
-                            settings.run));
+  SOTTO_TRY(made->run_,
+            CampaignRun::begin(
+                settings.campaign, rounds::OperatorKeys(settings.operator_key, settings.recovery_key),
+                settings.key_changes,
+                {made->key_, *made->store_, made->lease_.fence, folding, made->floor_, wall_clock,
+                 [raw = made.get()](const Digest& hash, std::string bytes) {
+                   raw->blobs_.put(hash, std::move(bytes), BlobShelf::Stays::while_new);
+                 },
+                 [raw = made.get()](const Digest& hash, std::string bytes) {
+                   raw->blobs_.put(hash, std::move(bytes), BlobShelf::Stays::always);
+                 }},
+                settings.run));
   const std::uint64_t largest = campaign.campaign.max_upload_bytes + net::Router::default_body_limit;
   made->api_ = std::make_unique<CoordinatorApi>(
       *made->run_, made->floor_, *made->store_, made->blobs_, made->metrics_,
-      CoordinatorApiSettings{settings.operator_token, settings.operator_key, largest, settings.trial_token},
+      CoordinatorApiSettings{settings.operator_token, made->run_->operator_keys(), largest,
+                             settings.trial_token},
       wall_clock);
+  made->dashboard_ = std::make_unique<DashboardApi>(*made->run_, *made->store_,
+                                                    [raw = made.get()] { return raw->api_->status_text(); });
   net::Router router;
   made->api_->add_routes(router);
+  made->dashboard_->add_routes(router);
   SOTTO_TRY(auto server, net::HttpServer::start(settings.http, std::move(router), made->metrics_));
   made->server_.emplace(std::move(server));
   made->thread_ = std::thread([raw = made.get()] {
@@ -57,8 +62,17 @@ std::optional<Status> Coordinator::outcome() const {
 }
 
 Status Coordinator::tick() {
-  api_->observe();
-  SOTTO_TRY(lease_, store_->renew(lease_, wall_clock(), lease_time));
+  auto renewed = store_->renew(lease_, wall_clock(), lease_time);
+  if (renewed) lease_ = *renewed;
+  const Status stored = renewed ? Status{} : Status(tl::unexpected(renewed.error()));
+  // A full disk or a lost connection passes; whoever took the lease meanwhile shuts this node out by its
+  // fence.
+  if (!stored && stored.error().kind != ErrorKind::failed) return stored;
+  if (!stored && was_stored_) warn("{}", stored.error().message);
+  if (stored && !was_stored_) info("the store takes writes again");
+  was_stored_ = stored.has_value();
+  api_->observe(was_stored_);
+  dashboard_->observe();
   return {};
 }
 
@@ -66,6 +80,7 @@ void Coordinator::stop() {
   if (api_) api_->drain();
   floor_.stop();
   if (thread_.joinable()) thread_.join();
+  if (dashboard_) dashboard_->close();
   server_.reset();
   if (store_ && run_) static_cast<void>(store_->release(lease_));
 }

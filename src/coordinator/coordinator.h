@@ -3,21 +3,24 @@
 // takes the campaign from round to round.
 //
 // start() returns when the port is open and the first version is about to be trained. tick() is called every
-// second or so by the owner's loop: it keeps the lease, and says when the campaign's thread has ended. stop()
-// (or the destructor) lets no device in, answers the requests that have arrived and ends the round: what
-// devices were charged for it is lost, no version is. One owner.
+// second or so by the owner's loop: it keeps the lease, and an error of it says that another node has it.
+// stop() (or the destructor) lets no device in, answers the requests that have arrived and ends the round:
+// what devices were charged for it is lost, no version is. One owner.
 
 #include <optional>
 #include <thread>
 
 #include "coordinator/http/coordinator_api.h"
+#include "coordinator/http/dashboard_api.h"
 
 namespace sotto::coordinator {
 
 struct CoordinatorSettings {
-  std::string store;     // a folder, or postgresql://…
-  std::string campaign;  // the signed document
-  rounds::IdentityKey operator_key{};
+  std::string store;                   // a folder, or postgresql://…
+  std::string campaign;                // the signed document
+  rounds::IdentityKey operator_key{};  // as devices were shipped with it
+  std::optional<rounds::IdentityKey> recovery_key;
+  std::vector<std::string> key_changes;      // documents, in their order; entered in the log
   std::string operator_token;                // of the admin API; empty: it is off
   std::function<std::string()> trial_token;  // coordinator_api.h
   std::string node = "coordinator";          // among several on one store
@@ -51,11 +54,13 @@ class Coordinator {
   rounds::Identity key_ = rounds::Identity::from_seed(secagg::Key());
   std::unique_ptr<Store> store_;
   Lease lease_;
+  bool was_stored_ = true;  // at the last tick
   RoundFloor floor_;
   BlobShelf blobs_;
   net::MetricsRegistry metrics_;
   std::unique_ptr<CampaignRun> run_;
   std::unique_ptr<CoordinatorApi> api_;
+  std::unique_ptr<DashboardApi> dashboard_;
   std::optional<net::HttpServer> server_;
   std::thread thread_;
   mutable std::mutex outcome_mutex_;

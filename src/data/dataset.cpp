@@ -163,6 +163,11 @@ Result<Interactions> read_interactions(const ColumnReader& columns, std::size_t 
   SOTTO_TRY(interactions.ratings, columns.finite_or_missing(sections::interaction_ratings, rows));
   SOTTO_TRY(interactions.times, columns.values<std::int64_t>(sections::interaction_times, rows));
   SOTTO_CHECK(check_time_order(sections::interaction_times, interactions.user_offsets, interactions.times));
+  if (columns.file().has(sections::interaction_splits)) {
+    SOTTO_TRY(interactions.splits, columns.values<std::uint8_t>(sections::interaction_splits, rows));
+    SOTTO_CHECK(check_at_most(sections::interaction_splits, interactions.splits,
+                              static_cast<std::uint8_t>(Split::test)));
+  }
   SOTTO_TRY(interactions.context, columns.features(sections::context_features, rows));
   return interactions;
 }

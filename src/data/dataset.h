@@ -106,8 +106,11 @@ struct Interactions {
   std::span<const ItemId> items;
   std::span<const float> ratings;  // NaN when the data has none
   std::span<const std::int64_t> times;
+  // A Split per row where the source says which rows test; empty: recipes divide users themselves.
+  std::span<const std::uint8_t> splits;
   Features context;
   std::size_t size() const { return items.size(); }
+  bool has_splits() const { return !splits.empty(); }
 };
 
 // The columns behind Dataset::impression().

@@ -68,6 +68,11 @@ Status InteractionColumns::add(UserId user, ItemId item, float rating, std::int6
   return {};
 }
 
+void InteractionColumns::set_split(std::size_t row, Split split) {
+  if (splits_.size() <= row) splits_.resize(row + 1, static_cast<std::uint8_t>(Split::train));
+  splits_[row] = static_cast<std::uint8_t>(split);
+}
+
 void InteractionColumns::renumber(const Renumbering& numbers) {
   for (UserId& user : users_) user = numbers.users[user];
   for (ItemId& item : items_) item = numbers.items[item];
@@ -77,8 +82,9 @@ void InteractionColumns::renumber(const Renumbering& numbers) {
 Tie InteractionColumns::tie(const TieIds& ids, std::uint64_t row) const {
   const float rating = ratings_[row];
   const std::string_view bytes(reinterpret_cast<const char*>(&rating), sizeof(rating));
+  const std::uint64_t split = row < splits_.size() ? splits_[row] : 0;
   return {tie_of(ids.seed, ids.users[users_[row]], ids.items[items_[row]]),
-          hash_of_text(context_.hash_of_row(row), bytes)};
+          hash_of_text(context_.hash_of_row(row), bytes) + split};
 }
 
 Status InteractionColumns::write(BinaryFileWriter& writer, std::size_t user_count,
@@ -88,6 +94,11 @@ Status InteractionColumns::write(BinaryFileWriter& writer, std::size_t user_coun
   SOTTO_CHECK(writer.add(sections::interaction_items, in_order(items_, order.rows)));
   SOTTO_CHECK(writer.add(sections::interaction_ratings, in_order(ratings_, order.rows)));
   SOTTO_CHECK(writer.add(sections::interaction_times, in_order(times_, order.rows)));
+  if (!splits_.empty()) {
+    std::vector<std::uint8_t> splits = splits_;
+    splits.resize(size(), static_cast<std::uint8_t>(Split::train));
+    SOTTO_CHECK(writer.add(sections::interaction_splits, in_order(splits, order.rows)));
+  }
   return context_.write(writer, sections::context_features, size(), order.rows);
 }
 
@@ -316,6 +327,12 @@ void DatasetBuilder::add_interaction(UserId user, ItemId item, float rating, std
   for (const auto& [feature, value] : categorical)
     interactions.context().set_categorical(row, feature, {&value, 1});
   for (const auto& [feature, value] : numeric) interactions.context().set_numeric(row, feature, value);
+}
+
+void DatasetBuilder::add_split_interaction(UserId user, ItemId item, Split split) {
+  const std::size_t row = state_->interactions.size();
+  add_interaction(user, item, std::numeric_limits<float>::quiet_NaN(), 0);
+  if (state_->interactions.size() > row) state_->interactions.set_split(row, split);
 }
 
 DatasetCounts DatasetBuilder::counts() const {

@@ -70,6 +70,7 @@ class InteractionColumns {
  public:
   // A rating of NaN is none; infinite ones are refused. The new row has the number size() - 1.
   Status add(UserId user, ItemId item, float rating, std::int64_t time);
+  void set_split(std::size_t row, Split split);  // rows that nothing is said of train
   std::size_t size() const { return users_.size(); }
   FeatureColumns& context() { return context_; }
   void renumber(const Renumbering& numbers);
@@ -82,6 +83,7 @@ class InteractionColumns {
   std::vector<ItemId> items_;
   std::vector<float> ratings_;
   std::vector<std::int64_t> times_;
+  std::vector<std::uint8_t> splits_;  // of the first rows; empty: nobody gave a split
   FeatureColumns context_;
 };
 
@@ -170,6 +172,8 @@ class DatasetBuilder {
   using Context = std::span<const std::pair<std::string_view, std::string_view>>;
   void add_interaction(UserId user, ItemId item, float rating, std::int64_t time, Context categorical = {},
                        std::span<const std::pair<std::string_view, float>> numeric = {});
+  // The same of a source that says which of its rows test.
+  void add_split_interaction(UserId user, ItemId item, Split split);
 
   DatasetCounts counts() const;
   // Makes what is written independent of the order in which rows came: items (those of the public catalogue

@@ -53,6 +53,8 @@ inline constexpr std::string_view interaction_user_offsets = "interaction.user_o
 inline constexpr std::string_view interaction_items = "interaction.items";
 inline constexpr std::string_view interaction_ratings = "interaction.ratings";
 inline constexpr std::string_view interaction_times = "interaction.times";
+// Left out where the source gives no split.
+inline constexpr std::string_view interaction_splits = "interaction.splits";
 
 // Owners of features.
 inline constexpr std::string_view item_features = "item";

@@ -35,6 +35,13 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+// Settings are kept as JSON without spaces, where no line could be folded.
+std::string with_room(std::string text) {
+  for (std::size_t at = text.find(",\""); at != std::string::npos; at = text.find(",\"", at + 2))
+    text.insert(at + 1, 1, ' ');
+  return text;
+}
+
 // Seconds since 1970 as a UTC day; the number itself when no calendar reaches that far.
 std::string day(std::int64_t time) {
   constexpr std::int64_t ten_thousand_years = std::int64_t{10'000} * 366 * 86'400;
@@ -130,7 +137,7 @@ std::string_view name(NonClicks origin) {
 
 std::string to_text(const DatasetSummary& summary) {
   std::string text = line("dataset", printable(summary.name));
-  if (!summary.origin.empty()) text += line("origin", printable(summary.origin, 1000));
+  if (!summary.origin.empty()) text += line("origin", with_room(printable(summary.origin, 1000)));
   text += line("users", grouped(summary.counts.users));
   text += items_text(summary);
   if (summary.counts.impressions > 0) text += impressions_text(summary);

@@ -67,6 +67,7 @@ class ColumnSums {
     add(interactions.items);
     add(interactions.ratings);
     add(interactions.times);
+    if (interactions.has_splits()) add(interactions.splits);
     add(interactions.context);
   }
   std::string text() const {

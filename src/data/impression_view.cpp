@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/distributions.h"
+#include "base/interrupt.h"
 #include "base/random.h"
 #include "data/dataset_copy.h"
 #include "data/unseen_items.h"
@@ -169,6 +170,7 @@ Result<DatasetBuilder> build_impression_view(const Dataset& source, const Impres
       options.sampling == NegativeSampling::uniform && source.catalogue().public_count() > 0;
   target.set_training_non_clicks(own_rows ? NonClicks::public_catalogue : NonClicks::all_users);
   for (UserId user = 0; user < source.user_count(); ++user) {
+    if (interrupted()) return failed("interrupted: no view was written");
     const Positives positives = rows.positives(user);
     if (positives.items.size() <= options.min_history) continue;
     rows.with_touched(user, [&](std::span<std::uint8_t> marks) {
@@ -177,8 +179,9 @@ Result<DatasetBuilder> build_impression_view(const Dataset& source, const Impres
   }
   if (target.counts().impressions == 0) {
     return bad_input(
-        "{} yields no impression: no user has more than {} positives and an item it never touched",
-        source.name(), options.min_history);
+        "{} yields no impression: no user has more than {} clicks (rows without a rating, or rated above "
+        "positive_above={:g}) and an item it never touched",
+        source.name(), options.min_history, options.positive_above);
   }
   return target;
 }

@@ -240,6 +240,7 @@ Interactions Copy::interactions(std::vector<std::string>& columns_left_out) {
   Interactions own;
   own.ratings = chosen(all.ratings, kept);
   own.times = chosen(all.times, kept);
+  if (all.has_splits()) own.splits = chosen(all.splits, kept);
   own.context = declared(all.context, kept, columns_left_out);
   own.user_offsets = memory_.keep(std::move(user_offsets));
   own.items = memory_.keep(std::move(items));

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/interrupt.h"
 #include "base/utf8.h"
 #include "data/dataset_copy.h"
 #include "data/describe.h"
@@ -140,9 +141,11 @@ Result<DatasetBuilder> as_interactions(const Dataset& source, const ViewSettings
       fmt::format("interactions from clicks and histories (seed {}) of: {}", settings.seed, source.origin()));
   SOTTO_CHECK(copy_items(source, target));
   SOTTO_CHECK(copy_users(source, target));
-  for (UserId user = 0; user < source.user_count(); ++user)
+  for (UserId user = 0; user < source.user_count(); ++user) {
+    if (interrupted()) return failed("interrupted: no view was written");
     for (const auto& [time, tie, item] : clicks_of(source, user, static_cast<std::uint64_t>(settings.seed)))
       target.add_interaction(user, item, std::numeric_limits<float>::quiet_NaN(), time);
+  }
   if (target.counts().interactions == 0)
     return bad_input("{} yields no interaction: no impression has a click or a history", source.name());
   return target;

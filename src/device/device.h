@@ -1,19 +1,27 @@
 #pragma once
 // Start here: one reader's device.
 //
-//   auto device = Device::open(folder, settings, host);   // history, ledger and answers live in the folder
-//   device->refresh(transport);                           // fetch the public pack, the same for everybody
+//   auto device = Device::open(folder, settings, host);   // everything it knows lives in the folder
+//   device->agree(device->terms(url, purpose, {.training = true, .asking = true}));   // its person said yes
+//   device->refresh(server);                              // fetch the public pack, the same for everybody
 //   device->click("N123");                                // stays here
-//   auto page = device->recommend(transport, 10);         // what may be told is charged before it is sent
+//   auto page = device->recommend(server, 10);            // what may be told is charged before it is sent
+//   device->enrol(coordinator, token, operator_key);
+//   device->take_part(coordinator, hooks);                // in a round of training, charged like an answer
+//
+// What speaks to a server exists twice: with a Transport that carries bytes it is done when the call returns;
+// without, it is a Conversation (conversation.h) that its caller carries out.
 //
 // Nothing leaves the device but requests for the public pack and its guide, RecommendRequests built from a
-// PaidQuery (or from nothing: the public list), and encrypted questions. When, how often and how noisily it
-// asks follows from settings and clock alone. The list that comes back is ranked again here with the true
-// user vector, and what was seen is removed here. When the budget is spent the device asks for the public
-// list, when there is no network it ranks the pack by itself.
+// PaidQuery (or from nothing: the public list), encrypted questions, and a part of a secure sum. When, how
+// often and how noisily it asks follows from settings and clock alone. Before its person has agreed it asks
+// nothing, enrols nowhere and trains for nobody; after withdraw() it does so no more. The list that comes
+// back is ranked again here with the true user vector, and what was seen is removed here. When the budget is
+// spent the device asks for the public list, when there is no network it ranks the pack by itself.
 //
-// Owns its folder (the ledger's lock keeps a second one out) and is movable. One call at a time. Needs
-// libsodium and FlatBuffers; the parts below it (device/model, pack, query, rank) do not need the latter.
+// Owns its folder (the ledger's lock keeps a second one out) and is movable. One call at a time;
+// conversations may take turns, and must not outlive the device. Needs libsodium and FlatBuffers; the parts
+// below it (device/model, pack, query, rank) do not need the latter.
 
 #include <functional>
 #include <memory>
@@ -23,10 +31,14 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "device/query/query_settings.h"
+#include "device/conversation.h"
+#include "device/history/impression_store.h"
 #include "device/rank/reranker.h"
+#include "device/rounds/participant.h"
+#include "device/sdk/consent.h"
+#include "device/sdk/device_settings.h"
 #include "privacy/ledger/ledger_anchor.h"
-#include "privacy/ledger/ledger_settings.h"
+#include "privacy/serving/serving_mechanism.h"
 
 namespace sotto::privacy {
 struct LedgerStatement;
@@ -36,44 +48,9 @@ namespace sotto::device {
 
 struct LabelChange;
 
-struct DeviceSettings {
-  // private: noisy queries. blind: encrypted questions, of which the server learns nothing. popular: the
-  // public list, ranked here. local: the pack, ranked here; sends nothing.
-  std::string ranking = "private";
-  QuerySettings query;
-  // What all answers together may tell; 0: no such budget. At least one is needed, unless nothing is told.
-  double day_epsilon = 0;
-  double month_epsilon = 0;
-  double lifetime_epsilon = 0;
-  double budget_delta = 1e-6;
-  std::vector<std::string> not_sensitive;  // categories
-  std::int64_t clicks_per_category = 200;
-
-  void bind(SettingsTable& table);
-};
-
-// How a device reaches its server. Implementations add nothing that tells devices apart.
-class Transport {
- public:
-  virtual ~Transport() = default;
-
-  struct Pack {
-    enum class Form { unchanged, whole, delta } form = Form::unchanged;
-    std::string bytes;
-  };
-  // installed: version of the pack the device has; empty: none.
-  virtual Result<Pack> fetch_pack(std::string_view installed) = 0;
-  // Body of a RecommendRequest; returns that of a RecommendAnswer. Anything else is an error.
-  virtual Result<std::string> recommend(std::string_view body) = 0;
-
-  // The guide of blind serving with this hash.
-  virtual Result<std::string> fetch_guide(std::string_view) {
-    return failed("this way to the server knows no blind serving");
-  }
-  // Body of a BlindQuery; returns that of a BlindAnswer.
-  virtual Result<std::string> ask_blind(std::string_view) {
-    return failed("this way to the server knows no blind serving");
-  }
+// As the host knows them: whether now is a good time to train.
+struct Conditions {
+  bool idle = false, unmetered = false, charging = false;
 };
 
 // Where time and noise come from, and what the host knows about the past. The defaults are the system's, and
@@ -87,6 +64,17 @@ struct DeviceEnvironment {
   std::shared_ptr<privacy::AnchorStore>
       anchor;  // how far the ledger has come, kept where the folder's fate is not
   privacy::ServingMechanisms mechanisms = privacy::serving_mechanisms();
+  // Asked before and while it trains, for those that the settings demand. None: nothing is known, and nothing
+  // is demanded.
+  std::function<Conditions()> conditions;
+  // Draws of rounds as a simulation addresses them; none: secret ones. Must outlive the device.
+  RoundDraws* round_draws = nullptr;
+};
+
+// What a round needs of its host while it lasts.
+struct RoundHooks {
+  std::function<bool()> cancelled;  // asked between steps and while it trains; true ends the round
+  std::function<void(std::chrono::milliseconds)> wait;  // sleeps; a conversation has no use for it
 };
 
 struct Recommendations {
@@ -107,16 +95,30 @@ std::string_view name(Recommendations::Source source);
 class Device {
  public:
   // Creates the folder and the ledger when they are not there. A folder that other people may look into is
-  // refused. Settings that differ from the last ones count from now on and are recorded in the ledger.
+  // refused. Settings that differ from the last ones count from now on and are recorded in the ledger. What
+  // is older than they keep it is deleted.
   static Result<Device> open(const fs::path& folder, const DeviceSettings& settings,
                              DeviceEnvironment environment = {});
   Device(Device&&) noexcept;
   Device& operator=(Device&&) noexcept;
   ~Device();
 
+  // What its person is to be asked under the settings of this device.
+  struct Scope {
+    bool training = false, asking = false;
+  };
+  ConsentTerms terms(std::string service, std::string purpose, Scope scope) const;
+  // The person was shown these terms and said yes. Refuses terms that are not those of the settings. Replaces
+  // what was agreed to before.
+  Status agree(const ConsentTerms& terms);
+  const std::optional<Consent>& consent() const;
+  // Consent and key are gone, and nothing is sent any more. What was read stays until it is forgotten.
+  Status withdraw();
+
   // A whole pack. Checked fully; a bad one changes nothing.
   Status install(std::string_view pack);
   // Fetches and installs whatever is newer. False: nothing was.
+  Conversation<bool> refresh();
   Result<bool> refresh(Transport& transport);
   std::string pack_version() const;  // empty: none is installed
 
@@ -130,19 +132,43 @@ class Device {
   };
   Status click(const OpenedItem& item);
   std::size_t clicks() const;
-  // Forgets all clicks. What was told and charged stays told and charged.
-  Status forget_clicks();
+  // A page that was shown just now, and what was clicked of it (1 or 0 for each): what it trains on. Clicks
+  // on items of the pack count as click() too.
+  Status add_page(std::vector<std::string> shown, std::vector<std::uint8_t> clicked);
+  // Pages with times and what was clicked before each, as another device kept them.
+  Status add_pages(std::vector<StoredImpression> pages);
+  const std::vector<StoredImpression>& pages() const;
+
+  // Deletes what was read: clicks, pages and answers. What was told and charged stays told and charged.
+  Status forget_reading();
+  // Deletes the folder and everything in it, the ledger too: where the host keeps an anchor, or does not
+  // state a first use, a new one begins with its windows spent.
+  static Status erase(Device device);
 
   // Items that the operator called something else after this device had seen them, oldest first: to be shown
   // to the person. Clicks on them stay as protected as their most sensitive name asks for.
   std::vector<LabelChange> label_changes() const;
 
+  Conversation<Recommendations> recommend(std::size_t count);
   Result<Recommendations> recommend(Transport& transport, std::size_t count);
   // For idle moments of a device that asks blindly: fetches the guide and makes the keys of the next
   // question.
+  Conversation<void> prepare();
   Status prepare(Transport& transport);
 
+  // Makes the device known to a coordinator, whose campaigns this operator signs. The keys come with the app;
+  // later ones are followed (rounds/operator_keys.h). Needs consent to train.
+  Conversation<void> enrol(std::string token, const rounds::OperatorKeys& pinned);
+  Status enrol(Transport& transport, std::string token, const rounds::OperatorKeys& pinned);
+  std::optional<rounds::IdentityKey> enrolled_with() const;  // the operator's key now; none: not enrolled
+  const secagg::Identity* identity() const;                  // by which the coordinator knows it
+  // One round, from its offer to its end. Needs consent and enrolment.
+  Conversation<Participation> take_part(std::function<bool()> cancelled);
+  Result<Participation> take_part(Transport& transport, const RoundHooks& hooks);
+
   Result<privacy::LedgerStatement> statement();
+  // Everything that is kept about its person, as one JSON object.
+  Result<std::string> export_all();
 
  private:
   struct State;

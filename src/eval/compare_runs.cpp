@@ -342,20 +342,20 @@ Result<Comparison> compare_runs(const CompareRequest& request) {
 std::string to_text(const Comparison& comparison) {
   std::size_t width = 12;
   for (const ComparedRow& row : comparison.rows)
-    width = std::max(width, std::min<std::size_t>(row.name.size() + 2, 40));
+    width = std::max(width, std::min<std::size_t>(row.name.size() + 2, 34));
   std::string text =
       fmt::format("{}: {}\n{}", comparison.data, "mean ± standard error over seeds", std::string(width, ' '));
   const std::size_t shown = std::min<std::size_t>(comparison.columns.size(), 2);
-  for (std::size_t c = 0; c < shown; ++c) text += padded(comparison.columns[c].heading, 16);
-  text += padded("against the first", 26) + "ε, server\n";
+  for (std::size_t c = 0; c < shown; ++c) text += padded(comparison.columns[c].heading, 14);
+  text += padded("against the first", 29) + "ε, server\n";
   for (const ComparedRow& row : comparison.rows) {
     text += padded(row.name.size() > width - 2 ? row.name.substr(0, width - 3) + "…" : row.name, width);
     for (std::size_t c = 0; c < shown; ++c) {
       const ComparedColumn& column = comparison.columns[c];
-      text += padded(with_error(column, metrics::mean_and_error(row.values.at(column.measure))), 16);
+      text += padded(with_error(column, metrics::mean_and_error(row.values.at(column.measure))), 14);
     }
     const std::string difference = difference_text(comparison, row);
-    text += padded(difference.empty() ? "" : fmt::format("{} ({})", difference, row.paired_by), 26) +
+    text += padded(difference.empty() ? "" : fmt::format("{} ({})", difference, row.paired_by), 29) +
             row.epsilon_server + "\n";
   }
   for (const ComparedRow& row : comparison.rows)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/interrupt.h"
 #include "base/progress.h"
@@ -26,6 +27,7 @@ class Ranking {
     for (const std::uint64_t row : rows) held_out_.push_back(log.items[row]);
     const metrics::HeldOutMetrics part =
         metrics::held_out_metrics({scores, dataset_.item_count()}, touched_, held_out_);
+    if (data_.given_split) take_list(test_user, scores);
     // A user's rows may come in several situations: weighted by their number.
     const double share =
         static_cast<double>(rows.size()) / static_cast<double>(data_.test[test_user].query.size());
@@ -43,12 +45,41 @@ class Ranking {
 
   const std::vector<metrics::HeldOutMetrics>& users() const { return users_; }
 
+  // Nothing where the data gives no split of its own.
+  std::optional<metrics::TopListMetrics> mean_list() const { return lists_of(&metrics::MeanAndError::mean); }
+  std::optional<metrics::TopListMetrics> list_error() const {
+    return lists_of(&metrics::MeanAndError::error);
+  }
+
  private:
+  // Of all items that the user's training rows do not name.
+  void take_list(std::size_t test_user, const float* scores) {
+    const data::ItemId* items = dataset_.interactions().items.data();
+    std::vector<std::uint8_t> known(dataset_.item_count(), 0);
+    const fl::UserRows& support = data_.test[test_user].support;
+    for (const auto* rows : {&support.positive, &support.negative})
+      for (const std::uint64_t row : *rows) known[items[row]] = 1;
+    std::vector<data::ItemId> wanted = held_out_;
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    const auto list = metrics::top_list_metrics({scores, dataset_.item_count()}, known, wanted);
+    recall_.resize(users_.size());
+    ndcg_.resize(users_.size());
+    recall_[test_user] = list.recall;
+    ndcg_[test_user] = list.ndcg;
+  }
+  std::optional<metrics::TopListMetrics> lists_of(double metrics::MeanAndError::*part) const {
+    if (!data_.given_split) return std::nullopt;
+    return metrics::TopListMetrics{metrics::mean_and_error(recall_).*part,
+                                   metrics::mean_and_error(ndcg_).*part};
+  }
+
   const data::Dataset& dataset_;
   const fl::InteractionData& data_;
   std::vector<metrics::HeldOutMetrics> users_;
   std::vector<std::uint8_t> touched_;
   std::vector<data::ItemId> held_out_;
+  std::vector<double> recall_, ndcg_;  // by test user, where the data gives its own split
 };
 
 // Items on the user's device come first; among them, and behind them, the most popular.
@@ -91,9 +122,11 @@ metrics::HeldOutReport evaluate_interactions(const data::Dataset& dataset, const
   }
   report.mean = model.mean_of(users);
   report.each = model.users();
-  report.beside = {{"popularity", popular.mean_of(users)},
-                   {"own items, then popularity", own_first.mean_of(users)},
-                   {"random order", random.mean_of(users)}};
+  report.lists = model.mean_list();
+  report.lists_error = model.list_error();
+  report.beside = {{"popularity", popular.mean_of(users), popular.mean_list()},
+                   {"own items, then popularity", own_first.mean_of(users), own_first.mean_list()},
+                   {"random order", random.mean_of(users), random.mean_list()}};
 
   std::stable_sort(users.begin(), users.end(), [&](std::size_t a, std::size_t b) {
     return data.test[a].support.positive.size() < data.test[b].support.positive.size();

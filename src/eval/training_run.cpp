@@ -338,11 +338,26 @@ json to_json(const metrics::HeldOutMetrics& metrics) {
   return line;
 }
 
+namespace {
+
+// Where there are lists, ndcg is theirs: that of single items is about something else.
+json held_out_json(const metrics::HeldOutMetrics& single,
+                   const std::optional<metrics::TopListMetrics>& lists) {
+  json line = to_json(single);
+  if (!lists) return line;
+  for (const int cutoff : metrics::HeldOutMetrics::cutoffs) line.erase(fmt::format("ndcg{}", cutoff));
+  line[fmt::format("recall{}", metrics::TopListMetrics::cutoff)] = lists->recall;
+  line[fmt::format("ndcg{}", metrics::TopListMetrics::cutoff)] = lists->ndcg;
+  return line;
+}
+
+}  // namespace
+
 json to_json(const metrics::HeldOutReport& report) {
-  json line = to_json(report.mean), beside, activity = json::array();
-  const json errors = to_json(metrics::standard_errors(report));
+  json line = held_out_json(report.mean, report.lists), beside, activity = json::array();
+  const json errors = held_out_json(metrics::standard_errors(report), report.lists_error);
   for (const auto& [name, error] : errors.items()) line[name + "_error"] = error;
-  for (const auto& row : report.beside) beside[row.name] = to_json(row.metrics);
+  for (const auto& row : report.beside) beside[row.name] = held_out_json(row.metrics, row.lists);
   for (const auto& part : report.by_activity) activity.push_back(to_json(part));
   line.update({{"tested_users", report.users},
                {"tested_rows", report.rows},

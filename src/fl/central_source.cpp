@@ -38,7 +38,7 @@ Result<RoundUpdate> CentralSource::round(std::uint32_t round) {
   const LocalGradient total = training_.batch_gradient(round, batch);
   const auto samples = static_cast<double>(total.samples);
   torch::Tensor direction = total.gradient / samples;
-  if (clip_ > 0) ClipNorm(clip_).apply(round, model::unknown_user, direction);
+  if (clip_ > 0) SOTTO_CHECK(ClipNorm(clip_).apply(round, model::unknown_user, direction));
   return RoundUpdate{std::move(direction), total.loss / samples, 0, total.samples, 0, 0};
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/interrupt.h"
 #include "base/random.h"
+#include "fl/divergence.h"
+#include "local/check_numbers.h"
 
 namespace sotto::fl {
 
@@ -70,7 +72,10 @@ Status DeviceUpdates::each_update(std::uint32_t round, std::span<const data::Use
   const local::RoundInputs inputs = inputs_with(values);
   for (const data::UserId user : users) {
     SeededRandom draws(seed_, Purpose::negative_sampling, round, user);
-    SOTTO_TRY(local::LocalUpdate own, trainer_.train(inputs, events_of(user), draws, &interrupted));
+    auto trained = trainer_.train(inputs, events_of(user), draws, &interrupted);
+    if (!trained && local::came_from_result(trained.error()))
+      return diverged(round + 1, "a device's update", "Lower learning_rate");
+    SOTTO_TRY(local::LocalUpdate own, std::move(trained));
     const torch::Tensor direction =
         torch::from_blob(own.direction.data(), {static_cast<std::int64_t>(own.direction.size())});
     SOTTO_CHECK(take({user, direction, own.loss, own.samples}));

@@ -9,6 +9,7 @@
 #include "fl/divergence.h"
 #include "fl/law_gather.h"
 #include "fl/masked_gather.h"
+#include "local/check_numbers.h"
 #include "secagg/vectors/bit_packing.h"
 #include "secagg/vectors/modular_sum.h"
 #include "secagg/vectors/update_encoding.h"
@@ -63,8 +64,10 @@ class EncodingQueue {
     parallel_for(waiting_.size(), 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) outcomes[i] = encode(waiting_[i]);
     });
+    for (std::size_t i = 0; i < outcomes.size(); ++i)
+      if (!outcomes[i])
+        return refused_update(std::move(outcomes[i]).error(), waiting_[i].update, order_.round);
     waiting_.clear();
-    for (Status& outcome : outcomes) SOTTO_CHECK(std::move(outcome));
     return {};
   }
 
@@ -159,12 +162,20 @@ Result<std::unique_ptr<GroupInProcess>> SimulatedGather::open(const RoundOrder& 
   return std::make_unique<PlainGroup>(order.plan);
 }
 
+namespace {
+constexpr std::string_view calmer =
+    "Its noise or its steps are too large: fewer rounds and a larger cohort need less noise; or lower "
+    "learning_rate";
+}
+
 Status check_loss(double loss, std::uint32_t round) {
   if (std::isfinite(loss)) return {};
-  return diverged(
-      round + 1, "the loss",
-      "Its noise or its steps are too large: fewer rounds and a larger cohort need less noise; or "
-      "lower learning_rate");
+  return diverged(round + 1, "the loss", calmer);
+}
+
+tl::unexpected<Error> refused_update(Error why, std::span<const float> update, std::uint32_t round) {
+  if (local::all_finite(update)) return tl::unexpected(std::move(why));
+  return diverged(round + 1, "a device's update", calmer);
 }
 
 void SumSettings::bind(SettingsTable& table) {

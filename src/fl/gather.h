@@ -119,6 +119,8 @@ class SimulatedGather final : public InProcessGather {
 
 // Fails, with what to do, when the loss of a device is no longer a number.
 Status check_loss(double loss, std::uint32_t round);
+// Why an update could not be taken: because the model diverged, where it is not made of numbers.
+tl::unexpected<Error> refused_update(Error why, std::span<const float> update, std::uint32_t round);
 
 // How the sums of a simulated training come about.
 struct SumSettings {

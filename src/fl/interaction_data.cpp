@@ -46,6 +46,13 @@ class RowSorter {
       if (unit == data::RowUnit::every_row || seen.insert(log_.items[row]).second) rows.push_back(row);
     return rows;
   }
+  // Those of the rows that the data's own split has on that side.
+  std::vector<std::uint64_t> on_side(std::vector<std::uint64_t> rows, bool tests) const {
+    std::erase_if(rows, [&](std::uint64_t row) {
+      return (log_.splits[row] == static_cast<std::uint8_t>(data::Split::test)) != tests;
+    });
+    return rows;
+  }
 
  private:
   bool is_positive(std::uint64_t row) const {
@@ -56,6 +63,53 @@ class RowSorter {
   double above_;
 };
 
+void add_test_user(UserRows support, std::vector<std::uint64_t> query, InteractionData& data) {
+  if (query.empty()) {
+    ++data.untested;
+  } else {
+    data.test.push_back({std::move(support), std::move(query)});
+  }
+}
+
+Status divide_users(const data::Dataset& dataset, const InteractionSettings& settings, std::uint64_t seed,
+                    InteractionData& data) {
+  SOTTO_TRY(const auto split,
+            data::split_users(data::users_with_interactions(dataset), settings.train_share, seed));
+  const data::RowUnit unit = data.distinct_items ? data::RowUnit::distinct_items : data::RowUnit::every_row;
+  const RowSorter sorter(dataset, settings);
+  for (const data::UserId user : split.train) {
+    UserRows own = sorter.sorted(user, sorter.all_rows(user, unit));
+    if (own.positive.empty()) continue;
+    data.users.push_back(user);
+    data.rows.push_back(std::move(own));
+  }
+  for (const data::UserId user : split.test) {
+    const data::RowHalves halves = data::halve_rows(dataset.interactions(), user, unit, seed);
+    add_test_user(sorter.sorted(user, halves.input), sorter.sorted(user, halves.test).positive, data);
+  }
+  return {};
+}
+
+Status take_given_split(const data::Dataset& dataset, const InteractionSettings& settings,
+                        InteractionData& data) {
+  const InteractionSettings untouched;
+  if (settings.train_share != untouched.train_share)
+    return bad_input("{} says itself which rows test, and train_share divides users: leave it out",
+                     dataset.name());
+  data.given_split = true;
+  const data::RowUnit unit = data.distinct_items ? data::RowUnit::distinct_items : data::RowUnit::every_row;
+  const RowSorter sorter(dataset, settings);
+  for (const data::UserId user : data::users_with_interactions(dataset)) {
+    const auto rows = sorter.all_rows(user, unit);
+    UserRows own = sorter.sorted(user, sorter.on_side(rows, false));
+    add_test_user(own, sorter.sorted(user, sorter.on_side(rows, true)).positive, data);
+    if (own.positive.empty()) continue;
+    data.users.push_back(user);
+    data.rows.push_back(std::move(own));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<InteractionData> prepare_interactions(const data::Dataset& dataset,
@@ -65,29 +119,12 @@ Result<InteractionData> prepare_interactions(const data::Dataset& dataset,
         "{} has no interactions, which this recipe trains on: make them with 'sotto data view DATA --view "
         "interactions --out DIR' and train on DIR",
         dataset.name());
-  SOTTO_TRY(const auto split,
-            data::split_users(data::users_with_interactions(dataset), settings.train_share, seed));
   InteractionData data;
   data.distinct_items = settings.rows == "distinct";
-  const data::RowUnit unit = data.distinct_items ? data::RowUnit::distinct_items : data::RowUnit::every_row;
-  const RowSorter sorter(dataset, settings);
-  for (const data::UserId user : split.train) {
-    UserRows own = sorter.sorted(user, sorter.all_rows(user, unit));
-    if (own.positive.empty()) continue;
-    data.users.push_back(user);
-    data.rows.push_back(std::move(own));
-  }
+  SOTTO_CHECK(dataset.interactions().has_splits() ? take_given_split(dataset, settings, data)
+                                                  : divide_users(dataset, settings, seed, data));
   if (data.users.empty())
     return bad_input("no training user of {} has a positive row: lower positive_above", dataset.name());
-  for (const data::UserId user : split.test) {
-    const data::RowHalves halves = data::halve_rows(dataset.interactions(), user, unit, seed);
-    TestUser test{sorter.sorted(user, halves.input), sorter.sorted(user, halves.test).positive};
-    if (test.query.empty()) {
-      ++data.untested;
-    } else {
-      data.test.push_back(std::move(test));
-    }
-  }
   return data;
 }
 

@@ -3,6 +3,9 @@
 // other user one random half of the rows is on its device when it asks for recommendations (support), the
 // other half is what it will like (query).
 //
+// Where the data says itself which rows test (data/importers/lists.cpp), that split is taken: everybody with
+// a training row trains, and a user's training rows are its support.
+//
 // A row is positive when its rating is above the threshold, or when the data has no ratings (Frappe). A test
 // user with a single row, or without a positive query row, is not tested and counted; a training user without
 // a positive row does not train.
@@ -43,6 +46,7 @@ struct InteractionData {
   std::vector<TestUser> test;       // by user
   std::uint64_t untested = 0;       // test users with nothing to test
   bool distinct_items = false;      // repeated use of an item counts once
+  bool given_split = false;         // the data's own
 
   const UserRows& of(data::UserId user) const;  // a user of `users`
   std::uint64_t row_count() const;              // of training users

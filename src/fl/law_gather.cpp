@@ -36,7 +36,8 @@ class WholeNumberSum {
       : order_(order), device_(order.plan), key_(key), sum_(order.plan.entries(), 0) {}
 
   Status add(const UpdateBlock& block) {
-    const Tensor rows = block.directions.detach().to(torch::kFloat32).contiguous();
+    Tensor rows = block.directions.detach().to(torch::kFloat32).contiguous();
+    if (order_.plan.settings().products) rows = rows.to(torch::kCPU);  // rounded one by one
     SOTTO_CHECK(privacy::require_length(static_cast<std::size_t>(rows.size(1)),
                                         order_.plan.settings().dimension, "the update"));
     arrived_ += block.users.size();
@@ -76,7 +77,10 @@ class WholeNumberSum {
       const std::lock_guard lock(adding_);
       (void)secagg::add_entries(std::span(sum_), own);  // of equal length
     });
-    for (Status& outcome : outcomes) SOTTO_CHECK(std::move(outcome));
+    for (std::size_t i = 0; i < outcomes.size(); ++i)
+      if (!outcomes[i])
+        return refused_update(std::move(outcomes[i]).error(), {first + i * dimension, dimension},
+                              order_.round);
     return {};
   }
 
@@ -90,7 +94,12 @@ class WholeNumberSum {
       const std::int64_t count = std::min(at_once, rows.size(0) - begin);
       SeededRandom key(key_, Purpose::noise, order_.round, users[static_cast<std::size_t>(begin)]);
       key.seek(chunk_key_block);
-      SOTTO_CHECK(tensors_->add(rows.narrow(0, begin, count), order_.bound, key(), on_card_));
+      const Tensor chunk = rows.narrow(0, begin, count);
+      if (Status added = tensors_->add(chunk, order_.bound, key(), on_card_); !added) {
+        const Tensor own = chunk.to(torch::kCPU).contiguous();
+        return refused_update(std::move(added).error(),
+                              {own.data_ptr<float>(), static_cast<std::size_t>(own.numel())}, order_.round);
+      }
     }
     return {};
   }

@@ -28,7 +28,7 @@ secagg::Digest hash_of(const RoundOrder& order) {
   for (const std::uint64_t field :
        {std::uint64_t{order.round}, plan.dimension, plan.devices, plan.dropped, plan.corrupted,
         plan.rotation_seed.value_or(0), std::uint64_t{plan.rotation_seed.has_value()},
-        std::uint64_t{plan.nonnegative}, static_cast<std::uint64_t>(plan.noise),
+        std::uint64_t{plan.nonnegative}, std::uint64_t{plan.products}, static_cast<std::uint64_t>(plan.noise),
         static_cast<std::uint64_t>(plan.adjacency), std::uint64_t{order.plan.modulus().bits()}})
     hash.number(field);
   for (const double field :

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/interrupt.h"
+#include "fl/item_kernel.h"
 #include "fl/pair_spectrum.h"
-#include "local/item_sums.h"
 #include "privacy/accounting/account.h"
 #include "secagg/vectors/audited_sums.h"
 #include "secagg/vectors/calibrated_plan.h"
@@ -29,29 +29,31 @@ double noise_of_mean(const secagg::EncodingPlan& plan, std::uint64_t present) {
   return steps * plan.settings().step / plan.settings().denominator;
 }
 
-std::vector<data::ItemId> PairFold::items_of(data::UserId user) const {
-  std::vector<data::ItemId> items;
-  for (const std::uint64_t row : data_.of(user).positive) items.push_back(dataset_.interactions().items[row]);
-  std::sort(items.begin(), items.end());
-  items.erase(std::unique(items.begin(), items.end()), items.end());
-  return items;
+std::vector<local::OwnItem> PairFold::items_of(data::UserId user) const {
+  const UserRows& rows = data_.of(user);
+  std::vector<local::OwnRow> own;
+  for (const auto* list : {&rows.positive, &rows.negative})
+    for (const std::uint64_t row : *list)
+      own.push_back({dataset_.interactions().items[row], list == &rows.positive});
+  return local::own_items(own, settings_.low);
 }
 
 Result<RoundTask> PairFold::open(std::uint32_t round) {
   if (round > 1) return failed("round {} does not exist: two sums are all that is released", round + 1);
   if (round == 0) return RoundTask{plans_.counts};
   const Tensor counts = model_.counts.to(torch::kCPU).contiguous();
-  chosen_ = local::most_counted(values_of(counts), plans_.chosen);
+  counts_.assign(values_of(counts).begin(), values_of(counts).end());
+  chosen_ = local::most_counted(counts_, plans_.chosen);
   return RoundTask{plans_.pairs, chosen_.size() * sizeof(data::ItemId)};
 }
 
 Status PairFold::each_update(std::uint32_t round, std::span<const data::UserId> users,
                              const std::function<Status(const UserUpdate&)>& take) {
   for (const data::UserId user : users) {
-    const std::vector<data::ItemId> own = items_of(user);
+    const std::vector<local::OwnItem> own = items_of(user);
     std::vector<float> sent = round == 0
                                   ? local::item_shares(own, dataset_.item_count())
-                                  : local::pair_shares(local::places_among(own, chosen_), chosen_.size());
+                                  : local::pair_shares(local::taste(own, chosen_, counts_, settings_.centre));
     const Tensor update = torch::from_blob(sent.data(), static_cast<std::int64_t>(sent.size()));
     SOTTO_CHECK(take({user, update, 0, own.size()}));
   }
@@ -61,30 +63,22 @@ Status PairFold::each_update(std::uint32_t round, std::span<const data::UserId> 
 Result<Tensor> PairFold::fold(std::uint32_t round, const Tensor& mean, const Gathered&) {
   const torch::NoGradGuard no_grad;
   if (round == 0) return setting(mean, model_.vectors);
-  const Tensor counts = model_.counts.to(torch::kCPU).contiguous();
   std::vector<float> rows =
       vectors_from_pairs(values_of(mean), chosen_.size(), noise_of_mean(plans_.pairs, data_.users.size()),
-                         spectrum_, features_of(values_of(counts)));
+                         {settings_.vectors, ridge(counts_)},
+                         item_kernel(dataset_.catalogue(), chosen_, counts_, settings_.features));
   const auto items = static_cast<std::int64_t>(chosen_.size());
-  const Tensor vectors = torch::zeros({counts.numel(), spectrum_.vectors});
+  const Tensor vectors = torch::zeros({model_.counts.numel(), settings_.vectors});
   vectors.index_copy_(0, torch::tensor(std::vector<std::int64_t>(chosen_.begin(), chosen_.end())),
-                      torch::from_blob(rows.data(), {items, spectrum_.vectors}));
+                      torch::from_blob(rows.data(), {items, settings_.vectors}));
   return setting(model_.counts, vectors);
 }
 
-FeatureColumns PairFold::features_of(std::span<const float> counts) const {
-  FeatureColumns columns;
-  for (const auto& field : features_) columns.width += static_cast<std::size_t>(field.values);
-  columns.values.assign(chosen_.size() * columns.width, 0);
-  for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    const float entry = std::sqrt(std::max(counts[chosen_[i]], 0.0F));  // noise makes counts negative
-    float* column = columns.values.data() + i * columns.width;
-    for (const auto& field : features_) {
-      for (const std::uint32_t code : field.of(chosen_[i])) column[code] = entry;
-      column += field.values;
-    }
-  }
-  return columns;
+double PairFold::ridge(std::span<const float> counts) const {
+  double breadth = 0;
+  for (const data::ItemId item : chosen_) breadth += std::max(counts[item], 0.0F);
+  constexpr double least = 1e-2;  // noise can leave nothing of the counts
+  return settings_.ridge / (static_cast<double>(chosen_.size()) * std::sqrt(std::max(breadth, least)));
 }
 
 Tensor PairFold::setting(const Tensor& counts, const Tensor& vectors) const {
@@ -98,10 +92,12 @@ void score_test_users(const data::Dataset& dataset, const InteractionData& data,
                       const TakeScores& take) {
   const model::VectorRanking ranking(model, weights);
   for (std::size_t user = 0; user < data.test.size() && !interrupted(); ++user) {
-    std::vector<data::ItemId> history;
+    std::vector<data::ItemId> liked, known;
     for (const std::uint64_t row : data.test[user].support.positive)
-      history.push_back(dataset.interactions().items[row]);
-    take(user, data.test[user].query, ranking.scores(history).data());
+      liked.push_back(dataset.interactions().items[row]);
+    for (const std::uint64_t row : data.test[user].support.negative)
+      known.push_back(dataset.interactions().items[row]);
+    take(user, data.test[user].query, ranking.scores(liked, known).data());
   }
 }
 
@@ -112,12 +108,15 @@ struct Steps {
   double counts = 0, pairs = 0;
 };
 
-Result<secagg::EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, std::uint64_t dimension,
-                                      std::uint64_t users, double noise_multiplier, double step) {
+enum class Sent { counts, products };
+
+Result<secagg::EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, Sent sent,
+                                      std::uint64_t dimension, std::uint64_t users, double noise_multiplier,
+                                      double step) {
   secagg::EncodingPlan::Settings encoding;
   encoding.dimension = dimension;
   encoding.clip = 1;
-  encoding.nonnegative = true;
+  (sent == Sent::counts ? encoding.nonnegative : encoding.products) = true;
   encoding.denominator = static_cast<double>(users);
   encoding.devices = users;
   encoding.dropped = secagg::devices_in(settings.dropping, users);
@@ -133,10 +132,10 @@ Result<secagg::EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, s
 
 Result<PairPlans> pair_plans(const PrivateTrainingSettings& settings, const SumsShape& shape,
                              double noise_multiplier, const Steps& steps) {
-  SOTTO_TRY(auto counts, sum_plan(settings, shape.items, shape.users, shape.counts_noise * noise_multiplier,
-                                  steps.counts));
-  SOTTO_TRY(auto pairs,
-            sum_plan(settings, local::pair_count(shape.chosen), shape.users, noise_multiplier, steps.pairs));
+  SOTTO_TRY(auto counts, sum_plan(settings, Sent::counts, shape.items, shape.users,
+                                  shape.counts_noise * noise_multiplier, steps.counts));
+  SOTTO_TRY(auto pairs, sum_plan(settings, Sent::products, local::pair_count(shape.chosen), shape.users,
+                                 noise_multiplier, steps.pairs));
   return PairPlans{std::move(counts), std::move(pairs), shape.chosen};
 }
 

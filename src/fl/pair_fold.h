@@ -9,17 +9,16 @@
 
 #include "fl/cohort_rounds.h"
 #include "fl/interaction_data.h"
-#include "fl/pair_spectrum.h"
 #include "fl/private_training.h"
+#include "local/item_sums.h"
 #include "model/interactions/item_vectors.h"
-#include "model/interactions/tabular_inputs.h"
 #include "privacy/accounting/account.h"
 
 namespace sotto::fl {
 
 // The plans of the two sums, item counts and pairs of the chosen items: from one budget for both to their
-// noise, and the epsilon that holds. Devices send vectors of norm 1 without negative entries, so one user
-// replaced moves a sum by √2.
+// noise, and the epsilon that holds. Devices send vectors of norm 1, counts without negative entries and
+// pairs that are products, so one user replaced moves a sum by √2 and what rounding adds.
 
 // How the two sums are encoded; the dimensions are the number of items and local::pair_count(chosen).
 struct PairPlans {
@@ -47,17 +46,23 @@ struct TwoPrivateSums {
 // The same sums without noise, to compare with.
 Result<PairPlans> sums_without_noise(const PrivateTrainingSettings& settings, const SumsShape& shape);
 
-// Refers to everything it is given but plans and features.
+// How a device's rows become its vectors, and what is made of their sums.
+struct TasteSettings {
+  double low = 0.7, centre = 0.5;  // local/item_sums.h
+  std::int64_t vectors = 64;       // numbers per item, at most
+  // A direction counts half that has so many times the mean share of a direction, 1/m, over the root of what
+  // a user's items on the chosen ones sum up to: the fewer items, the more of what they have in common is
+  // chance.
+  double ridge = 24;
+  bool features = true;  // the kernel reads the catalogue
+};
+
+// Refers to everything it is given but plans.
 class PairFold final : public RoundFold, public UserUpdates {
  public:
   PairFold(const data::Dataset& dataset, const InteractionData& data, const model::ItemVectors& model,
-           PairPlans plans, const SpectrumSettings& spectrum, std::vector<model::TabularField> features = {})
-      : dataset_(dataset),
-        data_(data),
-        model_(model),
-        plans_(std::move(plans)),
-        spectrum_(spectrum),
-        features_(std::move(features)) {}
+           PairPlans plans, const TasteSettings& settings)
+      : dataset_(dataset), data_(data), model_(model), plans_(std::move(plans)), settings_(settings) {}
   Result<RoundTask> open(std::uint32_t round) override;  // 0 or 1
   // What a device sends: its shares of items, then of pairs of the chosen items.
   Status each_update(std::uint32_t round, std::span<const data::UserId> users,
@@ -66,10 +71,8 @@ class PairFold final : public RoundFold, public UserUpdates {
                              const Gathered& gathered) override;
 
  private:
-  std::vector<data::ItemId> items_of(data::UserId user) const;  // distinct, ascending
-  // One column per value of a feature. An entry is the root of the item's count, as the entries of vectors
-  // are larger for items that many like.
-  FeatureColumns features_of(std::span<const float> counts) const;
+  std::vector<local::OwnItem> items_of(data::UserId user) const;
+  double ridge(std::span<const float> counts) const;  // in units of the mean
   // The direction after which counts and vectors are these.
   torch::Tensor setting(const torch::Tensor& counts, const torch::Tensor& vectors) const;
 
@@ -77,9 +80,9 @@ class PairFold final : public RoundFold, public UserUpdates {
   const InteractionData& data_;
   const model::ItemVectors& model_;
   PairPlans plans_;
-  SpectrumSettings spectrum_;
-  std::vector<model::TabularField> features_;  // of the catalogue's items
-  std::vector<data::ItemId> chosen_;           // of this round; none in the first
+  TasteSettings settings_;
+  std::vector<data::ItemId> chosen_;  // of this round; none in the first
+  std::vector<float> counts_;         // by which they were chosen
 };
 
 // Standard deviation of the noise in each coordinate of the mean when so many devices have added their share.

@@ -1,7 +1,7 @@
 #pragma once
 // What the server reads out of the noisy sum of who likes what together (local/item_sums.h): item vectors.
 //
-// Letters: m items, F columns of features.
+// Letters: m items.
 
 #include <cstdint>
 #include <span>
@@ -14,24 +14,19 @@ struct SpectrumSettings {
   double ridge = 0.01;        // in units of the mean: eigenvalues are at most 1
 };
 
-// What the catalogue says about the m items: [m, F], row by row.
-struct FeatureColumns {
-  std::vector<float> values;
-  std::size_t width = 0;
-};
-
-// Item vectors: rows of √g times the eigenvectors whose eigenvalue w stands out of the noise, with
-//   t = 2·σ·√m, the spectral norm of symmetric noise with deviation σ off the diagonal;
-//   kept: w > 1.05·t;   s = √(w² − t²);   g = s / (s + ridge).
-// s is the eigenvalue without noise times the squared cosine between the noisy eigenvector and the true one.
+// Two steps from the noisy matrix M = G + E, E with deviation σ off the diagonal:
 //
-// Then the same within the columns of `features`, what was kept taken out: in a space of d dimensions the
-// noise reaches 2·σ·√d only, so that what items of one genre have in common stands out where single items do
-// not.
+// 1. What is known beforehand (fl/item_kernel.h) holds the noise back. Read G as drawn with covariance
+//    τ²·K⊗K: in the eigenvectors of K, with eigenvalues λ, its entries are independent, and the best guess of
+//    each is the noisy one times λ_i λ_j τ² / (λ_i λ_j τ² + σ²). τ² is what M has beyond the noise: (‖M‖² −
+//    m(m + 1)σ²) / (Σλ)². If that is within three deviations of nothing there are no vectors.
+// 2. Of the guess, rows of √g times the eigenvectors with the largest eigenvalues w > 0, g = w / (w + ridge).
+//
+// Without noise the first step changes nothing.
 //
 // mean: [m(m + 1)/2] as local::pair_shares has it, coordinate_noise: standard deviation of each of its
-// coordinates. Returns [m, settings.vectors], row by row, zeros where fewer stand out.
+// coordinates; kernel: K [m, m]. Returns [m, settings.vectors], row by row, zeros where there are fewer.
 std::vector<float> vectors_from_pairs(std::span<const float> mean, std::size_t items, double coordinate_noise,
-                                      const SpectrumSettings& settings, const FeatureColumns& features = {});
+                                      const SpectrumSettings& settings, std::span<const double> kernel);
 
 }  // namespace sotto::fl

@@ -1,5 +1,7 @@
 #include "fl/plain_means.h"
 
+#include "fl/divergence.h"
+
 namespace sotto::fl {
 
 void WeightedMean::add(const torch::Tensor& update, double weight) { add_sum(update * weight, weight, 1); }
@@ -26,18 +28,23 @@ Result<torch::Tensor> WeightedMean::report() && {
   return std::move(sum_).div_(weight_);
 }
 
-void ClipNorm::apply(std::uint32_t, data::UserId, torch::Tensor& update) const {
+Status ClipNorm::apply(std::uint32_t, data::UserId, torch::Tensor& update) const {
   // The factor stays where the update is: reading the norm would make the CPU wait for a card at every user.
   update.mul_((limit_ / update.norm().to(torch::kFloat64)).clamp_max(1));
+  return {};
 }
 
-void ElementwiseLaplaceNoise::apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const {
+Status ElementwiseLaplaceNoise::apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const {
   const torch::Tensor plain = update.to(torch::kCPU, torch::kFloat64).contiguous();
   privacy::NoiseStream draws(noise_, Purpose::noise, round, user);
   const auto released =
       mechanism_.release({plain.data_ptr<double>(), static_cast<std::size_t>(plain.numel())}, draws.random());
-  TORCH_CHECK(released, "an update could not be released: ", released ? "" : released.error().message);
+  if (!released) {
+    if (plain.isfinite().all().item<bool>()) return tl::unexpected(released.error());
+    return diverged(round + 1, "a device's update", "Lower learning_rate, or clip_norm");
+  }
   update.copy_(torch::tensor(released->reals()));
+  return {};
 }
 
 void FederatedSettings::bind(SettingsTable& table) {
@@ -124,7 +131,7 @@ class NewsMean {
       // sum by the clicks first, so that the weight brings it back.
       torch::Tensor one =
           differences || weighting_ == Weighting::paper ? own.gradient.clone() : own.gradient / samples;
-      for (const auto& transform : transforms_) transform->apply(round, user, one);
+      for (const auto& transform : transforms_) SOTTO_CHECK(transform->apply(round, user, one));
       mean.add(one, user_weight(own.samples));
       loss += loss_weight(own.samples) * own.loss;
       clicks += loss_weight(own.samples) * samples;

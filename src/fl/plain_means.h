@@ -46,15 +46,15 @@ class WeightedMean {
 class UpdateTransform {
  public:
   virtual ~UpdateTransform() = default;
-  // Changes `update` [P] in place.
-  virtual void apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const = 0;
+  // Changes `update` [P] in place. Refuses one that is not made of numbers, where it would have to be.
+  virtual Status apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const = 0;
 };
 
 // Scales an update down to an L2 norm of at most `limit`. Not a privacy guarantee without noise.
 class ClipNorm final : public UpdateTransform {
  public:
   explicit ClipNorm(double limit) : limit_(limit) {}
-  void apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const override;
+  Status apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const override;
 
  private:
   double limit_;
@@ -65,7 +65,7 @@ class ElementwiseLaplaceNoise final : public UpdateTransform {
  public:
   ElementwiseLaplaceNoise(privacy::ElementwiseLaplace mechanism, const privacy::NoiseOrigin& noise)
       : mechanism_(std::move(mechanism)), noise_(noise) {}
-  void apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const override;
+  Status apply(std::uint32_t round, data::UserId user, torch::Tensor& update) const override;
 
  private:
   privacy::ElementwiseLaplace mechanism_;

@@ -104,6 +104,9 @@ Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const
     {
       torch::NoGradGuard no_grad;
       optimiser_.step(parameters_.values(), update.direction, progress.rounds_done);
+      // A loss is computed before the step: after the last one nothing else would show it.
+      if (!std::isfinite(at::linalg_vector_norm(parameters_.values(), HUGE_VAL).item<double>()))
+        return diverged(progress.rounds_done + 1, "a parameter", "Lower learning_rate");
     }
     progress.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ++progress.rounds_done;

@@ -2,19 +2,21 @@
 
 #include <thread>
 
+#include "device/rounds/round_calls.h"
+
 namespace sotto::fleet {
 
-Result<device::RoundTransport::Reply> FaultyTransport::post(std::string_view path, std::string_view body,
-                                                            const rounds::IdentityKey& device,
-                                                            const rounds::Signature& signature) {
+Result<device::ServerAnswer> FaultyTransport::send(const device::ServerCall& call) {
+  if (call.method != "POST") return real_.send(call);
   if (fault_.delay.count() > 0) std::this_thread::sleep_for(fault_.delay);
-  const bool now = fault_.kind != Fault::Kind::none && path.ends_with(fault_.phase);
-  if (now && fault_.kind == Fault::Kind::vanishes) return Reply{Reply::Kind::refused, "this device vanished"};
-  if (!now || body.empty()) return real_.post(path, body, device, signature);
+  const bool now = fault_.kind != Fault::Kind::none && call.path.ends_with(fault_.phase);
+  if (now && fault_.kind == Fault::Kind::vanishes)
+    return device::ServerAnswer{410, R"({"error":"this device vanished"})"};
+  if (!now || call.body.empty()) return real_.send(call);
   // A lie is well signed, or nobody would listen.
-  std::string wrong(body);
+  std::string wrong = call.body;
   wrong[wrong.size() / 2] = static_cast<char>(wrong[wrong.size() / 2] ^ 1);
-  return real_.post(path, wrong, device, identity_.sign(rounds::request_statement("POST", path, wrong)));
+  return real_.send(device::signed_call(call.path, std::move(wrong), identity_));
 }
 
 }  // namespace sotto::fleet

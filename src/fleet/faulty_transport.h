@@ -2,7 +2,8 @@
 // A device that misbehaves as networks and people do: it vanishes, is slow, or sends wrong shares. For
 // fleets, which show what a coordinator makes of it.
 
-#include "device/rounds/round_transport.h"
+#include "device/conversation.h"
+#include "secagg/shared/key_exchange.h"
 
 namespace sotto::fleet {
 
@@ -14,21 +15,16 @@ struct Fault {
 };
 
 // Refers to both. One call at a time.
-class FaultyTransport final : public device::RoundTransport {
+class FaultyTransport final : public device::Transport {
  public:
-  FaultyTransport(device::RoundTransport& real, const secagg::Identity& identity)
+  FaultyTransport(device::Transport& real, const secagg::Identity& identity)
       : real_(real), identity_(identity) {}
   void set(Fault fault) { fault_ = std::move(fault); }
 
-  Result<std::optional<std::string>> fetch_offer() override { return real_.fetch_offer(); }
-  Result<std::string> fetch_log(std::uint64_t from) override { return real_.fetch_log(from); }
-  Result<std::string> fetch_blob(const rounds::Digest& hash) override { return real_.fetch_blob(hash); }
-  Result<Reply> enrol(std::string_view body) override { return real_.enrol(body); }
-  Result<Reply> post(std::string_view path, std::string_view body, const rounds::IdentityKey& device,
-                     const rounds::Signature& signature) override;
+  Result<device::ServerAnswer> send(const device::ServerCall& call) override;
 
  private:
-  device::RoundTransport& real_;
+  device::Transport& real_;
   const secagg::Identity& identity_;
   Fault fault_;
 };

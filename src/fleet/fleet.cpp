@@ -6,11 +6,11 @@
 #include <thread>
 
 #include "base/log.h"
-#include "device/sdk/training.h"
+#include "device/device.h"
+#include "device/rounds/round_calls.h"
 #include "fleet/readers.h"
-#include "privacy/ledger/ledger.h"
-#include "rounds/enrolment.h"
-#include "transport/http_rounds.h"
+#include "privacy/ledger/ledger_clock.h"
+#include "transport/http_transport.h"
 
 namespace sotto::fleet {
 
@@ -23,17 +23,24 @@ constexpr std::chrono::milliseconds look_again{200};
 constexpr std::chrono::days for_ever{365 * 200};
 
 // What a person of the fleet lets training be: all that the operator's own campaign asks.
-device::TrainingPolicy policy_of(const rounds::Campaign& campaign) {
-  return {.epsilon = campaign.epsilon,
-          .delta = campaign.delta,
-          .group = campaign.encoding.devices,
-          .corrupted = static_cast<double>(campaign.encoding.corrupted) /
-                       static_cast<double>(campaign.encoding.devices),
-          .server = campaign.server,
-          .witnesses = campaign.witnesses_needed,
-          .upload_bytes = campaign.max_upload_bytes,
-          .training_seconds = campaign.max_training_seconds,
-          .security_bits = campaign.security_bits};
+device::DeviceSettings settings_for(const rounds::Campaign& campaign, double lifetime_epsilon) {
+  device::DeviceSettings settings;
+  settings.ranking = "local";
+  settings.lifetime_epsilon = lifetime_epsilon;
+  settings.budget_delta = 1e-4;
+  settings.pages = 1'000'000;
+  settings.keep_days = for_ever.count();
+  settings.training = {.epsilon = campaign.epsilon,
+                       .delta = campaign.delta,
+                       .least_group = static_cast<std::int64_t>(campaign.encoding.devices),
+                       .least_corrupted = static_cast<double>(campaign.encoding.corrupted) /
+                                          static_cast<double>(campaign.encoding.devices),
+                       .server = campaign.server == secagg::ServerModel::active ? "active" : "semi-honest",
+                       .security_bits = campaign.security_bits,
+                       .least_witnesses = static_cast<std::int64_t>(campaign.witnesses_needed),
+                       .most_upload_bytes = static_cast<std::int64_t>(campaign.max_upload_bytes),
+                       .most_seconds = static_cast<std::int64_t>(campaign.max_training_seconds)};
+  return settings;
 }
 
 // How the campaign stands, as everybody may ask.
@@ -116,62 +123,31 @@ class Fleet {
     if (const Status lived = try_to_live(number); !lived && !is_over()) fail(lived.error(), number);
   }
 
-  Result<privacy::Ledger> ledger_in(const fs::path& folder, const privacy::ClockReading& now) const {
-    const fs::path path = folder / privacy::ledger_file_name;
-    if (fs::exists(path)) return privacy::Ledger::open(path, now);
-    SOTTO_TRY(auto sensitivity, privacy::SensitivitySettings::create({"everything"}));
-    return privacy::Ledger::create(
-        path,
-        {privacy::Unit::user,
-         privacy::Adjacency::replace_one,
-         privacy::RequestOrder::adaptive,
-         std::move(sensitivity),
-         {{privacy::BudgetWindow::lifetime, std::nullopt, settings_.lifetime_epsilon, 1e-4}}},
-        now, {.anchor = nullptr, .first_use = true});
-  }
-
   Status try_to_live(std::size_t number) {
-    const fs::path folder = settings_.folder / fmt::format("device-{:06}", number);
-    std::error_code problem;
-    fs::create_directories(folder, problem);
-    if (problem) return failed("cannot create {}: {}", folder.string(), problem.message());
     const data::UserId reader = readers_[number];
     SeededRandom chance(settings_.seed, Purpose::noise, 0, reader);
-    const std::int64_t width = settings_.clock_skew.count();
-    const std::chrono::seconds skew(
-        width == 0
-            ? 0
-            : static_cast<std::int64_t>(chance() % (2 * static_cast<std::uint64_t>(width) + 1)) - width);
-    const auto clock = [skew] {
-      privacy::ClockReading now = privacy::read_system_clocks();
-      now.wall += skew;
-      return now;
-    };
-    SOTTO_TRY(auto ledger, ledger_in(folder, clock()));
-    SOTTO_TRY(auto training,
-              device::DeviceTraining::open(folder, {.impressions = 1'000'000, .age = for_ever}));
-    SOTTO_TRY(auto http, transport::HttpRounds::create(settings_.server));
-    SOTTO_CHECK(enrol(training, http, number));
-    if (training.impressions().impressions().empty())
-      SOTTO_CHECK(training.impressions().add(shown_to(dataset_, reader), clock().wall));
-    FaultyTransport network(http, *training.identity());
-    device::SecretDraws secret;
+    SOTTO_TRY(auto http, transport::HttpTransport::create(settings_.server));
+    SOTTO_TRY(const auto campaign, carry(device::fetch_campaign(), http, device::no_pause));
     std::optional<device::SimulatedDraws> simulated;
     if (settings_.reproducible) simulated.emplace(*settings_.reproducible, reader);
-    device::RoundDraws* draws = &secret;
-    if (simulated) draws = &*simulated;
+    device::DeviceEnvironment host;
+    host.clock = clock_with(skew_of(chance));
+    host.first_use = true;
+    host.round_draws = simulated ? &*simulated : nullptr;
+    SOTTO_TRY(auto device,
+              device::Device::open(settings_.folder / fmt::format("device-{:06}", number),
+                                   settings_for(campaign.campaign, settings_.lifetime_epsilon), host));
+    SOTTO_CHECK(device.agree(
+        device.terms(settings_.server.url, campaign.campaign.purpose, {.training = true, .asking = false})));
+    SOTTO_CHECK(enrol(device, http, number));
+    if (device.pages().empty()) SOTTO_CHECK(device.add_pages(shown_to(dataset_, reader)));
+    FaultyTransport network(http, *device.identity());
+    const device::RoundHooks hooks{[this] { return is_over(); },
+                                   [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
     rounds::Digest last{};
     while (!is_over()) {
       network.set(fault_of(chance));
-      SOTTO_TRY(const auto policy, offered_policy(http));
-      if (!policy) {
-        pause();
-        continue;
-      }
-      SOTTO_TRY(const Participation done,
-                training.take_part(
-                    network, {ledger, clock, *policy, *draws, [this] { return is_over(); },
-                              [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }}));
+      SOTTO_TRY(const Participation done, device.take_part(network, hooks));
       count(done);
       if (done.outcome != Participation::Outcome::took_part || done.round == last) pause();
       last = done.round;
@@ -179,36 +155,29 @@ class Fleet {
     return {};
   }
 
+  std::chrono::seconds skew_of(RandomSource& chance) const {
+    const std::int64_t width = settings_.clock_skew.count();
+    if (width == 0) return std::chrono::seconds(0);
+    const auto choices = 2 * static_cast<std::uint64_t>(width) + 1;
+    return std::chrono::seconds(static_cast<std::int64_t>(chance() % choices) - width);
+  }
+
+  static std::function<privacy::ClockReading()> clock_with(std::chrono::seconds skew) {
+    return [skew] {
+      privacy::ClockReading now = privacy::read_system_clocks();
+      now.wall += skew;
+      return now;
+    };
+  }
+
   static void pause() { std::this_thread::sleep_for(look_again); }
 
-  Status enrol(device::DeviceTraining& training, device::RoundTransport& network, std::size_t number) {
-    if (training.consent()) return {};
+  Status enrol(device::Device& device, device::Transport& network, std::size_t number) {
+    if (device.enrolled_with()) return {};
     if (number >= settings_.tokens.size())
       return bad_input("there are {} tokens for {} devices: 'sotto campaign tokens' makes more",
                        settings_.tokens.size(), settings_.devices);
-    SOTTO_TRY(const bool agreed,
-              training.enrol(network, settings_.tokens[number], settings_.operator_key, settings_.server.url,
-                             {.epsilon = 1,
-                              .delta = 1,
-                              .group = 2,
-                              .corrupted = 0,
-                              .server = secagg::ServerModel::semi_honest,
-                              .witnesses = 0,
-                              .upload_bytes = 0,
-                              .training_seconds = 0},
-                             privacy::read_system_clocks().wall,
-                             [](const device::ConsentQuestion&) { return true; }));
-    if (!agreed) return failed("nobody agreed");
-    return {};
-  }
-
-  // None: no round is open.
-  static Result<std::optional<device::TrainingPolicy>> offered_policy(device::RoundTransport& network) {
-    SOTTO_TRY(const auto bytes, network.fetch_offer());
-    if (!bytes) return std::optional<device::TrainingPolicy>();
-    SOTTO_TRY(const auto offer, rounds::decode_offer(*bytes));
-    SOTTO_TRY(const auto campaign, rounds::open_campaign(offer.campaign));
-    return std::optional(policy_of(campaign.campaign));
+    return device.enrol(network, settings_.tokens[number], rounds::OperatorKeys(settings_.operator_key));
   }
 
   Fault fault_of(RandomSource& chance) const {

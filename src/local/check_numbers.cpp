@@ -18,10 +18,16 @@ Status check_parameters(const Layout& layout, std::span<const float> parameters)
   return {};
 }
 
+namespace {
+constexpr std::string_view not_finite = "the training gave numbers that are not finite";
+}
+
 Status check_result(const LocalUpdate& update) {
   if (!std::isfinite(update.loss) || !all_finite(update.direction))
-    return failed("the training gave numbers that are not finite: nothing is sent in this round");
+    return failed("{}: nothing is sent in this round", not_finite);
   return {};
 }
+
+bool came_from_result(const Error& error) { return error.message.find(not_finite) != std::string::npos; }
 
 }  // namespace sotto::local

@@ -12,5 +12,7 @@ bool all_finite(std::span<const float> numbers);
 // As many as the layout has, and finite.
 Status check_parameters(const Layout& layout, std::span<const float> parameters);
 Status check_result(const LocalUpdate& update);
+// An error that check_result() made, wherever it travelled since.
+bool came_from_result(const Error& error);
 
 }  // namespace sotto::local

@@ -11,10 +11,48 @@ namespace sotto::local {
 
 std::uint64_t pair_count(std::uint64_t items) { return items * (items + 1) / 2; }
 
-std::vector<float> item_shares(std::span<const ItemRow> own, std::size_t items) {
+std::uint64_t most_items_of_pairs(unsigned bits) {
+  std::uint64_t items = 1;
+  while (pair_count(items + 1) * bits <= 8 * most_pair_bytes) ++items;
+  return items;
+}
+
+std::vector<OwnItem> own_items(std::span<const OwnRow> rows, double low) {
+  std::vector<OwnItem> own;
+  for (const OwnRow& row : rows) {
+    const auto weight = static_cast<float>(row.positive ? 1 : low);
+    if (weight > 0) own.push_back({row.item, weight});
+  }
+  std::sort(own.begin(), own.end(), [](const OwnItem& a, const OwnItem& b) {
+    return a.item != b.item ? a.item < b.item : a.weight > b.weight;
+  });
+  own.erase(std::unique(own.begin(), own.end(),
+                        [](const OwnItem& a, const OwnItem& b) { return a.item == b.item; }),
+            own.end());
+  return own;
+}
+
+namespace {
+
+double length_of(std::span<const float> values) {
+  double squares = 0;
+  for (const float value : values) squares += static_cast<double>(value) * value;
+  return std::sqrt(squares);
+}
+
+// To length 1; zeros stay.
+void normalise(std::span<float> values) {
+  const double length = length_of(values);
+  if (length == 0) return;
+  for (float& value : values) value = static_cast<float>(value / length);
+}
+
+}  // namespace
+
+std::vector<float> item_shares(std::span<const OwnItem> own, std::size_t items) {
   std::vector<float> shares(items, 0);
-  const auto share = static_cast<float>(1 / std::sqrt(static_cast<double>(own.size())));
-  for (const ItemRow item : own) shares[item] = share;
+  for (const OwnItem& one : own) shares[one.item] = one.weight;
+  normalise(shares);
   return shares;
 }
 
@@ -29,23 +67,29 @@ std::vector<ItemRow> most_counted(std::span<const float> counts, std::size_t cho
   return order;
 }
 
-std::vector<std::uint32_t> places_among(std::span<const ItemRow> own, std::span<const ItemRow> chosen) {
-  std::vector<std::uint32_t> places;
-  for (std::size_t place = 0; place < chosen.size(); ++place)
-    if (std::binary_search(own.begin(), own.end(), chosen[place]))
-      places.push_back(static_cast<std::uint32_t>(place));
-  return places;
+std::vector<float> taste(std::span<const OwnItem> own, std::span<const ItemRow> chosen,
+                         std::span<const float> counts, double centre) {
+  std::vector<float> y(chosen.size(), 0);
+  for (std::size_t place = 0; place < chosen.size(); ++place) {
+    const auto found = std::lower_bound(own.begin(), own.end(), chosen[place],
+                                        [](const OwnItem& one, ItemRow item) { return one.item < item; });
+    if (found != own.end() && found->item == chosen[place]) y[place] = found->weight;
+  }
+  if (length_of(y) == 0) return y;
+  normalise(y);
+  for (std::size_t place = 0; place < y.size(); ++place)  // noise makes counts negative
+    y[place] -= static_cast<float>(centre * std::max(counts[chosen[place]], 0.0F));
+  normalise(y);
+  return y;
 }
 
-std::vector<float> pair_shares(std::span<const std::uint32_t> own, std::size_t items) {
-  std::vector<float> shares(pair_count(items), 0);
-  const double once = 1 / static_cast<double>(own.size());
-  const auto diagonal = static_cast<float>(once), beside = static_cast<float>(once * std::numbers::sqrt2);
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    // Rows before this one hold items, items − 1, ... coordinates; this one starts at its diagonal.
-    const std::size_t row = own[i], start = row * items - row * (row + 1) / 2;
-    shares[start + row] = diagonal;
-    for (std::size_t j = i + 1; j < own.size(); ++j) shares[start + own[j]] = beside;
+std::vector<float> pair_shares(std::span<const float> y) {
+  std::vector<float> shares(pair_count(y.size()));
+  float* next = shares.data();
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const auto beside = static_cast<float>(std::numbers::sqrt2 * y[i]);
+    *next++ = y[i] * y[i];
+    for (std::size_t j = i + 1; j < y.size(); ++j) *next++ = beside * y[j];
   }
   return shares;
 }
@@ -66,24 +110,21 @@ Result<LocalUpdate> ItemSumsTrainer::train(const RoundInputs& inputs, const OwnE
   if (cancelled()) return failed("the training was stopped before it began");
   const auto items = static_cast<std::size_t>(settings_.items);
   const std::size_t read = std::min(own.rows.size(), static_cast<std::size_t>(settings_.max_rows));
-  std::vector<ItemRow> liked;
-  for (const OwnRow& row : std::span(own.rows).last(read)) {
+  const auto rows = std::span(own.rows).last(read);
+  for (const OwnRow& row : rows)
     if (row.item >= items)
       return bad_input("a row names item {} of {}: leave items out that the model does not know", row.item,
                        items);
-    if (row.positive) liked.push_back(row.item);
-  }
-  std::sort(liked.begin(), liked.end());
-  liked.erase(std::unique(liked.begin(), liked.end()), liked.end());
+  const std::vector<OwnItem> known = own_items(rows, settings_.low);
   LocalUpdate update;
-  update.samples = liked.size();
+  update.samples = known.size();
   if (settings_.chosen == 0) {
-    update.direction = item_shares(liked, items);
+    update.direction = item_shares(known, items);
     return update;
   }
-  const auto chosen =
-      most_counted(inputs.parameters.first(items), static_cast<std::size_t>(settings_.chosen));
-  update.direction = pair_shares(places_among(liked, chosen), chosen.size());
+  const auto counts = inputs.parameters.first(items);
+  const auto chosen = most_counted(counts, static_cast<std::size_t>(settings_.chosen));
+  update.direction = pair_shares(taste(known, chosen, counts, settings_.centre));
   return update;
 }
 

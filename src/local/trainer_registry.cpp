@@ -140,6 +140,8 @@ Made make_dp_svd(LocalSettings given) {
       .add("items", settings.items, {0, 100'000'000}, "Items of the catalogue")
       .add("vectors", settings.vectors, {1, 4096}, "Numbers per item of the model")
       .add("chosen", settings.chosen, {0, 4096}, "Items whose pairs are summed, the most counted ones")
+      .add("low", settings.low, {0.0, 1.0}, "How much a row counts that is not positive")
+      .add("centre", settings.centre, {0.0, 1.0}, "Share of what everybody likes that is taken out of tastes")
       .add("max_rows", settings.max_rows, {1, 10'000'000}, "Most recent rows that a device reads");
   SOTTO_CHECK(apply(table, given));
   if (settings.items == 0) return bad_input("items is missing: give the number of items of the catalogue");

@@ -106,46 +106,63 @@ HeldOutMetrics held_out_metrics(std::uint64_t greater, std::uint64_t equal) {
   return metrics;
 }
 
+namespace {
+
+// For each of a few scores how many of the items that are not left out stand above it and level with it.
+class Standings {
+ public:
+  Standings(std::span<const float> scores, std::span<const std::uint8_t> left_out,
+            std::span<const std::uint32_t> of) {
+    for (const std::uint32_t item : of)
+      if (!std::isnan(scores[item])) thresholds_.push_back(scores[item]);
+    std::sort(thresholds_.begin(), thresholds_.end());
+    thresholds_.erase(std::unique(thresholds_.begin(), thresholds_.end()), thresholds_.end());
+    // above_[t] first counts what beats thresholds_[t] but not thresholds_[t + 1].
+    above_.assign(thresholds_.size(), 0);
+    level_.assign(thresholds_.size(), 0);
+    for (std::size_t item = 0; item < scores.size(); ++item) {
+      if (left_out[item] != 0) continue;
+      const float score = scores[item];
+      // NaN compares false with everything, so an item without a score lands above all thresholds.
+      const auto place =
+          static_cast<std::size_t>(std::partition_point(thresholds_.begin(), thresholds_.end(),
+                                                        [&](float t) { return !(t >= score); }) -
+                                   thresholds_.begin());
+      if (place < thresholds_.size() && thresholds_[place] == score) ++level_[place];
+      if (place > 0) ++above_[place - 1];
+    }
+    for (std::size_t t = above_.size(); t-- > 1;) above_[t - 1] += above_[t];
+  }
+  struct Standing {
+    std::uint64_t above, level;
+  };
+  // Of one of the scores; no NaN.
+  Standing of(float score) const {
+    const auto t = static_cast<std::size_t>(std::lower_bound(thresholds_.begin(), thresholds_.end(), score) -
+                                            thresholds_.begin());
+    return {above_[t], level_[t]};
+  }
+
+ private:
+  std::vector<float> thresholds_;  // distinct, ascending
+  std::vector<std::uint64_t> above_, level_;
+};
+
+}  // namespace
+
 HeldOutMetrics held_out_metrics(std::span<const float> scores, std::span<const std::uint8_t> excluded,
                                 std::span<const std::uint32_t> held_out) {
   assert(scores.size() == excluded.size());
   HeldOutMetrics mean;
   if (held_out.empty()) return mean;
-
   thread_local std::vector<std::uint8_t> touched;
   touched.assign(excluded.begin(), excluded.end());
-  thread_local std::vector<float> thresholds;  // the distinct held-out scores, ascending
-  thresholds.clear();
-  for (const std::uint32_t item : held_out) {
-    assert(item < scores.size());
-    touched[item] = 1;
-    if (!std::isnan(scores[item])) thresholds.push_back(scores[item]);
-  }
-  std::sort(thresholds.begin(), thresholds.end());
-  thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
-
-  // above[t]: unseen items that beat thresholds[t] but not thresholds[t+1] (turned into "beat thresholds[t]"
-  // by a running sum); level[t]: unseen items that tie with thresholds[t].
-  thread_local std::vector<std::uint64_t> above, level;
-  above.assign(thresholds.size(), 0);
-  level.assign(thresholds.size(), 0);
-  for (std::size_t item = 0; item < scores.size(); ++item) {
-    if (touched[item] != 0) continue;
-    const float score = scores[item];
-    // NaN compares false with everything, so an unseen item without a score lands above all thresholds.
-    const auto place = static_cast<std::size_t>(
-        std::partition_point(thresholds.begin(), thresholds.end(), [&](float t) { return !(t >= score); }) -
-        thresholds.begin());
-    if (place < thresholds.size() && thresholds[place] == score) ++level[place];
-    if (place > 0) ++above[place - 1];
-  }
-  for (std::size_t t = above.size(); t-- > 1;) above[t - 1] += above[t];
-
+  for (const std::uint32_t item : held_out) touched[item] = 1;
+  const Standings standings(scores, touched, held_out);
   for (const std::uint32_t item : held_out) {
     if (std::isnan(scores[item])) continue;  // contributes zero
-    const auto t = static_cast<std::size_t>(
-        std::lower_bound(thresholds.begin(), thresholds.end(), scores[item]) - thresholds.begin());
-    const HeldOutMetrics one = held_out_metrics(above[t], level[t]);
+    const auto standing = standings.of(scores[item]);
+    const HeldOutMetrics one = held_out_metrics(standing.above, standing.level);
     for (std::size_t c = 0; c < std::size(HeldOutMetrics::cutoffs); ++c) {
       mean.hits[c] += one.hits[c];
       mean.ndcg[c] += one.ndcg[c];
@@ -156,6 +173,28 @@ HeldOutMetrics held_out_metrics(std::span<const float> scores, std::span<const s
     mean.ndcg[c] /= static_cast<double>(held_out.size());
   }
   return mean;
+}
+
+TopListMetrics top_list_metrics(std::span<const float> scores, std::span<const std::uint8_t> known,
+                                std::span<const std::uint32_t> wanted) {
+  assert(scores.size() == known.size());
+  TopListMetrics metrics;
+  if (wanted.empty()) return metrics;
+  const Standings standings(scores, known, wanted);
+  for (const std::uint32_t item : wanted) {
+    if (std::isnan(scores[item])) continue;
+    const auto standing = standings.of(scores[item]);
+    // Level with itself and others: all their ranks are equally likely.
+    const std::uint64_t first = standing.above + 1, last = standing.above + standing.level;
+    if (first > TopListMetrics::cutoff) continue;
+    const double ranks = static_cast<double>(standing.level);
+    metrics.recall +=
+        static_cast<double>(std::min<std::uint64_t>(last, TopListMetrics::cutoff) - standing.above) / ranks;
+    metrics.ndcg += discount_between(first, last, TopListMetrics::cutoff) / ranks;
+  }
+  metrics.recall /= static_cast<double>(wanted.size());
+  metrics.ndcg = std::min(1.0, metrics.ndcg / discount_between(1, wanted.size(), TopListMetrics::cutoff));
+  return metrics;
 }
 
 }  // namespace sotto::metrics

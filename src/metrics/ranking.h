@@ -42,4 +42,16 @@ HeldOutMetrics held_out_metrics(std::uint64_t greater, std::uint64_t equal);
 HeldOutMetrics held_out_metrics(std::span<const float> scores, std::span<const std::uint8_t> excluded,
                                 std::span<const std::uint32_t> held_out);
 
+// The best 20 of all items a user did not know, as graph recommenders publish them: Recall@20 is the share of
+// the wanted items among them, NDCG@20 their discounts over the best that is possible. Wanted items compete
+// with each other.
+struct TopListMetrics {
+  static constexpr int cutoff = 20;
+  double recall = 0, ndcg = 0;
+};
+
+// known[i] for items that are not ranked; `wanted` are different items that are. NaN as above.
+TopListMetrics top_list_metrics(std::span<const float> scores, std::span<const std::uint8_t> known,
+                                std::span<const std::uint32_t> wanted);
+
 }  // namespace sotto::metrics

@@ -125,6 +125,12 @@ struct HttpClient::State {
         static_cast<std::int64_t>(1000 * static_cast<double>(bytes) / settings.min_bytes_per_second));
   }
 
+  // Chunks cost a few bytes each. Without an end to all bytes together, whoever sends line after line would
+  // be listened to for ever.
+  std::uint64_t most_received() const {
+    return 2 * settings.max_body_bytes + settings.max_header_bytes + read_bytes;
+  }
+
   template <class Stream>
   awaitable<Status> exchange(Stream& stream, std::string_view head, std::string_view body, Parser& parser) {
     error_code wrong;
@@ -160,6 +166,10 @@ struct HttpClient::State {
         }
         if (wrong) co_return failed("{} port {} does not answer in HTTP", url.host, url.port);
       }
+      // What waits is the beginning of a chunk's line or of the trailers; neither counts as body.
+      if (!parser.is_done() && (buffer.size() > settings.max_header_bytes || received > most_received()))
+        co_return failed("the answer of {} port {} is larger around its body than the {} bytes allowed",
+                         url.host, url.port, settings.max_header_bytes);
     }
     co_return Status{};
   }

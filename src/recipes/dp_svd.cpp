@@ -1,9 +1,11 @@
 // Item vectors from two private sums. Every device once sends its items as a vector of length 1; the server
-// chooses the items with the largest noisy counts. Every device once sends which of these it likes together;
-// eigenvectors of the noisy sum that stand out of the noise are the items' vectors. Devices rank by them.
+// chooses the items with the largest noisy counts. Every device once sends which of these it likes together,
+// less what everybody likes; what the public catalogue says of items holds the noise of that sum back, and
+// eigenvectors of the rest are the items' vectors. Devices rank by them.
 // Two releases in all: noise is paid for twice, not once per round of a training. noise=none: without it.
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "fl/pair_fold.h"
@@ -14,43 +16,50 @@
 namespace sotto::recipes {
 namespace {
 
-// The fewer columns, the less noise: features with more values than this (title words) are left out.
-constexpr std::int64_t most_values_of_feature = 100;
-
-// What VectorRanking ranks by, divided by √H, as one product per item: the vector, and behind it the item's
-// share of all counts. An item without a vector stands as far below none as the most counted one stands
-// above, and further the less it was counted. What was used before is not lifted: devices do not show it
-// again.
-TrainedFactors factors_of(const model::ItemVectors& model, double popularity) {
+// What VectorRanking ranks by as one product per item. A row holds the vector, behind it the vector as it
+// counts in a history, and the item's popularity; the root of a history's length stands for the length of its
+// weights, which it is on average. An item without a vector stands as far below none as the most popular one
+// stands above, and further the less it was counted. What was used before is not lifted: devices do not show
+// it again.
+TrainedFactors factors_of(const model::ItemVectors& model, const model::RankingWeights& weights) {
   const torch::NoGradGuard no_grad;
   const auto vectors = model.vectors.to(torch::kCPU, torch::kFloat32).contiguous();
   const auto counts = model.counts.to(torch::kCPU, torch::kFloat64).contiguous();
-  const auto present = vectors.ne(0).any(1).contiguous();
+  const auto counted = model::counted_items(model, weights.rare);
   const auto items = static_cast<std::size_t>(vectors.size(0)),
              width = static_cast<std::size_t>(vectors.size(1));
-  const auto shares = (counts.clamp_min(0) * present).contiguous();  // noise makes counts negative
-  const double all = std::max(shares.sum().item<double>(), 1e-300);
-  const double most = std::max(shares.max().item<double>() / all, 1e-300);
+  constexpr double tiny = 1e-300;
   const double lowest = counts.min().item<double>(),
-               range = std::max(counts.max().item<double>() - lowest, 1e-300);
-  const double longest = vectors.abs().max().item<double>();
-  // Devices keep eight bits of a row: its last number is brought to the size of the others.
-  const double scale = longest > 0 ? longest / most : 1 / most;
+               range = std::max(counts.max().item<double>() - lowest, tiny);
+  double most = tiny, all = tiny, squares = 0, loudest = 1;
+  for (std::size_t item = 0; item < items; ++item) {
+    const double p = counted.popularity[item], says = counted.says[item];
+    most = std::max(most, p);
+    all += p;
+    squares += p * says * says;
+    loudest = std::max(loudest, says);
+  }
+  const double usual = squares > 0 ? std::sqrt(squares / all) : 1;  // weight of an item in a history
+  // Devices keep eight bits of a row: its parts are brought to one size.
+  const double longest = std::max(vectors.abs().max().item<double>(), tiny);
+  const double scale = (longest > tiny ? longest : 1) / most;
   TrainedFactors made;
-  made.size = width + 1;
+  made.size = 2 * width + 1;
   for (std::size_t item = 0; item < items; ++item) {
     const float* row = vectors.data_ptr<float>() + item * width;
-    const double rank = (counts.data_ptr<double>()[item] - lowest) / range;  // 0 to 1
-    const double share =
-        present.data_ptr<bool>()[item] ? shares.data_ptr<double>()[item] / all : -most * (2 - rank);
     made.items.insert(made.items.end(), row, row + width);
-    made.items.push_back(static_cast<float>(scale * share));
+    for (std::size_t i = 0; i < width; ++i)
+      made.items.push_back(static_cast<float>(counted.says[item] / loudest * row[i]));
+    const double rank = (counts.data_ptr<double>()[item] - lowest) / range;  // 0 to 1
+    made.items.push_back(
+        static_cast<float>(scale * (counted.says[item] > 0 ? counted.popularity[item] : -most * (2 - rank))));
   }
   made.mix.assign(made.size * made.size, 0);
-  for (std::size_t i = 0; i < width; ++i) made.mix[i * made.size + i] = 1;
-  // Counts decide between equals, and for somebody without a history: a tiny part at least.
+  for (std::size_t i = 0; i < width; ++i)
+    made.mix[(width + i) * made.size + i] = static_cast<float>(loudest / usual);
   made.constant.assign(made.size, 0);
-  made.constant.back() = static_cast<float>(std::max(popularity, 1e-5 / most) / scale);
+  // Counts decide between equals: a tiny part at least.
+  made.constant.back() = static_cast<float>(std::max(weights.popularity, 1e-5 / most) / scale);
   made.unseen_item.assign(made.size, 0);
   made.unseen_item.back() = static_cast<float>(-2 * scale * most);
   return made;
@@ -67,18 +76,24 @@ class DpSvd final : public Recipe {
     engine_.bind(table, false);
     optimiser_.optimiser = "fedavg";  // a round sets what it brings
     table.add_choice("noise", noise_, {"distributed", "none"}, "none: no noise, no differential privacy")
-        .add("items", items_, {0, 10'000},
-             "Items that get a vector, the most counted ones; 0: training users / 8, between 50 and 1,000")
-        .add("choose_noise", choose_noise_, {0.0, 1000.0},
-             "Noise multiplier of the counts that choose them, over that of the pairs; 0: thousands of "
-             "training users, between 1 and 4")
-        .add("vectors", vectors_, {1, 4096}, "Numbers per item, at most")
-        .add("ridge", ridge_, {0.0, 1e9}, "A direction in which so many users agree counts half")
-        .add("features", features_,
-             "Also look for what items of one genre, category or decade have in common")
+        .add(
+            "items", items_, {0, 10'000},
+            "Items that get a vector, the most counted ones; 0: training users / 6, at least 50, and no more "
+            "than an upload of 1 MB holds")
+        .add("choose_noise", choose_noise_, {0.01, 1000.0},
+             "Noise multiplier of the counts that choose them, over that of the pairs")
+        .add("low", taste_.low, {0.0, 1.0}, "How much a row counts that is not positive")
+        .add("centre", taste_.centre, {0.0, 1.0},
+             "Share of what everybody likes that is taken out of a user's taste")
+        .add("vectors", taste_.vectors, {1, 4096}, "Numbers per item, at most")
+        .add("ridge", taste_.ridge, {0.0, 1e9},
+             "A direction counts half that has so many times a direction's mean share, over the root of a "
+             "user's mean sum of items")
+        .add("features", taste_.features, "Reckon with items of one genre, category or year being alike")
+        .add("rare", rare_, {0.0, 1.0},
+             "Items of a history count by this power of how much rarer they are than the most counted one")
         .add("popularity", popularity_, {0.0, 1e9},
-             "With so many training users an item's share of all counts adds to its score once, with half "
-             "of them twice")
+             "How much counts add to scores, over the root of the training users")
         .add("again", again_, {0.0, 1e6},
              "How far what a user has used before is lifted, by the logarithm of how often");
     budget_.bind_budget(table);
@@ -105,10 +120,7 @@ class DpSvd final : public Recipe {
     }
     SOTTO_TRY(auto plans, sums ? Result<fl::PairPlans>(sums->plans) : fl::sums_without_noise(budget_, shape));
     model::FlatParameters parameters(*model);
-    const auto users = static_cast<double>(data.users.size());
-    fl::PairFold fold(request.dataset, data, *model, std::move(plans), {vectors_, ridge_ / users},
-                      features_ ? model::item_fields(request.dataset.catalogue(), most_values_of_feature)
-                                : std::vector<model::TabularField>());
+    fl::PairFold fold(request.dataset, data, *model, std::move(plans), taste_);
     const auto everybody = static_cast<std::int64_t>(data.users.size());
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(data.users, everybody, request.seed));
     std::vector<secagg::PlanAgreement> agreed;
@@ -134,7 +146,7 @@ class DpSvd final : public Recipe {
     SOTTO_TRY(const auto model, make_model(request));
     model::FlatParameters parameters(*model);
     SOTTO_CHECK(load_last_round(request, parameters));
-    return factors_of(*model, popularity_ / static_cast<double>(data.users.size()));
+    return factors_of(*model, weights_for(data));
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
@@ -157,24 +169,30 @@ class DpSvd final : public Recipe {
 
   fl::SumsShape shape_of(const data::Dataset& dataset, const fl::InteractionData& interactions) const {
     const std::uint64_t users = interactions.users.size(), all = dataset.item_count();
-    const std::uint64_t chosen =
-        items_ > 0 ? static_cast<std::uint64_t>(items_) : std::clamp<std::uint64_t>(users / 8, 50, 1000);
-    const double counts_noise =
-        choose_noise_ > 0 ? choose_noise_ : std::clamp(static_cast<double>(users) / 1000, 1.0, 4.0);
-    return {all, std::min(chosen, all), users, counts_noise};
+    const std::uint64_t most = local::most_items_of_pairs(static_cast<unsigned>(budget_.bits));
+    const std::uint64_t chosen = items_ > 0 ? static_cast<std::uint64_t>(items_)
+                                            : std::min(std::max<std::uint64_t>(users / 6, 50), most);
+    return {all, std::min(chosen, all), users, choose_noise_};
   }
 
   Result<std::shared_ptr<model::ItemVectors>> make_model(const RunRequest& request) const {
     SOTTO_TRY(const auto device, request.compute_device());
     const auto items = static_cast<std::int64_t>(request.dataset.item_count());
-    auto model = std::make_shared<model::ItemVectors>(items, vectors_);
+    auto model = std::make_shared<model::ItemVectors>(items, taste_.vectors);
     model->to(device);
     return model;
   }
 
+  model::RankingWeights weights_for(const fl::InteractionData& data) const {
+    return {.popularity = popularity_ / std::sqrt(static_cast<double>(data.users.size())),
+            .again = again_,
+            .low = taste_.low,
+            .rare = rare_};
+  }
+
   TestMetrics measure(const RunRequest& request, const fl::InteractionData& data,
                       const model::ItemVectors& model) const {
-    const model::RankingWeights weights{popularity_ / static_cast<double>(data.users.size()), again_};
+    const model::RankingWeights weights = weights_for(data);
     return request.evaluate_held_out(request.dataset, data, [&](const fl::TakeScores& take) {
       fl::score_test_users(request.dataset, data, model, weights, take);
     });
@@ -183,9 +201,9 @@ class DpSvd final : public Recipe {
   fl::EngineSettings engine_;
   fl::OptimiserSettings optimiser_;
   std::string noise_ = "distributed";
-  std::int64_t items_ = 0, vectors_ = 64;
-  bool features_ = true;
-  double choose_noise_ = 0, ridge_ = 50, popularity_ = 1000, again_ = 10;
+  std::int64_t items_ = 0;
+  double choose_noise_ = 2.5, rare_ = 0.35, popularity_ = 8, again_ = 10;
+  fl::TasteSettings taste_;
   fl::PrivateTrainingSettings budget_;
   fl::InteractionSettings data_;
 };

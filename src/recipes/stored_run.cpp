@@ -58,6 +58,15 @@ Status check_data_of_run(const StoredRun& stored, const fs::path& run, const dat
       folder.empty() ? "what was given" : folder.string(), dataset.name(), found);
 }
 
+Status check_results_folder(const fs::path& out) {
+  if (fs::exists(out) && !fs::is_directory(out))
+    return bad_input("--out {} is a file: name a folder for the results", out.string());
+  for (const auto& [file, what] : {std::pair("run.json", "a run"), std::pair("dataset.sotto", "a data set")})
+    if (fs::exists(out / file))
+      return bad_input("--out {} is {}: name another folder for the results", out.string(), what);
+  return {};
+}
+
 Status check_data_of_run(const fs::path& run, const data::Dataset& dataset, const fs::path& folder) {
   SOTTO_TRY(const auto stored, load_run(run));
   return check_data_of_run(stored, run, dataset, folder);

@@ -26,6 +26,9 @@ Status check_data_of_run(const StoredRun& stored, const fs::path& run, const dat
                          const fs::path& folder);
 Status check_data_of_run(const fs::path& run, const data::Dataset& dataset, const fs::path& folder);
 
+// Where results about several runs go. Refuses a file, and a folder that is itself a run or a data set.
+Status check_results_folder(const fs::path& out);
+
 // The news model of a run with its best parameters; `dataset`, as data_of_run() gives it, has the items it
 // knows at first. Runs without a news model are refused.
 Result<TrainedNews> open_news_run(const fs::path& run, const data::Dataset& dataset);

@@ -18,6 +18,7 @@ void visit_encoding(Fields& fields, Encoding& encoding) {
   fields.optional(encoding.rotation_seed, [](auto& inner, auto& seed) { inner.number(seed); });
   fields.optional(encoding.clip_bit_weight, [](auto& inner, auto& weight) { inner.real(weight); });
   fields.flag(encoding.nonnegative);
+  fields.flag(encoding.products);
   fields.real(encoding.rounding_beta);
   fields.real(encoding.denominator);
   fields.number(encoding.devices);

@@ -69,14 +69,13 @@ Result<Enrolment> decode_enrolment(std::string_view bytes) {
   return enrolment;
 }
 
-Result<OpenedToken> check_enrolment(const Enrolment& enrolment, const IdentityKey& operator_key,
-                                    UtcTime now) {
+Result<OpenedToken> check_enrolment(const Enrolment& enrolment, const OperatorKeys& keys, UtcTime now) {
   SOTTO_TRY(const OpenedToken opened, open_token(enrolment.token));
-  SOTTO_CHECK(check_signer(opened, operator_key));
+  const IdentityKey signer = keys.signer_of(opened).value_or(keys.current());
+  SOTTO_CHECK(check_signer(opened, signer));
   if (now >= opened.token.expires)
     return bad_input("the token expired on {}: ask for another", privacy::to_text(opened.token.expires));
-  if (!verify(enrolment.possession, statement_of(opened.hash, enrolment.device, operator_key),
-              enrolment.device))
+  if (!verify(enrolment.possession, statement_of(opened.hash, enrolment.device, signer), enrolment.device))
     return bad_input("whoever enrols has not the key {} that it names", to_hex(enrolment.device));
   return opened;
 }

@@ -3,7 +3,7 @@
 // answers with a key of its own and a signature that binds token, key and operator. A token says whether
 // its device takes part for the first time: only then a missing ledger begins with its whole budget.
 
-#include "rounds/document.h"
+#include "rounds/operator_keys.h"
 
 namespace sotto::rounds {
 
@@ -35,6 +35,6 @@ std::string encode(const Enrolment& enrolment);
 Result<Enrolment> decode_enrolment(std::string_view bytes);
 
 // Was the token given out by this operator, is it valid now, and has the sender the key that it names?
-Result<OpenedToken> check_enrolment(const Enrolment& enrolment, const IdentityKey& operator_key, UtcTime now);
+Result<OpenedToken> check_enrolment(const Enrolment& enrolment, const OperatorKeys& keys, UtcTime now);
 
 }  // namespace sotto::rounds

@@ -13,7 +13,7 @@ enum class LogRecord : std::uint8_t { leaf = 1, head = 2, cosignature = 3 };
 
 template <class Fields, class Leaf>
 void visit_leaf(Fields& fields, Leaf& leaf) {
-  fields.choice(leaf.kind, LeafKind::campaign, LeafKind::pack);
+  fields.choice(leaf.kind, LeafKind::campaign, LeafKind::keys);
   fields.bytes(leaf.hash);
 }
 template <class Fields, class One>
@@ -73,9 +73,11 @@ std::string_view name(LeafKind kind) {
     case LeafKind::model:
       return "model";
     case LeafKind::pack:
+      return "pack";
+    case LeafKind::keys:
       break;
   }
-  return "pack";
+  return "keys";
 }
 
 Digest leaf_hash(const LogLeaf& leaf) {

@@ -17,7 +17,8 @@
 
 namespace sotto::rounds {
 
-enum class LeafKind : std::uint8_t { campaign = 1, model = 2, pack = 3 };
+// keys: a change of the operator's key (rounds/operator_keys.h), by the SHA-256 of the document.
+enum class LeafKind : std::uint8_t { campaign = 1, model = 2, pack = 3, keys = 4 };
 std::string_view name(LeafKind kind);
 
 // What is named by its hash. Versions have no other names, so that none can tag a device.

@@ -17,7 +17,7 @@ template <class Fields, class Page>
 void visit_page(Fields& fields, Page& page) {
   fields.number(page.first);
   fields.list(page.entries, LogPage::most, [](auto& inner, auto& leaf) {
-    inner.choice(leaf.kind, LeafKind::campaign, LeafKind::pack);
+    inner.choice(leaf.kind, LeafKind::campaign, LeafKind::keys);
     inner.bytes(leaf.hash);
   });
 }
@@ -92,11 +92,11 @@ Result<GroupPlace> decode_group_place(std::string_view bytes) {
   return place;
 }
 
-Digest request_statement(std::string_view method, std::string_view path, std::string_view body) {
+Digest request_statement(std::string_view method, std::string_view path, const Digest& body_hash) {
   return secagg::FieldHash("sotto request 1")
       .bytes(as_bytes(method))
       .bytes(as_bytes(path))
-      .bytes(as_bytes(body))
+      .bytes(body_hash)
       .finish();
 }
 

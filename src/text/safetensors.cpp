@@ -46,6 +46,31 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
+Result<std::string> safetensors_bytes(const TensorViews& tensors,
+                                      const std::map<std::string, std::string>& metadata) {
+  nlohmann::json header = nlohmann::json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  std::uint64_t end = 0;
+  for (const auto& [name, tensor] : tensors) {
+    if (bytes_needed(tensor.type, tensor.shape) != tensor.bytes.size())
+      return bad_input("the tensor '{}' has {} bytes, which do not fill its shape {}", name,
+                       tensor.bytes.size(), shape_text(tensor.shape));
+    const std::uint64_t begin = end;
+    end += tensor.bytes.size();
+    header[name] = {{"dtype", name_of(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+  }
+  std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  text.append((length_bytes - text.size() % length_bytes) % length_bytes, ' ');  // tensors begin aligned
+  const std::uint64_t size = text.size();
+  std::string bytes(length_bytes, '\0');
+  std::memcpy(bytes.data(), &size, length_bytes);
+  bytes.reserve(length_bytes + text.size() + end);
+  bytes += text;
+  for (const auto& [name, tensor] : tensors)
+    bytes.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+  return bytes;
+}
+
 Result<TensorViews> parse_safetensors(std::span<const std::byte> bytes) {
   if (bytes.size() < length_bytes)
     return bad_input("{} bytes are too few for a safetensors file", bytes.size());

@@ -51,6 +51,11 @@ class SafetensorsFile {
   TensorViews tensors_;
 };
 
+// The bytes of a container: tensors back to back in the order of their names, texts under "__metadata__".
+// parse_safetensors() reads it back. Refuses a tensor whose bytes do not fill its shape.
+Result<std::string> safetensors_bytes(const TensorViews& tensors,
+                                      const std::map<std::string, std::string>& metadata);
+
 // The JSON header of a safetensors container, as written: places are not checked against the data here.
 struct TensorEntry {
   TensorType type = TensorType::f32;

@@ -1,3 +1,4 @@
+#include "base/interrupt.h"
 #include "bench/benchmarks.h"
 #include "trainer/commands.h"
 
@@ -19,10 +20,11 @@ void report(const Output& output, const bench::BenchRow& row) {
                 {"unit", row.unit},
                 {"against", row.against},
                 {"goal", row.goal}});
-  output.text(fmt::format("{:<52} {:>10.4g} {} against {:.4g} ({}): {:.2f} times{}", row.name, row.ours,
-                          row.unit, row.baseline, row.against, row.ratio,
-                          row.goal.empty() ? "" : fmt::format(" (goal: {})", row.goal)));
-  if (!row.note.empty()) output.text(row.note);
+  output.text(
+      fmt::format("{:<44} ", row.name),
+      fmt::format("{:.4g} {} against {:.4g} ({}): {:.2f} times{}", row.ours, row.unit, row.baseline,
+                  row.against, row.ratio, row.goal.empty() ? "" : fmt::format(" (goal: {})", row.goal)));
+  if (!row.note.empty()) output.text("  ", row.note);
 }
 
 Status run_bench(const BenchChoice& choice, const Output& output) {
@@ -31,13 +33,14 @@ Status run_bench(const BenchChoice& choice, const Output& output) {
     names.emplace_back(bench.name);
     if (choice.list) {
       output.event({{"name", bench.name}, {"help", bench.help}});
-      output.text(fmt::format("{:<10} {}", bench.name, bench.help));
+      output.text(fmt::format("{:<10} ", bench.name), bench.help);
     } else if (choice.name == bench.name) {
       if (choice.arguments.items && !bench.takes_items) {
         return bad_input("--items is for the benchmark 'serving'");
       }
       if (choice.arguments.device && !bench.takes_device)
         return bad_input("--device is for the benchmark 'private'");
+      end_at_interrupt();
       SOTTO_TRY(const auto rows, bench.run(choice.arguments));
       for (const auto& row : rows) report(output, row);
       return {};

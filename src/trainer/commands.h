@@ -22,6 +22,7 @@ void add_bench_command(CLI::App& app, Invocation& invocation);
 void add_compare_command(CLI::App& app, Invocation& invocation);
 void add_sweep_command(CLI::App& app, Invocation& invocation);
 void add_experiment_command(CLI::App& app, Invocation& invocation);
+void add_export_command(CLI::App& app, Invocation& invocation);
 #ifdef SOTTO_HAVE_NET
 void add_publish_command(CLI::App& app, Invocation& invocation);
 void add_fold_command(CLI::App& app, Invocation& invocation);
@@ -36,6 +37,7 @@ inline void add_commands(CLI::App& app, Invocation& invocation) {
   add_sweep_command(app, invocation);
   add_bench_command(app, invocation);
   add_experiment_command(app, invocation);
+  add_export_command(app, invocation);
 #ifdef SOTTO_HAVE_NET
   add_publish_command(app, invocation);
   add_fold_command(app, invocation);

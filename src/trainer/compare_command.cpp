@@ -3,6 +3,7 @@
 #include "base/make_folder.h"
 #include "eval/compare_runs.h"
 #include "model/tensor.h"
+#include "recipes/stored_run.h"
 #include "trainer/commands.h"
 
 namespace sotto::trainer {
@@ -18,6 +19,7 @@ struct CompareArguments {
 nlohmann::json number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nullptr; }
 
 Status compare(const CompareArguments& arguments, const Output& output) {
+  if (!arguments.out.empty()) SOTTO_CHECK(recipes::check_results_folder(arguments.out));
   eval::CompareRequest request;
   request.runs.assign(arguments.runs.begin(), arguments.runs.end());
   request.data = arguments.data;

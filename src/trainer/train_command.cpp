@@ -4,6 +4,7 @@
 #include "base/progress.h"
 #include "cli/folded.h"
 #include "eval/impression_evaluator.h"
+#include "eval/metrics_files.h"
 #include "eval/served_ranking.h"
 #include "eval/training_run.h"
 #include "model/tensor.h"
@@ -16,6 +17,7 @@ namespace {
 struct TrainArguments {
   eval::TrainJob job;
   std::string data, out, config;
+  std::vector<std::string> logs;
   std::int64_t rounds = 0, test_impressions = 0;
   std::optional<std::uint64_t> seed;
   std::string device;
@@ -57,6 +59,11 @@ std::string metrics_text(const metrics::HeldOutReport& report) {
   constexpr const char* parts[] = {"least active third", "middle third", "most active third"};
   for (std::size_t part = 0; part < report.by_activity.size(); ++part)
     text += cutoff_cells(parts[part], report.by_activity[part]);
+  if (report.lists)
+    text += fmt::format("\nbest {} of all items not in the training rows: Recall {}, NDCG {}",
+                        metrics::TopListMetrics::cutoff,
+                        percent(report.lists->recall, report.lists_error->recall),
+                        percent(report.lists->ndcg, report.lists_error->ndcg));
   return text;
 }
 
@@ -113,6 +120,7 @@ Status train(TrainArguments& arguments, const Output& output) {
   };
   SOTTO_TRY(const auto outcome,
             eval::train_run(job, dataset, {.round = observe, .trained = [&] { progress.finish(); }}));
+  for (const std::string& format : arguments.logs) SOTTO_CHECK(eval::write_metrics_files(job.out, format));
   if (outcome.summary.interrupted) {
     const auto done = outcome.summary.rounds.size();
     output.event({{"event", "interrupted"}, {"rounds", done}});
@@ -208,6 +216,13 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
                       "TOML file of settings ('sotto recipes NAME --sample-config' writes one)");
   command->add_option("--set", arguments->job.assignments, "key=value; may be repeated")
       ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--log", arguments->logs,
+          "Write the rounds for tensorboard or mlflow too, into RUN, when training ends; may be repeated")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(
+          std::vector<std::string>(eval::metrics_formats.begin(), eval::metrics_formats.end())));
   command->add_flag("--resume", arguments->job.resume, "Continue the run in --out");
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation] { return train(*arguments, invocation.output); };

@@ -88,6 +88,24 @@ refused 'is a draft' campaign verify draft.toml --operator-key operator.key.pub
 head -c 200 campaign.sotto >cut.sotto
 refused 'cut off' campaign show cut.sotto
 
+# Another key in the operator's place: by the key before it, or by the recovery key. Nothing that no device would follow.
+for name in next recovery; do ok campaign keys --out $name.key; done
+ok campaign rotate --key operator.key --to next.key.pub --out change
+said 'what the log has of them stays good'
+refused 'name another file' campaign rotate --key operator.key --to next.key.pub --out change
+refused 'take its own place' campaign rotate --key operator.key --to operator.key.pub --out no
+refused 'is a secret key' campaign rotate --key operator.key --to next.key --out no
+refused 'cannot put itself' campaign revoke --key recovery.key --replaced operator.key.pub --to recovery.key.pub --out no
+refused 'stands there twice' campaign revoke --key recovery.key --replaced operator.key.pub operator.key.pub --to next.key.pub --out no
+ok --json campaign revoke --key recovery.key --replaced operator.key.pub stranger.key.pub --to next.key.pub --out stolen
+said '"replaced":2,"revokes":true'
+start() { echo coordinator --campaign campaign.sotto --data . --store store --key coordinator.key --operator-key operator.key.pub "$@"; }
+# shellcheck disable=SC2046 # words of a command line
+{
+  refused 'key change' $(start --key-change campaign.sotto)
+  refused 'is a secret key' $(start --recovery-key recovery.key)
+}
+
 # The log: entries with signed heads, a witness who remembers, forks and losses found.
 head -c 1000 /dev/zero >model
 refused 'there is no log' log show log

@@ -9,10 +9,15 @@
 #include <thread>
 
 #include "base/chain_hash.h"
+#include "coordinator/store/sqlite_connection.h"
+#include "device/device.h"
+#include "full_disk.h"
 #include "net/http_client.h"
+#include "net/raw_socket.h"
 #include "rounds/enrolment.h"
 #include "rounds/small_campaign.h"
 #include "test_paths.h"
+#include "transport/http_transport.h"
 
 namespace sotto::coordinator {
 namespace {
@@ -59,7 +64,9 @@ struct Scene {
   Status start() {
     CoordinatorSettings settings;
     settings.store = (folder / "store").string();
-    settings.campaign = sign_document(rounds::campaign_kind, encode(campaign), rounds::operator_key());
+    settings.campaign = sign_document(rounds::campaign_kind, encode(campaign), campaign_signer);
+    settings.recovery_key = recovery_key().public_key();
+    settings.key_changes = key_changes;
     settings.operator_key = rounds::operator_key().public_key();
     settings.operator_token = admin_token;
     SOTTO_TRY(running, Coordinator::start(settings, rounds::coordinator_key(), trainer));
@@ -84,10 +91,24 @@ struct Scene {
                 .path = path,
                 .headers = {{std::string(rounds::device_header), to_hex(device.public_key())},
                             {std::string(rounds::signature_header),
-                             to_hex(signer.sign(rounds::request_statement("POST", path, body)))}},
+                             to_hex(signer.sign(rounds::request_statement("POST", path, body)))},
+                            {std::string(rounds::body_header), to_hex(rounds::blob_hash(body))}},
                 .body = body,
                 .content_type = "application/octet-stream"})
         .value();
+  }
+  std::uint16_t port() const {
+    const std::string url = running->url();
+    return static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1)));
+  }
+  // Of the order that is open, as soon as one is.
+  std::string offer() {
+    net::HttpResponse response = client->get("/v1/order").value();
+    for (int i = 0; i < 500 && response.status != 200; ++i) {  // the first version is being published
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      response = client->get("/v1/order").value();
+    }
+    return response.body;
   }
   net::HttpResponse admin(const std::string& path, std::string_view with = admin_token) {
     return client
@@ -99,24 +120,59 @@ struct Scene {
         .value();
   }
 
+  static rounds::Identity recovery_key() { return rounds::test_key(60); }
+
   TempFolder folder;
   rounds::Campaign campaign;
+  rounds::Identity campaign_signer = rounds::operator_key();
+  std::vector<std::string> key_changes;
   CountingTrainer trainer;
   std::unique_ptr<Coordinator> running;
   std::optional<net::HttpClient> client;
 };
 
+TEST(Coordinator, TellsItsPageWhatItsRoutesSay) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  EXPECT_EQ(scene.client->get("/dashboard").value().content_type, "text/html; charset=utf-8");
+  const auto json = [&](const std::string& path) {
+    return nlohmann::json::parse(scene.client->get(path).value().body);
+  };
+  nlohmann::json versions = json("/v1/versions")["versions"];
+  for (int i = 0; i < 500 && versions.empty(); ++i) {  // the first one is being published
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    versions = json("/v1/versions")["versions"];
+  }
+  ASSERT_EQ(versions.size(), 1U);
+  EXPECT_EQ(versions[0]["version"], 0);
+  EXPECT_TRUE(versions[0]["current"]);
+  EXPECT_EQ(versions[0]["model"], json("/v1/status")["version"]);
+  const nlohmann::json log = json("/v1/log/entries");
+  ASSERT_EQ(log["entries"].size(), 2U);
+  EXPECT_EQ(log["entries"][0]["hash"], json("/v1/status")["campaign"]);
+  EXPECT_EQ(log["entries"][1]["hash"], versions[0]["model"]);
+  EXPECT_EQ(json("/v1/log/entries?from=1")["entries"].size(), 1U);
+  EXPECT_EQ(scene.client->get("/v1/log/entries?from=many").value().status, 400);
+  EXPECT_EQ(json("/v1/campaigns")["campaigns"][0]["campaign"], json("/v1/status")["campaign"]);
+  EXPECT_TRUE(json("/v1/rounds")["rounds"].empty());
+  EXPECT_EQ(json("/v1/status")["epsilon_so_far"], 0);
+
+  ASSERT_TRUE(scene.running->tick());
+  const auto event = scene.client->get("/v1/events").value();
+  EXPECT_EQ(event.content_type, "text/event-stream");
+  const std::size_t begin = event.body.find("data: ") + 6;
+  EXPECT_EQ(nlohmann::json::parse(event.body.substr(begin))["campaign"], json("/v1/status")["campaign"]);
+
+  const rounds::Identity stranger = rounds::test_key(77);
+  EXPECT_EQ(scene.post("/v1/checkin", "", stranger, stranger).status, 403);
+  EXPECT_EQ(json("/v1/status")["refusals"]["unknown device"], 1);
+}
+
 TEST(Coordinator, ShowsAnOrderThatADeviceCanCheck) {
   Scene scene;
   const auto started = scene.start();
   ASSERT_TRUE(started) << started.error().message;
-  net::HttpResponse response = scene.client->get("/v1/order").value();
-  for (int i = 0; i < 500 && response.status != 200; ++i) {  // the first version is being published
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    response = scene.client->get("/v1/order").value();
-  }
-  ASSERT_EQ(response.status, 200);
-  const auto offer = rounds::decode_offer(response.body);
+  const auto offer = rounds::decode_offer(scene.offer());
   ASSERT_TRUE(offer) << offer.error().message;
   const auto campaign = rounds::open_campaign(offer->campaign).value();
   const auto order = rounds::open_order(offer->order).value();
@@ -250,6 +306,83 @@ TEST(Coordinator, RefusesACampaignThatIsNotItsOwnOrCannotHold) {
   }
 }
 
+// A device as people have it, with the keys that came with the app.
+struct Person {
+  Person(const fs::path& folder, const Scene& scene)
+      : transport(transport::HttpTransport::create({.url = scene.running->url()}).value()),
+        device(device::Device::open(folder, {.ranking = "local"}, {.first_use = true}).value()) {
+    EXPECT_TRUE(device.agree(device.terms(scene.running->url(), scene.campaign.purpose, {.training = true})));
+  }
+  Status enrol(std::uint8_t number, const rounds::Identity& signer) {
+    rounds::EnrolmentToken token{{}, true, wall_now() + std::chrono::hours(1)};
+    token.id.fill(number);
+    return device.enrol(
+        transport, rounds::sign_token(token, signer),
+        rounds::OperatorKeys(rounds::operator_key().public_key(), Scene::recovery_key().public_key()));
+  }
+  // Why it refuses the round: no device trains the made-up numbers of these tests.
+  std::optional<device::RoundRefusalReason> refusal() {
+    const device::RoundHooks hooks{[] { return false; }, [](std::chrono::milliseconds) {}};
+    for (int i = 0; i < 500; ++i) {
+      const auto part = device.take_part(transport, hooks);
+      EXPECT_TRUE(part) << part.error().message;
+      if (!part || part->outcome != device::Participation::Outcome::no_round)
+        return part ? part->refusal : std::nullopt;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return std::nullopt;
+  }
+  transport::HttpTransport transport;
+  device::Device device;
+};
+
+TEST(Coordinator, TellsDevicesOfTheOperatorsNextKeyWithoutANewApp) {
+  const rounds::Identity next = rounds::test_key(61);
+  const auto change = [&](bool revokes, const rounds::Identity& signer) {
+    return rounds::sign_key_change(
+               {{rounds::operator_key().public_key()}, next.public_key(), revokes, wall_now()}, signer)
+        .value();
+  };
+  const TempFolder devices;
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  Person early(devices / "early", scene);
+  ASSERT_TRUE(early.enrol(1, rounds::operator_key()));
+  EXPECT_FALSE(early.enrol(2, next)) << "a key that nobody told of";
+
+  // Refused while no change is in the log, and with one that is nobody's.
+  scene.running.reset();
+  const rounds::Campaign before = scene.campaign;
+  scene.campaign_signer = rounds::test_key(61);
+  scene.campaign.max_training_seconds -= 1;
+  EXPECT_THAT(scene.start().error().message, HasSubstr("not signed by the operator"));
+  scene.key_changes = {change(false, rounds::test_key(62))};
+  EXPECT_THAT(scene.start().error().message, HasSubstr("no device would follow it"));
+  scene.key_changes = {change(false, rounds::operator_key())};
+  const auto started = scene.start();
+  ASSERT_TRUE(started) << started.error().message;
+
+  early.transport = transport::HttpTransport::create({.url = scene.running->url()}).value();
+  EXPECT_EQ(early.refusal(), device::RoundRefusalReason::unknown_recipe)
+      << "the campaign's signature is good";
+  Person late(devices / "late", scene);
+  const auto enrolled = late.enrol(3, next);
+  ASSERT_TRUE(enrolled) << enrolled.error().message;
+  EXPECT_EQ(late.device.enrolled_with(), next.public_key());
+
+  // The old key turns out to be stolen: what it signed is good no more, though it stands in the log.
+  scene.running.reset();
+  scene.key_changes = {change(true, Scene::recovery_key())};
+  ASSERT_TRUE(scene.start()) << "the change before is known from the log";
+  early.transport = transport::HttpTransport::create({.url = scene.running->url()}).value();
+  EXPECT_EQ(early.refusal(), device::RoundRefusalReason::unknown_recipe);
+  EXPECT_EQ(early.device.enrolled_with(), next.public_key()) << "a revocation is kept whatever else is wrong";
+  scene.running.reset();
+  scene.campaign_signer = rounds::operator_key();
+  scene.campaign = before;
+  EXPECT_THAT(scene.start().error().message, HasSubstr("has revoked"));
+}
+
 TEST(Coordinator, SaysHowItStandsWithoutNamingADevice) {
   Scene scene;
   ASSERT_TRUE(scene.start());
@@ -265,6 +398,122 @@ TEST(Coordinator, SaysHowItStandsWithoutNamingADevice) {
     EXPECT_EQ(page.status, 200) << path;
     EXPECT_THAT(page.body, testing::Not(HasSubstr(key))) << path;
   }
+}
+
+// A request's head as a device would send it.
+std::string head_of(const std::string& path, const std::string& body, const rounds::Identity& device,
+                    const rounds::Identity& signer) {
+  return fmt::format(
+      "POST {} HTTP/1.1\r\nHost: here\r\nContent-Length: {}\r\n{}: {}\r\n{}: {}\r\n{}: {}\r\n\r\n", path,
+      body.size(), rounds::device_header, to_hex(device.public_key()), rounds::signature_header,
+      to_hex(signer.sign(rounds::request_statement("POST", path, body))), rounds::body_header,
+      to_hex(rounds::blob_hash(body)));
+}
+
+TEST(CoordinatorAttacks, NoBodyIsReadThatNoEnrolledDeviceHasSigned) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  const auto known = rounds::test_key(101), stranger = rounds::test_key(102);
+  ASSERT_EQ(scene.enrol(scene.token(1), known).status, 200);
+  const std::string path = "/v1/rounds/" + to_hex(rounds::model_hash()) + "/upload";
+  const std::string body(50'000, 'x');
+  {
+    // Members of a group know each other's keys: a key alone opens nothing.
+    net::RawSocket socket(scene.port());
+    socket.send(head_of(path, body, known, stranger));
+    EXPECT_THAT(socket.read_all(), testing::StartsWith("HTTP/1.1 400")) << "before any of the body was sent";
+  }
+  {
+    net::RawSocket socket(scene.port());
+    socket.send(head_of(path, body, known, known) + std::string(50'000, 'y'));
+    EXPECT_THAT(socket.read_until("signed"), testing::StartsWith("HTTP/1.1 400"))
+        << "other bytes than signed";
+  }
+  {
+    net::RawSocket socket(scene.port());
+    socket.send(head_of(path, body, known, known) + body);
+    EXPECT_THAT(socket.read_until("no"), testing::StartsWith("HTTP/1.1 410"))
+        << "heard: there is no such group";
+  }
+}
+
+TEST(CoordinatorAttacks, StrangersCannotKeepTheOperatorWaiting) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  // Somebody else writes to the store, so that whatever needs it waits.
+  auto other = connect_sqlite(scene.folder / "store" / "store.sqlite").value();
+  ASSERT_TRUE(other->begin_write());
+  net::RawSocket operators(scene.port());
+  operators.send(fmt::format(
+      "POST /v1/admin/pause HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {}\r\nContent-Length: 0\r\n\r\n",
+      admin_token));
+  const auto forger = rounds::test_key(102);
+  rounds::EnrolmentToken forged{{}, true, wall_now() + std::chrono::hours(1)};
+  const auto wrong =
+      rounds::enrolment_of(rounds::sign_token(forged, forger), forger, forger.public_key()).value();
+  EXPECT_EQ(scene.client->post("/v1/enrol", encode(wrong), "application/octet-stream").value().status, 403);
+  EXPECT_EQ(scene.client->post("/v1/enrol", "bytes", "application/octet-stream").value().status, 400);
+  rounds::HeadCosignature word{{}, {scene.campaign.witnesses.front(), {}}};
+  EXPECT_EQ(
+      scene.client->post("/v1/log/cosignature", encode(word), "application/octet-stream").value().status,
+      400);
+  pollfd answered{operators.descriptor(), POLLIN, 0};
+  EXPECT_EQ(poll(&answered, 1, 0), 0) << "strangers were answered while the operator's write waits";
+  other->roll_back();
+  EXPECT_THAT(operators.read_until("done"), testing::StartsWith("HTTP/1.1 200"));
+}
+
+TEST(CoordinatorAttacks, AFullDiskIsSaidAndPasses) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  scene.offer();
+  const auto device = rounds::test_key(101);
+  ASSERT_TRUE(scene.running->tick());
+  EXPECT_EQ(scene.client->get("/healthz").value().status, 200);
+  {
+    const FullDisk full(1);
+    // A lease that is renewed within the same second changes nothing, and needs no room.
+    net::HttpResponse health = scene.client->get("/healthz").value();
+    for (int i = 0; i < 500 && health.status == 200; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      ASSERT_TRUE(scene.running->tick()) << "it goes on";
+      health = scene.client->get("/healthz").value();
+    }
+    EXPECT_EQ(health.status, 503);
+    EXPECT_THAT(health.body, testing::Not(HasSubstr(scene.folder.path().string()))) << "for strangers";
+    EXPECT_THAT(scene.client->get("/metrics").value().body, HasSubstr("sotto_store_writable 0"));
+    EXPECT_EQ(scene.enrol(scene.token(1), device).status, 500) << "not said to be stored";
+    EXPECT_EQ(scene.client->get("/v1/order").value().status, 200) << "what was stored is handed out";
+    // A round that ends now cannot be noted, and waits for room instead of giving the campaign up.
+    ASSERT_FALSE(scene.running->outcome());
+  }
+  ASSERT_TRUE(scene.running->tick());
+  EXPECT_EQ(scene.client->get("/healthz").value().status, 200);
+  EXPECT_EQ(scene.enrol(scene.token(1), device).status, 200);
+  EXPECT_FALSE(scene.running->outcome());
+}
+
+TEST(CoordinatorAttacks, WhoeverWaitsIsAnsweredWhenItStops) {
+  Scene scene;
+  ASSERT_TRUE(scene.start());
+  const auto order = rounds::open_order(rounds::decode_offer(scene.offer())->order).value();
+  std::vector<std::unique_ptr<net::RawSocket>> waiting;
+  for (std::uint8_t i = 0; i < 5; ++i) {
+    const auto device = rounds::test_key(static_cast<std::uint8_t>(101 + i));
+    ASSERT_EQ(scene.enrol(scene.token(i), device).status, 200);
+    const std::string body = encode(rounds::CheckIn{order.hash});
+    waiting.push_back(std::make_unique<net::RawSocket>(scene.port()));
+    waiting.back()->send(head_of("/v1/checkin", body, device, device) + body);
+  }
+  const auto waits = [&] {
+    return nlohmann::json::parse(scene.client->get("/v1/status").value().body)["now"]["waiting"] == 5;
+  };
+  for (int i = 0; i < 500 && !waits(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(waits());
+  scene.running->stop();
+  for (const auto& socket : waiting)
+    EXPECT_THAT(socket->read_all(), testing::StartsWith("HTTP/1.1 410"))
+        << "come back later, nothing is charged";
 }
 
 }  // namespace

@@ -112,7 +112,8 @@ struct Scene {
 
   device::RoundKnowledge knowledge(const device::TrainingPolicy& policy,
                                    const privacy::Ledger& ledger) const {
-    return {.operator_key = rounds::operator_key().public_key(),
+    return {.keys = rounds::OperatorKeys(rounds::operator_key().public_key()),
+            .purpose = campaign.purpose,
             .policy = policy,
             .trainable = {{"sotto", campaign.layout}},
             .now = rounds::campaign_begin,

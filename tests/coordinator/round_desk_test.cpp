@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rounds/group_invitation.h"
 #include "rounds/round_messages.h"
 #include "rounds/small_campaign.h"
+#include "secagg/client/secagg_client.h"
 
 namespace sotto::coordinator {
 namespace {
@@ -13,9 +15,13 @@ using Kind = DeskAnswer::Kind;
 
 class Keeper final : public RoundKeeper {
  public:
-  Status begin_unmasking() override { return {}; }
-  Status keep_sum(const GroupSum&) override { return {}; }
+  Status begin_unmasking() override { return noted(); }
+  Status keep_sum(const GroupSum&) override { return kept(); }
+
+  std::function<Status()> noted = [] { return Status{}; }, kept = [] { return Status{}; };
 };
+
+Status full_disk() { return failed("no room"); }
 
 // A desk for one group of twenty, and what everybody was told.
 struct Desk {
@@ -25,6 +31,63 @@ struct Desk {
   void check_in(std::size_t number) {
     desk.check_in(key(number), order, now,
                   [this, number](DeskAnswer answer) { told[number].push_back(std::move(answer)); });
+  }
+  // All of a group send what `step` makes of what they heard last. How many were answered with a message.
+  template <class Step>
+  std::size_t post_all(const Step& step) {
+    const auto messages = std::make_shared<std::size_t>(0);
+    for (std::size_t i = 0; i < clients.size(); ++i) {
+      const secagg::Bytes message = step(clients[i], heard[i]).value();
+      desk.post(key(i), room, std::string(message.begin(), message.end()), now,
+                [this, i, messages](DeskAnswer answer) {
+                  *messages += answer.kind == Kind::message ? 1 : 0;
+                  told[i].push_back(answer);
+                  heard[i] = std::move(answer.body);
+                });
+    }
+    return *messages;
+  }
+  // A group of twenty that has its keys. How many were sent on to share them.
+  std::size_t advertise() {
+    for (std::size_t i = 0; i < 20; ++i) check_in(i);
+    const rounds::CampaignTerms terms = rounds::terms_of(rounds::small_campaign()).value();
+    for (std::size_t i = 0; i < 20; ++i) {
+      const auto place = rounds::decode_group_place(told[i].back().body).value();
+      const auto group = rounds::decode_group_invitation(place.invitation).value();
+      room = place.room;
+      const secagg::ClientPolicy policy{.server = terms.group.server,
+                                        .corrupted = terms.group.corrupted / 20.0,
+                                        .dropped = terms.group.dropped / 20.0,
+                                        .minimum_alive = terms.group.minimum_alive,
+                                        .order_hash = order,
+                                        .vector = {terms.plan.entries(), terms.plan.modulus().bits()}};
+      identities.push_back(rounds::test_key(static_cast<std::uint8_t>(100 + i)));
+      clients.push_back(
+          secagg::SecAggClient::join(rounds::as_bytes(group.invitation), policy, identities.back(),
+                                     std::make_shared<const std::vector<secagg::IdentityKey>>(group.members),
+                                     privacy::DeviceRandom(random))
+              .value());
+    }
+    heard.resize(clients.size());
+    return post_all([](secagg::SecAggClient& client, const std::string&) { return client.advertise(); });
+  }
+  std::size_t share() {
+    return post_all([](secagg::SecAggClient& client, const std::string& roster) {
+      return client.share_keys(rounds::as_bytes(roster));
+    });
+  }
+  std::size_t upload() {
+    const rounds::CampaignTerms terms = rounds::terms_of(rounds::small_campaign()).value();
+    return post_all([&](secagg::SecAggClient& client, const std::string& shares) {
+      return client.upload(
+          rounds::as_bytes(shares),
+          secagg::RingVector::zeros(terms.plan.entries(), terms.plan.modulus().bits()).value());
+    });
+  }
+  std::size_t reveal() {
+    return post_all([](secagg::SecAggClient& client, const std::string& request) {
+      return client.reveal(rounds::as_bytes(request));
+    });
   }
   std::size_t answers(Kind kind) const {
     std::size_t count = 0;
@@ -39,6 +102,10 @@ struct Desk {
   SecureRandom random;
   RoomTime now{0};
   std::map<std::size_t, std::vector<DeskAnswer>> told;
+  rounds::Digest room{};
+  std::deque<secagg::Identity> identities;
+  std::vector<secagg::SecAggClient> clients;
+  std::vector<std::string> heard;
   RoundDesk desk{{order, rounds::terms_of(rounds::small_campaign()).value(), 1}, pace, keeper, random};
 };
 
@@ -115,6 +182,43 @@ TEST(RoundDesk, FormsAnotherGroupWhenOneFails) {
   EXPECT_FALSE(desk.desk.counts().last_failure.empty());
   for (std::size_t i = 0; i < 20; ++i) desk.check_in(i);
   EXPECT_EQ(desk.desk.counts().groups_open, 1U) << "the same devices may try again";
+  EXPECT_EQ(desk.desk.counts().came, 25U) << "and are counted once";
+  EXPECT_EQ(desk.desk.counts().devices_grouped, 40U);
+  const PhaseTally advertising = desk.desk.counts().phases[0];
+  EXPECT_EQ(advertising.answered, 0U);
+  EXPECT_EQ(advertising.took, std::chrono::seconds(61));
+}
+
+TEST(RoundDesk, AsksForNoVectorThatADeviceWouldBeChargedForWhenNothingCanBeKept) {
+  Desk desk;
+  ASSERT_EQ(desk.advertise(), 20U);
+  desk.keeper.noted = full_disk;
+  EXPECT_EQ(desk.share(), 0U) << "the shares of the others are what a device is charged after";
+  EXPECT_EQ(desk.answers(Kind::over), 20U);
+  EXPECT_EQ(desk.desk.counts().groups_failed, 1U);
+  EXPECT_EQ(desk.desk.counts().last_failure, "no room");
+  // Whoever asks again hears the same, and may join another group.
+  desk.check_in(0);
+  EXPECT_EQ(desk.desk.counts().checked_in, 1U);
+}
+
+TEST(RoundDesk, KeepsASumAsSoonAsThereIsRoomForIt) {
+  Desk desk;
+  ASSERT_EQ(desk.advertise(), 20U);
+  ASSERT_EQ(desk.share(), 20U);
+  ASSERT_EQ(desk.upload(), 20U);
+  desk.keeper.kept = full_disk;
+  desk.reveal();
+  EXPECT_EQ(desk.answers(Kind::done), 20U) << "nothing more is asked of anybody";
+  EXPECT_FALSE(desk.desk.is_complete());
+  EXPECT_EQ(desk.desk.counts().groups_failed, 0U);
+  desk.desk.tick(desk.now);
+  EXPECT_FALSE(desk.desk.is_complete());
+  EXPECT_EQ(desk.desk.counts().last_failure, "no room");
+  desk.keeper.kept = [] { return Status{}; };
+  desk.desk.tick(desk.now);
+  EXPECT_TRUE(desk.desk.is_complete());
+  EXPECT_EQ(desk.desk.counts().devices_summed, 20U);
 }
 
 TEST(RoundDesk, LeavesNobodyWithoutAnAnswer) {

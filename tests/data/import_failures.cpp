@@ -155,7 +155,7 @@ TEST(ImportTable, KindsAreUniqueAndTheirSettingsExist) {
     for (const std::string_view setting : importer.settings)
       EXPECT_TRUE(names.contains(std::string(setting)));
   }
-  EXPECT_EQ(kinds.size(), 6U);
+  EXPECT_EQ(kinds.size(), 7U);
 }
 
 }  // namespace

@@ -118,5 +118,15 @@ TEST_F(ImportRealData, FrappeAndMovieLensBecomeImpressionsWithText) {
   EXPECT_EQ(movies.catalogue().abstracts[0], "Animation, Children's, Comedy");
 }
 
+TEST_F(ImportRealData, GowallaHasItsPublishedCounts) {
+  const Dataset dataset = import("lists", "gowalla");
+  EXPECT_EQ(summary.malformed_rows, 0U);
+  EXPECT_EQ(dataset.user_count(), 29'858U);
+  EXPECT_EQ(dataset.item_count(), 40'981U);
+  const auto& splits = dataset.interactions().splits;
+  EXPECT_EQ(splits.size(), 810'128U + 217'242U);
+  EXPECT_EQ(std::count(splits.begin(), splits.end(), static_cast<std::uint8_t>(Split::test)), 217'242);
+}
+
 }  // namespace
 }  // namespace sotto::data

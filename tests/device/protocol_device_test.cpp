@@ -1,13 +1,9 @@
 #include <gmock/gmock.h>
 
-#include "device/device.h"
+#include "device/device_fixture.h"
 #include "device/history/history_store.h"
-#include "device/small_pack.h"
-#include "device/wire/pack_codec.h"
-#include "device/wire/query_wire.h"
 #include "full_disk.h"
 #include "privacy/ledger/ledger_statement.h"
-#include "test_paths.h"
 
 namespace sotto::device {
 namespace {
@@ -16,69 +12,8 @@ using Source = Recommendations::Source;
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
-// A server in the same process that remembers every byte it was sent.
-class FakeServer final : public Transport {
- public:
-  explicit FakeServer(const DevicePack& pack) : pack_(pack), bytes(*encode_pack(pack)) {}
-
-  Result<Pack> fetch_pack(std::string_view installed) override {
-    if (down) return failed("no network");
-    if (installed == *pack_version(bytes)) return Pack{Pack::Form::unchanged, {}};
-    if (!old.empty() && installed == *pack_version(old)) {
-      SOTTO_TRY(auto delta, encode_delta(old, bytes));
-      return Pack{Pack::Form::delta, std::move(delta)};
-    }
-    return Pack{Pack::Form::whole, bytes};
-  }
-  Result<std::string> recommend(std::string_view body) override {
-    if (down) return failed("no network");
-    requests.emplace_back(body);
-    SOTTO_TRY(const auto request, decode_recommend_request(body));
-    if (request.model != pack_.model) return failed("this model is gone");
-    std::vector<std::string> items = pack_.items.ids;
-    items.resize(std::min<std::size_t>(items.size(), request.count));
-    const std::vector<float> scores(items.size(), 1);
-    return encode(RecommendAnswer{pack_.model, items, scores});
-  }
-  void publish(const DevicePack& pack) {
-    old = bytes;
-    pack_ = pack;
-    bytes = *encode_pack(pack);
-  }
-  RecommendRequest last() const { return *decode_recommend_request(requests.back()); }
-
-  bool down = false;
-  std::vector<std::string> requests;
-
- private:
-  DevicePack pack_;
-
- public:
-  std::string bytes, old;
-};
-
-class DeviceTest : public ::testing::Test {
- protected:
-  DeviceTest() {
-    settings.query.epsilon = 1;
-    settings.query.wanted = 50;
-    settings.lifetime_epsilon = 2;
-  }
-  Device open(std::string_view name = "device") {
-    auto device = Device::open(folder / name, settings,
-                               {[this] { return privacy::ClockReading(now); }, &random, first_use, anchor});
-    if (!device) throw std::runtime_error(device.error().message);
-    return std::move(*device);
-  }
-  bool first_use = true;
-  std::shared_ptr<privacy::AnchorStore> anchor;
-  TempFolder folder;
-  SeededRandom random{7, Purpose::test};
-  privacy::UtcTime now{std::chrono::sys_days{std::chrono::year{2026} / 3 / 14} + 12h};
-  DeviceSettings settings;
-  DevicePack pack = testing::small_pack(40);
-  FakeServer server{pack};
-};
+using testing::DeviceTest;
+using testing::FakeServer;
 
 TEST_F(DeviceTest, RecommendsWithoutWhatWasSeen) {
   Device device = open();
@@ -257,7 +192,7 @@ TEST_F(DeviceTest, AnOldAnswerIsNotSentToANewModel) {
   // It names the model it was drawn for; the server refuses, and no new one is drawn before its time.
   const auto page = device.recommend(server, 5);
   EXPECT_EQ(page->source, Source::popular);
-  EXPECT_EQ(page->note, "this model is gone");
+  EXPECT_EQ(page->note, "the server answers 410: this model is gone");
   now += 24h;
   EXPECT_EQ(device.recommend(server, 5)->source, Source::fresh_query);
 }
@@ -383,10 +318,12 @@ TEST_F(DeviceTest, ForgetsClicksButNotWhatWasTold) {
   ASSERT_TRUE(device.refresh(server));
   ASSERT_TRUE(device.click("N1"));
   ASSERT_TRUE(device.recommend(server, 5));
-  ASSERT_TRUE(device.forget_clicks());
+  ASSERT_TRUE(device.forget_reading());
   EXPECT_EQ(device.clicks(), 0U);
   EXPECT_EQ(device.statement()->total.charges, 1U);
-  EXPECT_EQ(device.recommend(server, 5)->source, Source::repeated_query);
+  // The answer told of the clicks, and is gone with them: another one is paid for again.
+  EXPECT_EQ(device.recommend(server, 5)->source, Source::fresh_query);
+  EXPECT_EQ(device.statement()->total.charges, 2U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "device/rounds/round_checks.h"
 #include "privacy/ledger/ledger.h"
+#include "rounds/model_version.h"
 #include "rounds/small_campaign.h"
 #include "test_paths.h"
 
@@ -32,7 +33,8 @@ struct Scene {
   rounds::Identity operator_key = rounds::operator_key(), coordinator = rounds::coordinator_key();
   std::uint64_t witnesses = 1;
   RoundOrder order;
-  RoundKnowledge knows{.operator_key = rounds::operator_key().public_key(),
+  RoundKnowledge knows{.keys = rounds::OperatorKeys(rounds::operator_key().public_key()),
+                       .purpose = campaign.purpose,
                        .policy = owner(),
                        .trainable = {{"sotto", campaign.layout}},
                        .now = rounds::campaign_begin + std::chrono::hours(1),
@@ -87,6 +89,34 @@ TEST(RoundChecks, AcceptARoundThatKeepsToEverything) {
   EXPECT_TRUE(check_group(*accepted, round));
 }
 
+// A log in which the operator's key is replaced before the campaign is entered, and that change.
+rounds::Identity next_operator() { return rounds::test_key(80); }
+std::string key_change(bool revokes = false) {
+  return rounds::sign_key_change({{rounds::operator_key().public_key()},
+                                  next_operator().public_key(),
+                                  revokes,
+                                  rounds::campaign_begin},
+                                 rounds::operator_key())
+      .value();
+}
+void log_key_change(Scene& scene, std::vector<std::string> shown = {key_change()}) {
+  scene.before.push_back({rounds::LeafKind::keys, rounds::blob_hash(key_change())});
+  scene.change_offer = [shown](RoundOffer& offer) { offer.key_changes = shown; };
+}
+
+TEST(RoundChecks, FollowTheOperatorsKeysInTheLog) {
+  Scene scene;
+  log_key_change(scene);
+  scene.operator_key = next_operator();
+  const auto accepted = check_round_offer(scene.offer(), scene.knows);
+  ASSERT_TRUE(accepted) << accepted.error().message;
+  EXPECT_EQ(accepted->keys.current(), next_operator().public_key());
+  // Without what the log says the new key is a stranger's.
+  Scene without;
+  without.operator_key = next_operator();
+  EXPECT_EQ(check_round_offer(without.offer(), without.knows).error().reason, Reason::operator_signature);
+}
+
 struct Weakening {
   std::string name;
   Reason reason;
@@ -125,7 +155,7 @@ TEST_P(WeakenedRounds, AreRefusedAndNotCharged) {
 const std::vector<Weakening> campaigns = {
     {"Recipe", Reason::unknown_recipe, [](Scene& s) { s.campaign.recipe = "another"; }},
     {"Layout", Reason::unknown_recipe, [](Scene& s) { s.campaign.layout[0] ^= 1; }},
-    {"Purpose", Reason::terms, [](Scene& s) { s.campaign.purpose.clear(); }},
+    {"Purpose", Reason::purpose, [](Scene& s) { s.campaign.purpose = "Something else"; }},
     {"Population", Reason::terms, [](Scene& s) { s.campaign.population = 2'000'000; }},
     {"Cohort", Reason::terms, [](Scene& s) { s.campaign.cohort = 20; }},
     {"Participations", Reason::terms, [](Scene& s) { s.campaign.participations = 6; }},
@@ -210,6 +240,9 @@ const std::vector<Weakening> offers = {
      }},
     {"ForgedHead", Reason::coordinator_signature,
      [](Scene& s) { s.change_offer = [](RoundOffer& o) { o.head.signature[0] ^= 1; }; }},
+    {"ReplacedOperator", Reason::operator_signature, [](Scene& s) { log_key_change(s); }},
+    {"HiddenKeyChange", Reason::log, [](Scene& s) { log_key_change(s, {}); }},
+    {"AnotherKeyChange", Reason::log, [](Scene& s) { log_key_change(s, {key_change(true)}); }},
     {"AnotherVersion", Reason::malformed,
      [](Scene& s) { s.change_offer = [](RoundOffer& o) { o.campaign[8] = 2; }; }},
     {"BentCampaign", Reason::operator_signature,

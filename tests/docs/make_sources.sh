@@ -26,6 +26,12 @@ mkdir globo
 echo 'user_id,session_id,session_start,session_size,click_article_id,click_timestamp,click_environment,click_deviceGroup,click_os,click_country,click_region,click_referrer_type' >globo/clicks.csv
 for i in 0 1 2 3; do echo "$i,15068254$i,1506825423000,2,15754$i,150682682802$i,4,3,20,1,20,2" >>globo/clicks.csv; done
 
+mkdir gowalla
+for i in 0 1 2 3 4 5 6 7; do
+  echo "$i $i $(((i + 1) % 8)) $(((i + 2) % 8))" >>gowalla/train.txt
+  echo "$i $(((i + 3) % 8))" >>gowalla/test.txt
+done
+
 mkdir -p adressa/one_week
 for day in 1 2 3 4 5 6 7; do
   for i in 1 2 3 4 5 6 7 8; do

@@ -135,9 +135,8 @@ class ServerInProcess final : public device::Transport {
     if (!stored) throw std::runtime_error(stored.error().message);
   }
 
-  Result<Pack> fetch_pack(std::string_view) override { return Pack{}; }
-  Result<std::string> recommend(std::string_view body) override {
-    SOTTO_TRY(const auto request, device::decode_recommend_request(body));
+  Result<device::ServerAnswer> send(const device::ServerCall& call) override {
+    SOTTO_TRY(const auto request, device::decode_recommend_request(call.body));
     heard = request.query;
     const auto pool = pool_->of_version(request.model);
     SOTTO_TRY(const auto query, pool->query_for(request.query, request.count, {}));
@@ -146,7 +145,7 @@ class ServerInProcess final : public device::Transport {
     device::RecommendAnswer answer{request.model, {}, {}};
     for (const auto& item : pool_->catalogue().find(found)) answer.items.push_back(item->item.id);
     answer.scores.resize(answer.items.size());
-    return encode(answer);
+    return device::ServerAnswer{200, encode(answer)};
   }
 
   privacy::ServingQuery heard;
@@ -170,6 +169,7 @@ TEST_F(OneMoreMechanism, IsDrawnChargedSentAndRankedBy) {
   host.first_use = true;
   auto device = device::Device::open(folder / "device", settings, host);
   ASSERT_TRUE(device) << device.error().message;
+  ASSERT_TRUE(device->agree(device->terms("paper.example", "A page for you", {.asking = true})));
   ASSERT_TRUE(device->install(device::encode_pack(pack).value()));
   ASSERT_TRUE(device->click("N3"));
 

@@ -63,6 +63,7 @@ const std::map<std::string, Assignments> enabled_by = {
 const std::map<std::string, Assignments> beside_of = {
     {"local_steps", {"local_batch=1"}},
     {"against", {"cohort=8", "group=8"}},
+    {"rare", {"popularity=0", "centre=0"}},
     {"tuning_epochs", {"printed_bound=0.01"}},
     {"tuning_rate", {"printed_bound=0.01"}},
 };
@@ -78,6 +79,7 @@ const std::map<std::string, std::string> telling = {
     {"batch", "3"},
     {"popularity", "100000"},
     {"again", "0"},
+    {"rare", "1"},
     {"personal_steps", "0"},
     {"tuning_epochs", "60"},
     {"tuning_rate", "3"},

@@ -176,21 +176,27 @@ TEST(DeviceInteractions, BothSumsOfItemsEqualTheSimulators) {
   model::ItemVectors model(static_cast<std::int64_t>(tiny.dataset.item_count()), 3);
   model::FlatParameters parameters(model);
   parameters.values().copy_(torch::rand({parameters.size()}));
-  const auto plan = [&](std::uint64_t dimension) {
+  const auto plan = [&](std::uint64_t dimension, bool products) {
     secagg::EncodingPlan::Settings settings;
     settings.dimension = dimension;
     settings.clip = 1;
-    settings.nonnegative = true;
+    (products ? settings.products : settings.nonnegative) = true;
     settings.denominator = 1;
     settings.devices = tiny.data.users.size();
     settings.step = secagg::finest_step(settings, 28).value();
     return secagg::EncodingPlan::create(settings).value();
   };
   PairFold fold(tiny.dataset, tiny.data, model,
-                {plan(tiny.dataset.item_count()), plan(local::pair_count(chosen)), chosen}, {3, 0.01});
+                {plan(tiny.dataset.item_count(), false), plan(local::pair_count(chosen), true), chosen},
+                {.low = 0.6, .centre = 0.4, .vectors = 3});
   const std::string items = std::to_string(tiny.dataset.item_count());
-  const Settings sums[] = {{{"items", items}, {"vectors", "3"}},
-                           {{"items", items}, {"vectors", "3"}, {"sum", "pairs"}, {"chosen", "5"}}};
+  const Settings sums[] = {{{"items", items}, {"vectors", "3"}, {"low", "0.6"}},
+                           {{"items", items},
+                            {"vectors", "3"},
+                            {"low", "0.6"},
+                            {"centre", "0.4"},
+                            {"sum", "pairs"},
+                            {"chosen", "5"}}};
   local::RoundInputs inputs;
   inputs.parameters = {parameters.values().data_ptr<float>(), static_cast<std::size_t>(parameters.size())};
   for (std::uint32_t number : {0U, 1U}) {

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "fl/divergence.h"
 #include "fl/law_gather.h"
 #include "fl/masked_gather.h"
 #include "secagg/vectors/modular_sum.h"
@@ -132,6 +133,27 @@ TEST(SimulatedGather, AModelThatDivergedIsCalledSo) {
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message.find("round 4: the loss is no longer a number"), std::string::npos);
   }
+}
+
+TEST(SimulatedGather, AnUpdateWithoutNumbersUnderAFiniteLossIsDivergenceToo) {
+  for (const float wrong : {NAN, HUGE_VALF}) {
+    FixedUpdates updates(4, 6);
+    updates.all[2] = torch::full({6}, wrong);
+    SimulatedGather simulated(devices_of(updates));
+    LawGather by_law(devices_of(updates));
+    for (Gather* gather : {static_cast<Gather*>(&simulated), static_cast<Gather*>(&by_law)}) {
+      const auto refused = gather->sum({round_number, plan_for(6, 4), bound});
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(diverged_round(refused.error()), 4U) << refused.error().message;
+    }
+  }
+  // A wrong length is a mistake, not what came out of training.
+  FixedUpdates updates(4, 6);
+  updates.all[2] = torch::ones({5});
+  SimulatedGather simulated(devices_of(updates));
+  const auto refused = simulated.sum({round_number, plan_for(6, 4), bound});
+  ASSERT_FALSE(refused);
+  EXPECT_FALSE(diverged_round(refused.error())) << refused.error().message;
 }
 
 #ifdef SOTTO_HAVE_PROTOCOL

@@ -133,5 +133,37 @@ TEST(InteractionTasks, LowRatingsAsNegativesNeedRatings) {
   EXPECT_NE(refused.error().message.find("labels=sampled"), std::string::npos);
 }
 
+TEST(InteractionData, ASplitThatTheDataGivesIsTaken) {
+  const TempFolder folder;
+  data::DatasetBuilder builder("lists", "test");
+  for (int i = 0; i < 4; ++i) builder.add_item({.id = std::to_string(i)});
+  const data::UserId both = builder.user("a"), trains = builder.user("b"), tests = builder.user("c");
+  builder.add_split_interaction(both, 0, data::Split::train);
+  builder.add_split_interaction(both, 1, data::Split::test);
+  builder.add_split_interaction(both, 2, data::Split::test);
+  builder.add_split_interaction(trains, 1, data::Split::train);
+  builder.add_split_interaction(tests, 3, data::Split::test);
+  ASSERT_TRUE(builder.write(folder.path()));
+  const data::Dataset dataset = data::Dataset::open(folder.path()).value();
+  const auto& items = dataset.interactions().items;
+  for (const std::uint64_t seed : {1, 2}) {
+    const auto data = prepare_interactions(dataset, {}, seed).value();
+    EXPECT_TRUE(data.given_split);
+    EXPECT_EQ(data.users, (std::vector<data::UserId>{both, trains}));
+    ASSERT_EQ(data.rows[0].positive.size(), 1U);
+    EXPECT_EQ(items[data.rows[0].positive[0]], 0U);
+    ASSERT_EQ(data.test.size(), 2U);
+    EXPECT_EQ(data.untested, 1U);
+    EXPECT_EQ(data.test[0].support.positive, data.rows[0].positive);
+    std::set<data::ItemId> wanted;
+    for (const std::uint64_t row : data.test[0].query) wanted.insert(items[row]);
+    EXPECT_EQ(wanted, (std::set<data::ItemId>{1, 2}));
+    EXPECT_TRUE(data.test[1].support.positive.empty());
+  }
+  InteractionSettings shared;
+  shared.train_share = 0.5;
+  EXPECT_FALSE(prepare_interactions(dataset, shared, 1)) << "nothing is divided here";
+}
+
 }  // namespace
 }  // namespace sotto::fl

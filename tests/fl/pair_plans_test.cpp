@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "fl/pair_fold.h"
 #include "fl/pair_spectrum.h"
+#include "fl/random_pairs.h"
 #include "local/item_sums.h"
 #include "privacy/accounting/account.h"
 #include "privacy/accounting/gaussian_exact.h"
@@ -97,16 +98,17 @@ TEST(TwoPrivateSums, OneUserReplacedMovesASumByNoMoreThanWhatIsAccounted) {
     return std::sqrt(squares) / std::get<privacy::SkellamNoise>(event.mechanism).l2_sensitivity;
   };
   // Nothing in common is the worst case, and no more is accounted for than it needs.
-  const std::vector<std::uint32_t> few = {3}, many = {0, 1, 2, 7, 9, 12, 20};
-  const double pairs = distance(sums.plans.pairs, local::pair_shares(few, 30), local::pair_shares(many, 30));
+  const auto few = local::pair_shares(testing::taste_of({3}, 30)),
+             many = local::pair_shares(testing::taste_of({0, 1, 2, 7, 9, 12, 20}, 30));
+  const double pairs = distance(sums.plans.pairs, few, many);
   EXPECT_LE(pairs, 1);
   EXPECT_GT(pairs, 0.99);
-  const std::vector<data::ItemId> one = {17}, others = {18, 200, 201};
+  const std::vector<local::OwnItem> one = {{17, 1}}, others = {{18, 1}, {200, 0.7F}, {201, 1}};
   const double counts =
       distance(sums.plans.counts, local::item_shares(one, 300), local::item_shares(others, 300));
   EXPECT_LE(counts, 1);
   EXPECT_GT(counts, 0.99);
-  EXPECT_LE(distance(sums.plans.pairs, local::pair_shares(few, 30), local::pair_shares({}, 30)), 1);
+  EXPECT_LE(distance(sums.plans.pairs, few, local::pair_shares(testing::taste_of({}, 30))), 1);
 }
 
 TEST(TwoPrivateSums, HaveTheNoiseOfTheExactGaussianWithinTwoPercent) {

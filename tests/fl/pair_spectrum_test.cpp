@@ -16,11 +16,18 @@ using testing::mean_pairs;
 using testing::random_users;
 using torch::Tensor;
 
+// Items of which nothing is known.
+std::vector<double> plain(std::size_t items) {
+  std::vector<double> kernel(items * items, 0);
+  for (std::size_t i = 0; i < items; ++i) kernel[i * items + i] = 1;
+  return kernel;
+}
+
 TEST(PairSpectrum, WithoutNoiseVectorsAreThoseOfAPlainDecomposition) {
   constexpr std::int64_t items = 20, size = 4;
   const auto users = random_users(200, items);
   const SpectrumSettings settings{size, 0.05};
-  auto rows = vectors_from_pairs(mean_pairs(users, items), items, 0, settings);
+  auto rows = vectors_from_pairs(mean_pairs(users, items), items, 0, settings, plain(items));
   const Tensor found = torch::from_blob(rows.data(), {items, size}).to(torch::kFloat64);
   const auto [values, directions] = torch::linalg_eigh(exact_matrix(users, items));
   const Tensor w = values.narrow(0, items - size, size), e = directions.narrow(1, items - size, size);
@@ -45,35 +52,29 @@ TEST(PairSpectrum, NoiseAloneGivesNoVectorAndUnderestimatedNoiseDoes) {
   constexpr std::size_t items = 150;
   const SpectrumSettings settings{40, 0.01};
   const auto noise = with_noise(std::vector<float>(local::pair_count(items), 0), 0.3);
-  EXPECT_EQ(kept(vectors_from_pairs(noise, items, 0.3, settings), 40), 0U);
-  EXPECT_GT(kept(vectors_from_pairs(noise, items, 0.15, settings), 40), 10U);
+  EXPECT_EQ(kept(vectors_from_pairs(noise, items, 0.3, settings, plain(items)), 40), 0U);
+  EXPECT_EQ(kept(vectors_from_pairs(noise, items, 0.15, settings, plain(items)), 40), 40U);
 }
 
-TEST(PairSpectrum, WhatStandsOutOfTheNoiseIsFound) {
-  // Two tastes; every user has half of the items of one.
-  constexpr std::size_t items = 100;
-  std::vector<std::vector<std::uint32_t>> users(400);
-  SeededRandom random(7, Purpose::test);
-  for (std::size_t u = 0; u < users.size(); ++u)
-    for (std::uint32_t i = 0; i < items; ++i)
-      if (i % 2 == u % 2 && uniform01(random) < 0.5) users[u].push_back(i);
-  constexpr double sigma = 0.005;
-  const SpectrumSettings settings{8, 0.01};
-  const auto rows = vectors_from_pairs(with_noise(mean_pairs(users, items), sigma), items, sigma, settings);
-  EXPECT_EQ(kept(rows, 8), 2U);
-  double same = 0, other = 0;  // sums over all pairs of items of one taste, and of the two
-  for (std::size_t a = 0; a < items; ++a)
-    for (std::size_t b = a + 1; b < items; ++b)
-      for (std::size_t k = 0; k < 8; ++k)
-        (a % 2 == b % 2 ? same : other) += static_cast<double>(rows[a * 8 + k]) * rows[b * 8 + k];
-  EXPECT_GT(same, 50 * std::abs(other));
-}
-
-// Items of `groups` kinds, as one column per kind.
-FeatureColumns kinds(std::size_t items, std::size_t groups) {
-  FeatureColumns columns{std::vector<float>(items * groups, 0), groups};
-  for (std::size_t i = 0; i < items; ++i) columns.values[i * groups + i % groups] = 1;
-  return columns;
+// The guess with a plain kernel: every entry by what there is beyond the noise, then decomposed.
+TEST(PairSpectrum, WithoutKnowledgeAllEntriesAreHeldBackAlike) {
+  constexpr std::int64_t items = 20, size = 20;
+  constexpr double sigma = 0.01, ridge = 0.05;
+  const auto noisy = with_noise(mean_pairs(random_users(200, items), items), sigma);
+  auto rows = vectors_from_pairs(noisy, items, sigma, {size, ridge}, plain(items));
+  const Tensor found = torch::from_blob(rows.data(), {items, size}).to(torch::kFloat64);
+  Tensor matrix = torch::zeros({items, items}, torch::kFloat64);
+  std::size_t next = 0;
+  for (std::int64_t i = 0; i < items; ++i)
+    for (std::int64_t j = i; j < items; ++j, ++next)
+      matrix[i][j] = matrix[j][i] = noisy[next] / (i == j ? 1 : std::sqrt(2.0));
+  const double entry = sigma * sigma / 2;  // variance off the diagonal
+  const double beyond = matrix.square().sum().item<double>() - items * (items + 1) * entry;
+  const double tau = beyond / (items * items);
+  const auto [values, directions] = torch::linalg_eigh(matrix * (tau / (tau + entry)));
+  const Tensor w = values.clamp_min(0);
+  const Tensor expected = torch::mm(directions * (w / (w + ridge)), directions.t());
+  EXPECT_LT((torch::mm(found, found.t()) - expected).abs().max().item<double>(), 1e-5);
 }
 
 // 300 items of two kinds; two thirds of a user's items are of one. Nothing else is there to find.
@@ -85,58 +86,40 @@ struct TwoKinds {
         if (uniform01(random) < (i % 2 == u % 2 ? 0.1 : 0.05)) users[u].push_back(i);
     noisy = with_noise(mean_pairs(users, items), sigma);
   }
-  // Mean of v_a · v_b over pairs of one kind, less that over pairs of two.
-  double told_apart(const std::vector<float>& rows) const {
-    double same = 0, other = 0;
+  // How much of the guess by a kernel tells the two kinds apart: its cosine with the matrix that is 1 within
+  // a kind and -1 between them.
+  double told_apart(const std::vector<double>& kernel) const {
+    const auto rows = vectors_from_pairs(noisy, items, sigma, {300, 1e6}, kernel);  // nearly linear
+    double apart = 0, squares = 0;
     for (std::size_t a = 0; a < items; ++a)
-      for (std::size_t b = a + 1; b < items; ++b)
-        for (std::size_t k = 0; k < 8; ++k)
-          (a % 2 == b % 2 ? same : other) += static_cast<double>(rows[a * 8 + k]) * rows[b * 8 + k];
-    return (same - other) / (items * items / 4.0);
+      for (std::size_t b = 0; b < items; ++b) {
+        double product = 0;
+        for (std::size_t k = 0; k < 300; ++k)
+          product += static_cast<double>(rows[a * 300 + k]) * rows[b * 300 + k];
+        apart += a % 2 == b % 2 ? product : -product;
+        squares += product * product;
+      }
+    return apart / (items * std::sqrt(squares));
   }
   static constexpr std::size_t items = 300;
-  static constexpr double sigma = 0.004;
+  static constexpr double sigma = 0.003;
   std::vector<std::vector<std::uint32_t>> users = std::vector<std::vector<std::uint32_t>>(400);
   std::vector<float> noisy;
 };
 
-TEST(PairSpectrum, FeaturesFindWhatNoiseHidesFromSingleItems) {
+TEST(PairSpectrum, WhatItemsOfOneKindHaveInCommonStandsOutByAKernelThatKnowsTheKinds) {
   const TwoKinds news;
-  const SpectrumSettings settings{8, 0.01};
-  const auto without = vectors_from_pairs(news.noisy, news.items, news.sigma, settings);
-  const auto with = vectors_from_pairs(news.noisy, news.items, news.sigma, settings, kinds(news.items, 2));
-  EXPECT_EQ(kept(without, 8), 1U) << "what everybody likes";
-  EXPECT_GT(kept(with, 8), 1U);
-  EXPECT_LT(std::abs(news.told_apart(without)), 1e-4);
-  EXPECT_GT(news.told_apart(with), 1e-3);
-}
-
-TEST(PairSpectrum, FeaturesThatSayNothingFindNothing) {
-  constexpr std::size_t items = 150;
-  const auto noise = with_noise(std::vector<float>(local::pair_count(items), 0), 0.3);
-  EXPECT_EQ(kept(vectors_from_pairs(noise, items, 0.3, {40, 0.01}, kinds(items, 30)), 40), 0U);
-  // Kinds that nobody's taste follows.
-  const TwoKinds news;
-  const auto rows = vectors_from_pairs(news.noisy, news.items, news.sigma, {8, 0.01}, kinds(news.items, 3));
-  EXPECT_LT(std::abs(news.told_apart(rows)), 1e-4);
-}
-
-TEST(PairSpectrum, ADirectionIsFoundOnce) {
-  // Without noise everything stands out: directions of the features are beside those of the items.
-  constexpr std::int64_t items = 20;
-  const auto users = random_users(200, items);
-  auto rows = vectors_from_pairs(mean_pairs(users, items), items, 0, {10, 0}, kinds(items, 5));
-  const Tensor found = torch::from_blob(rows.data(), {items, 10}).to(torch::kFloat64);
-  EXPECT_LT((torch::mm(found.t(), found) - torch::eye(10, torch::kFloat64)).abs().max().item<double>(), 1e-5);
-}
-
-TEST(PairSpectrum, FeaturesBesideWhichNothingIsLeftAddNothing) {
-  constexpr std::int64_t items = 6;
-  const auto mean = mean_pairs(random_users(50, items), items);
-  EXPECT_EQ(kept(vectors_from_pairs(mean, items, 0, {9, 0}, kinds(items, 2)), 9), 6U);
-  const FeatureColumns blank{std::vector<float>(items, 0), 1};
-  EXPECT_EQ(kept(vectors_from_pairs(mean, items, 0.02, {9, 0}, blank), 9),
-            kept(vectors_from_pairs(mean, items, 0.02, {9, 0}), 9));
+  const auto kinds = [&](std::size_t groups) {
+    std::vector<double> kernel = plain(news.items);
+    for (std::size_t a = 0; a < news.items; ++a)
+      for (std::size_t b = 0; b < news.items; ++b)
+        kernel[a * news.items + b] += a % groups == b % groups ? 2 : 0;
+    return kernel;
+  };
+  const double unknown = news.told_apart(plain(news.items)), known = news.told_apart(kinds(2)),
+               others = news.told_apart(kinds(3));
+  EXPECT_GT(known, 2 * unknown);
+  EXPECT_LT(others, 1.2 * unknown) << "kinds that nobody's taste follows";
 }
 
 }  // namespace

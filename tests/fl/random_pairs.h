@@ -21,11 +21,20 @@ inline std::vector<std::vector<std::uint32_t>> random_users(std::size_t users, s
   return all;
 }
 
+// A user's items as the vector of length 1 that its pairs are made of.
+inline std::vector<float> taste_of(const std::vector<std::uint32_t>& own, std::size_t items) {
+  std::vector<local::OwnItem> liked;
+  for (const std::uint32_t item : own) liked.push_back({item, 1});
+  std::vector<local::ItemRow> all(items);
+  for (std::size_t i = 0; i < items; ++i) all[i] = static_cast<local::ItemRow>(i);
+  return local::taste(liked, all, std::vector<float>(items, 0), 0);
+}
+
 inline std::vector<float> mean_pairs(const std::vector<std::vector<std::uint32_t>>& users,
                                      std::size_t items) {
   std::vector<float> mean(local::pair_count(items), 0);
   for (const auto& own : users) {
-    const auto shares = local::pair_shares(own, items);
+    const auto shares = local::pair_shares(taste_of(own, items));
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += shares[i] / static_cast<float>(users.size());
   }
   return mean;

@@ -4,6 +4,7 @@
 
 #include "base/interrupt.h"
 #include "fl/central_source.h"
+#include "fl/divergence.h"
 #include "fl/plain_means.h"
 #include "fl/round_engine.h"
 #include "fl/tiny_training.h"
@@ -197,6 +198,40 @@ TEST(RoundEngine, InterruptFinishesTheRoundAndSaves) {
   EXPECT_TRUE(cut.summary.interrupted);
   EXPECT_EQ(cut.summary.rounds.size(), 5U);  // the signal came after round 4: round 5 was finished
   EXPECT_TRUE(train(parts.path(), 8, true).parameters.equal(straight.parameters));
+}
+
+// A finite loss, and from some round on a direction that is not made of numbers.
+class FailingDirections final : public UpdateSource {
+ public:
+  FailingDirections(std::int64_t size, std::uint32_t from) : size_(size), from_(from) {}
+  Result<RoundUpdate> round(std::uint32_t round) override {
+    RoundUpdate update;
+    update.direction = torch::full({size_}, round < from_ ? 0.0 : NAN);
+    update.loss = 0.5;
+    return update;
+  }
+
+ private:
+  std::int64_t size_;
+  std::uint32_t from_;
+};
+
+TEST(RoundEngine, AStepOutOfTheNumbersIsDivergenceInItsOwnRoundAlsoTheLast) {
+  const TempFolder run;
+  Tiny tiny;
+  FailingDirections source(tiny.parameters->size(), 2);
+  auto optimiser =
+      make_optimiser({.optimiser = "sgd", .learning_rate = 0.1}, tiny.parameters->values()).value();
+  EngineSettings settings;
+  settings.rounds = 3, settings.checkpoint_every = 1;
+  RoundEngine engine(settings, run.path(), *tiny.parameters, source, *optimiser);
+  const auto trained = engine.run(false, {}, {});
+  ASSERT_FALSE(trained);
+  EXPECT_EQ(diverged_round(trained.error()), 3U) << trained.error().message;
+  const auto kept = load_checkpoint(run.path() / "last.sotto", tiny.parameters->layout());
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(kept->rounds_done, 2U);
+  EXPECT_TRUE(kept->parameters.isfinite().all().item<bool>());
 }
 
 TEST(RoundEngine, KeepsTheBestRoundAndStopsWithoutPatience) {

@@ -32,13 +32,26 @@ struct Small {
   model::ItemVectors model;
 };
 
-TEST(VectorRanking, ScoresAreProductsWithTheSumOfTheHistory) {
+TEST(VectorRanking, ScoresAreProductsWithTheNormalisedHistory) {
   const Small small;
   const auto scores = model::VectorRanking(small.model, {}).scores(std::vector<data::ItemId>{0, 2, 2});
-  EXPECT_NEAR(scores[0], 0.5, 1e-4);  // (1, 0) · (0.5, 1): an item counts once, however often it was used
-  EXPECT_NEAR(scores[1], 0.5, 1e-4);
-  EXPECT_NEAR(scores[2], 0.75, 1e-4);
-  EXPECT_NEAR(scores[3], -1.5, 1e-4);
+  const double length = std::sqrt(2.0);
+  EXPECT_NEAR(scores[0], 0.5 / length,
+              1e-4);  // (1, 0) · (0.5, 1): an item counts once, however often it was used
+  EXPECT_NEAR(scores[1], 0.5 / length, 1e-4);
+  EXPECT_NEAR(scores[2], 0.75 / length, 1e-4);
+  EXPECT_NEAR(scores[3], -1.5 / length, 1e-4);
+}
+
+TEST(VectorRanking, WhatIsRareAndWhatIsOnlyKnownWeighAsAsked) {
+  const Small small;
+  const model::RankingWeights weights{.low = 0.6, .rare = 0.5};
+  const auto scores = model::VectorRanking(small.model, weights)
+                          .scores(std::vector<data::ItemId>{1}, std::vector<data::ItemId>{0, 5});
+  // Counts are 0.9 and 0.3, the most is 0.9; item 5 has no vector.
+  const double known = 0.6 * std::sqrt(3.0), length = std::hypot(1, known);
+  EXPECT_NEAR(scores[0], (0.8 + known) / length, 1e-4);
+  EXPECT_NEAR(scores[2], (0.8 * -0.5 + 0.1 + known * -0.5) / length, 1e-4);
 }
 
 TEST(VectorRanking, AnEmptyHistoryIsRankedByCountsAndItemsWithoutVectorsComeLast) {
@@ -60,15 +73,13 @@ TEST(VectorRanking, WhatWasUsedOftenComesFirstWhenAskedFor) {
   EXPECT_NEAR(lifted[3] - plain[3], 10 * std::log(3.0), 1e-4);
 }
 
-TEST(VectorRanking, PopularityAddsTheShareOfCountsByTheRootOfTheHistory) {
+TEST(VectorRanking, PopularityAddsTheCounts) {
   const Small small;
-  // Item 4 has no vector: it is no part of a history's length, and its count no part of the shares.
   const std::vector<data::ItemId> history = {0, 2, 4};
   const auto plain = model::VectorRanking(small.model, {}).scores(history);
   const auto popular = model::VectorRanking(small.model, {.popularity = 3}).scores(history);
-  const double all = 0.3 + 0.9 + 0.5 + 0.4;
-  EXPECT_NEAR(popular[0] - plain[0], 3 * std::sqrt(2.0) * 0.3 / all, 1e-5);
-  EXPECT_NEAR(popular[1] - plain[1], 3 * std::sqrt(2.0) * 0.9 / all, 1e-5);
+  EXPECT_NEAR(popular[0] - plain[0], 3 * 0.3, 1e-5);
+  EXPECT_NEAR(popular[1] - plain[1], 3 * 0.9, 1e-5);
   EXPECT_EQ(small.ranked({0}, 0)[0], 0U);
   EXPECT_EQ(small.ranked({0}, 0, 3)[0], 1U);
 }

@@ -34,32 +34,54 @@ double norm(const std::vector<float>& values) {
   return std::sqrt(squares);
 }
 
-TEST(ItemSums, WhatADeviceSendsHasNormOneAndNoNegativeEntry) {
+std::vector<OwnItem> liked(const std::vector<ItemRow>& items) {
+  std::vector<OwnItem> own;
+  for (const ItemRow item : items) own.push_back({item, 1});
+  return own;
+}
+
+std::vector<ItemRow> first_items(ItemRow count) {
+  std::vector<ItemRow> all(count);
+  for (ItemRow i = 0; i < count; ++i) all[i] = i;
+  return all;
+}
+
+TEST(ItemSums, WhatADeviceSendsHasNormOneHoweverItIsCentred) {
+  std::vector<float> counts(17);
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = static_cast<float>(i) / 40 - 0.02F;
   for (const auto& own : random_users(30, 17)) {
-    const auto pairs = pair_shares(own, 17), counts = item_shares(own, 17);
-    EXPECT_EQ(pairs.size(), pair_count(17));
-    EXPECT_NEAR(norm(pairs), 1, 1e-6);
-    EXPECT_NEAR(norm(counts), 1, 1e-6);
-    for (const auto* sent : {&pairs, &counts})
-      for (const float value : *sent) EXPECT_GE(value, 0);
+    const auto shares = item_shares(liked(own), 17);
+    EXPECT_NEAR(norm(shares), 1, 1e-6);
+    for (const float value : shares) EXPECT_GE(value, 0);
+    for (const double centre : {0.0, 0.5, 1.0}) {
+      const auto pairs = pair_shares(taste(liked(own), first_items(17), counts, centre));
+      EXPECT_EQ(pairs.size(), pair_count(17));
+      EXPECT_NEAR(norm(pairs), 1, 1e-6);
+    }
   }
 }
 
 TEST(ItemSums, ADeviceWithoutChosenItemsSendsNothing) {
-  EXPECT_EQ(norm(pair_shares({}, 5)), 0);
+  const std::vector<float> counts(9, 0.3F);
+  EXPECT_EQ(norm(pair_shares(taste({}, first_items(5), counts, 0.5))), 0);
+  EXPECT_EQ(norm(pair_shares(taste(liked({7}), first_items(5), counts, 0.5))), 0);
   EXPECT_EQ(norm(item_shares({}, 5)), 0);
 }
 
 TEST(ItemSums, TheSumGivesBackWhoLikesWhatTogether) {
-  const auto users = random_users(40, 9);
+  const std::vector<float> counts = {0.3F, 0.1F, -0.2F, 0.05F, 0.2F, 0, 0.1F, 0.4F, 0.1F};
+  constexpr double centre = 0.5;
   std::vector<double> sum(pair_count(9), 0);
   Eigen::MatrixXd exact = Eigen::MatrixXd::Zero(9, 9);
-  for (const auto& own : users) {
-    const auto shares = pair_shares(own, 9);
+  for (const auto& own : random_users(40, 9)) {
+    const auto shares = pair_shares(taste(liked(own), first_items(9), counts, centre));
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += shares[i];
     Eigen::VectorXd y = Eigen::VectorXd::Zero(9);
     for (const ItemRow item : own) y[item] = 1;
-    exact += y.normalized() * y.normalized().transpose();
+    y.normalize();
+    for (Index i = 0; i < 9; ++i) y[i] -= centre * std::max(counts[static_cast<std::size_t>(i)], 0.0F);
+    y.normalize();
+    exact += y * y.transpose();
   }
   std::size_t next = 0;
   for (Index i = 0; i < 9; ++i)
@@ -68,11 +90,25 @@ TEST(ItemSums, TheSumGivesBackWhoLikesWhatTogether) {
   EXPECT_EQ(next, sum.size());
 }
 
+TEST(ItemSums, EveryItemCountsOnceByItsBestRow) {
+  const std::vector<OwnRow> rows = {{4, false}, {1, true}, {4, true}, {2, false}, {2, false}};
+  EXPECT_EQ(own_items(rows, 0.7), (std::vector<OwnItem>{{1, 1}, {2, 0.7F}, {4, 1}}));
+  EXPECT_EQ(own_items(rows, 0), (std::vector<OwnItem>{{1, 1}, {4, 1}}));
+}
+
+TEST(ItemSums, AsManyItemsAsAMegabyteHolds) {
+  const std::uint64_t items = most_items_of_pairs(28);
+  EXPECT_LE(pair_count(items) * 28, 8'000'000U);
+  EXPECT_GT(pair_count(items + 1) * 28, 8'000'000U);
+  EXPECT_EQ(items, 755U);
+}
+
 TEST(ItemSums, TheMostCountedItemsAreChosenEqualOnesByNumber) {
   const std::vector<float> counts = {0.5F, -1, 3, 0.5F, 2};
   EXPECT_THAT(most_counted(counts, 3), ElementsAre(2, 4, 0));
   EXPECT_EQ(most_counted(counts, 9).size(), 5U);
-  EXPECT_THAT(places_among(std::vector<ItemRow>{0, 1, 2}, most_counted(counts, 3)), ElementsAre(0, 2));
+  EXPECT_THAT(taste(liked({0, 1, 2}), most_counted(counts, 3), counts, 0),
+              ElementsAre(std::sqrt(0.5F), 0, std::sqrt(0.5F)));
 }
 
 struct Device {
@@ -94,12 +130,14 @@ struct Device {
   OwnEvents own;
 };
 
-TEST(ItemSumsTrainer, CountsEveryLikedItemOnce) {
+TEST(ItemSumsTrainer, CountsEveryItemOnceAndWhatIsOnlyKnownLess) {
   const Device device;
   const LocalUpdate update = device.train().value();
-  const float third = 1 / std::sqrt(3.0F);
-  EXPECT_THAT(update.direction, ElementsAre(0, third, 0, 0, third, third));
-  EXPECT_EQ(update.samples, 3U);
+  const float liked_share = 1 / std::sqrt(3.49F);  // three liked items and one of weight 0.7
+  ASSERT_EQ(update.direction.size(), 6U);
+  const float expected[] = {0, liked_share, 0, 0.7F * liked_share, liked_share, liked_share};
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(update.direction[i], expected[i], 1e-6) << i;
+  EXPECT_EQ(update.samples, 4U);
   EXPECT_EQ(device.trainer->layout().text(), "counts:6 vectors:12 ");
   EXPECT_EQ(device.trainer->dimension(6), 6U);
 }
@@ -108,14 +146,16 @@ TEST(ItemSumsTrainer, SumsPairsOfTheItemsThatThePublishedCountsChoose) {
   const Device device(Settings{{"sum", "pairs"}, {"chosen", "3"}});
   const LocalUpdate update = device.train().value();
   // Chosen are 5, 1, 0; the device has the first two.
-  EXPECT_EQ(update.direction, pair_shares(std::vector<std::uint32_t>{0, 1}, 3));
+  const std::vector<ItemRow> chosen = {5, 1, 0};
+  EXPECT_EQ(update.direction, pair_shares(taste(own_items(device.own.rows, 0.7), chosen,
+                                                std::span(device.parameters).first(6), 0.5)));
   EXPECT_EQ(device.trainer->dimension(6), update.direction.size());
 }
 
 TEST(ItemSumsTrainer, ReadsTheLatestRowsAloneAndSendsZerosWithoutAny) {
   const Device latest(Settings{{"max_rows", "1"}});
   EXPECT_THAT(latest.train().value().direction, ElementsAre(0, 0, 0, 0, 0, 1));
-  Device counts, pairs(Settings{{"sum", "pairs"}, {"chosen", "3"}});
+  Device counts(Settings{{"low", "0"}}), pairs(Settings{{"sum", "pairs"}, {"chosen", "3"}});
   for (Device* device : {&counts, &pairs}) {
     device->own.rows = {{3, false}};
     EXPECT_THAT(device->train().value().direction, Each(0.0F));

@@ -226,5 +226,42 @@ TEST(HeldOutMetrics, NeverProfitFromNaN) {
   EXPECT_EQ(rivals_unscored.hits[1], 1.0);
 }
 
+TEST(TopListMetrics, AgreeWithAWorkedExample) {
+  // 30 items, best first. Items 0 and 1 are known and not ranked: item i has rank i - 1.
+  std::vector<float> scores(30);
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = -static_cast<float>(i);
+  std::vector<std::uint8_t> known(30, 0);
+  known[0] = known[1] = 1;
+  // Ranks 1, 3 and 22: the first two push nobody out, the last is beyond 20.
+  const auto metrics = top_list_metrics(scores, known, std::vector<std::uint32_t>{2, 4, 23});
+  EXPECT_NEAR(metrics.recall, 2.0 / 3.0, tolerance);
+  EXPECT_NEAR(metrics.ndcg, (1 + 0.5) / (1 + 1 / std::log2(3.0) + 0.5), tolerance);
+}
+
+TEST(TopListMetrics, WantedItemsTakeEachOthersPlacesAndTiesAreAveraged) {
+  // 40 equal scores: every item is in the best 20 half of the time, wanted or not.
+  const std::vector<float> scores(40, 1.0F);
+  const std::vector<std::uint8_t> known(40, 0);
+  std::vector<std::uint32_t> wanted(25);
+  for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<std::uint32_t>(i);
+  const auto metrics = top_list_metrics(scores, known, wanted);
+  EXPECT_NEAR(metrics.recall, 0.5, tolerance);
+  // 25 wanted among 40 in each of the 20 places, and at best all 20.
+  EXPECT_NEAR(metrics.ndcg, 25.0 / 40.0, tolerance);
+  // More wanted items than places: even the best order reaches 20 of 25.
+  std::vector<float> best(40, 0.0F);
+  std::fill(best.begin(), best.begin() + 25, 1.0F);
+  EXPECT_NEAR(top_list_metrics(best, known, wanted).recall, 20.0 / 25.0, tolerance);
+  EXPECT_NEAR(top_list_metrics(best, known, wanted).ndcg, 1.0, tolerance);
+}
+
+TEST(TopListMetrics, ANaNIsNeverInOurFavour) {
+  std::vector<float> scores(25, nan);
+  scores[24] = 1;
+  const std::vector<std::uint8_t> known(25, 0);
+  EXPECT_EQ(top_list_metrics(scores, known, std::vector<std::uint32_t>{24}).recall, 0);
+  EXPECT_EQ(top_list_metrics(scores, known, std::vector<std::uint32_t>{3}).recall, 0);
+}
+
 }  // namespace
 }  // namespace sotto::metrics

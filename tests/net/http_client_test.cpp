@@ -103,6 +103,22 @@ TEST(HttpClient, RefusesAnswersThatAreTooLargeOrNotHttp) {
   }
 }
 
+// Extensions and trailers of chunks are no body, and a server can send them without end.
+TEST(HttpClient, HoldsAndHearsNoMoreThanItsLimitsOfAChunkedAnswer) {
+  const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  std::string lines;
+  for (int i = 0; i < 100'000; ++i) lines += "1;" + std::string(100, 'a') + "\r\nx\r\n";
+  for (const std::string& answer :
+       {"2;" + std::string(8 << 20, 'a'), "0\r\nX: " + std::string(8 << 20, 'a'), lines}) {
+    const FixedAnswer server(head + answer, true);
+    const auto heard = ask({.url = server.url(), .max_body_bytes = 1 << 20});
+    ASSERT_FALSE(heard);
+    EXPECT_THAT(heard.error().message, HasSubstr("larger around its body"));
+  }
+  const FixedAnswer good(head + "3;a=b\r\nabc\r\n0\r\nX: y\r\n\r\n");
+  EXPECT_EQ(ask({.url = good.url(), .max_body_bytes = 1 << 20})->body, "abc");
+}
+
 TEST(HttpClient, ReadsABodyThatEndsWithTheConnection) {
   const FixedAnswer server("HTTP/1.0 200 OK\r\n\r\nabc");
   EXPECT_EQ(ask({.url = server.url()})->body, "abc");

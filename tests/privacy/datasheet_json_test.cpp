@@ -27,6 +27,7 @@ PrivacyDatasheet sheet() {
                  .noise_multiplier = 1.5,
                  .clip_bit_weight = 0.5,
                  .nonnegative = false,
+                 .products = true,
                  .devices = 10,
                  .dropped = 2,
                  .corrupted = 1}};

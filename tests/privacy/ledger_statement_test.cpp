@@ -54,6 +54,39 @@ TEST_F(LedgerStatements, AddUpPerPurposeWindowAndCategory) {
   EXPECT_NEAR(epsilon_of("categories", "category", "health"), 1.5, 1e-6);
   EXPECT_NEAR(epsilon_of("categories", "category", "politics"), 1, 1e-6);
   EXPECT_EQ(epsilon_of("categories", "category", "sports"), -1) << "never charged";
+  // Of the day and the month around the statement, also where no budget counts them.
+  ASSERT_EQ(object["windows"].size(), 2U);
+  const auto& day = object["windows"][0];
+  const auto& month = object["windows"][1];
+  EXPECT_EQ(day["window"], "day");
+  EXPECT_NEAR(day["epsilon"], 0.5, 1e-6) << "what was told yesterday is not of this day";
+  EXPECT_NEAR(day["purposes"][1]["epsilon"], 0.5, 1e-6);
+  EXPECT_NEAR(day["purposes"][2]["epsilon"], 0, 1e-6) << "a free answer costs nothing";
+  EXPECT_EQ(month["window"], "month");
+  EXPECT_NEAR(month["epsilon"], 1.5, 1e-6);
+  EXPECT_NEAR(month["purposes"][2]["epsilon"], 1, 1e-6);
+  const auto later = nlohmann::json::parse(to_json(*ledger->statement(noon + std::chrono::days{20})));
+  EXPECT_EQ(later["windows"][1]["epsilon"], 0) << "another month";
+  EXPECT_NEAR(later["total"]["epsilon"], 1.5, 1e-6);
+}
+
+TEST_F(LedgerStatements, CountRoundsByTheCampaignThatAskedForThem) {
+  auto ledger = create(settings({lifetime(10, 1e-9)}));
+  const auto round_of = [](std::uint8_t campaign, std::uint8_t round) {
+    Release release{ReleasePurpose::training, pure(0.25), std::nullopt, "round"};
+    release.round.emplace();
+    release.round->campaign.fill(campaign);
+    release.round->round.fill(round);
+    return release;
+  };
+  for (const auto& release : {round_of(7, 1), round_of(8, 2), round_of(7, 3)})
+    ASSERT_TRUE(ledger->charge(release, noon));
+  const auto statement = *ledger->statement(noon);
+  ASSERT_EQ(statement.campaigns.size(), 2U);
+  EXPECT_EQ(statement.campaigns[0].campaign.substr(0, 4), "0707");
+  EXPECT_EQ(statement.campaigns[0].rounds, 2U);
+  EXPECT_EQ(statement.campaigns[1].rounds, 1U);
+  EXPECT_NE(to_text(statement).find("2 rounds"), std::string::npos);
 }
 
 TEST_F(LedgerStatements, ReadTheSameFromTheFileAndAreReadable) {

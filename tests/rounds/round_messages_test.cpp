@@ -104,7 +104,7 @@ TEST(Enrolment, NeedsTheOperatorsTokenInTimeAndTheDevicesKey) {
   const auto enrolment = enrolment_of(bytes, device, operator_key().public_key());
   ASSERT_TRUE(enrolment);
   const auto check = [](const Enrolment& one, UtcTime time) {
-    return check_enrolment(one, operator_key().public_key(), time).has_value();
+    return check_enrolment(one, OperatorKeys(operator_key().public_key()), time).has_value();
   };
   EXPECT_TRUE(check(*enrolment, campaign_begin));
   EXPECT_FALSE(check(*enrolment, token.expires));
@@ -112,7 +112,7 @@ TEST(Enrolment, NeedsTheOperatorsTokenInTimeAndTheDevicesKey) {
   stolen.device = other.public_key();
   EXPECT_FALSE(check(stolen, campaign_begin));
   EXPECT_FALSE(enrolment_of(sign_token(token, other), device, operator_key().public_key()));
-  EXPECT_FALSE(check_enrolment(*enrolment, other.public_key(), campaign_begin));
+  EXPECT_FALSE(check_enrolment(*enrolment, OperatorKeys(other.public_key()), campaign_begin));
   refuses_anything_else(encode(*enrolment),
                         [](const std::string& one) { return decode_enrolment(one).has_value(); });
 }

@@ -2,16 +2,25 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 
 #include "secagg/protocol_harness.h"
 #include "secagg/shared/neighbour_graph.h"
 
+// A sanitizer has an allocator of its own.
+extern "C" __attribute__((weak)) std::size_t __sanitizer_get_current_allocated_bytes();
+
 namespace sotto::secagg::testing_round {
 namespace {
 
 using testing::HasSubstr;
+
+std::size_t allocated_bytes() {
+  return __sanitizer_get_current_allocated_bytes != nullptr ? __sanitizer_get_current_allocated_bytes()
+                                                            : mallinfo2().uordblks;
+}
 
 GroupParameters group_of(std::uint32_t clients, ServerModel server) {
   const auto group =
@@ -96,6 +105,35 @@ TEST(Server, KeepsNothingOfAFailedRound) {
   EXPECT_FALSE(server->close_phase());
   EXPECT_FALSE(server->receive(0, Bytes(10)));
   EXPECT_FALSE(server->message_for(0));
+}
+
+// Groups that fail come again and again, if somebody wants them to.
+TEST(Server, LetsGoOfTheLettersOfAFailedRound) {
+  constexpr std::uint32_t clients = 40;
+  Devices devices(clients, {20, 16}, 5);
+  const GroupParameters group = group_of(clients, ServerModel::active);
+  auto server =
+      SecAggServer::create(group, devices.shape, any_order_hash, devices.registry, devices.random).value();
+  std::vector<SecAggClient> joined;
+  for (std::uint32_t i = 0; i < clients; ++i)
+    joined.push_back(SecAggClient::join(server.message_for(i).value(), policy_for(group, devices.shape),
+                                        devices.identities[i], devices.registry,
+                                        privacy::DeviceRandom::simulated(devices.random))
+                         .value());
+  for (const ServerPhase phase : {ServerPhase::advertising, ServerPhase::sharing}) {
+    for (std::uint32_t i = 0; i < clients; ++i)
+      ASSERT_TRUE(server.receive(
+          i, answer(joined[i], phase, server.message_for(i).value(), devices.inputs[i], 16).value()));
+    ASSERT_TRUE(server.close_phase());
+  }
+  const std::size_t before = allocated_bytes();
+  server.abandon("no room");
+  EXPECT_EQ(server.phase(), ServerPhase::failed);
+  EXPECT_EQ(server.failure(), "no room");
+  EXPECT_LT(allocated_bytes() + clients * (clients - 1) * 200, before) << "a letter has 212 bytes";
+  EXPECT_FALSE(server.message_for(0));
+  EXPECT_FALSE(server.answer_to(0, ServerPhase::sharing));
+  EXPECT_FALSE(server.receive(0, Bytes(10)));
 }
 
 TEST(Groups, SumsMergeToTheSumOfTheCohort) {

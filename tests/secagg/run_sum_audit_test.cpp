@@ -27,10 +27,11 @@ privacy::AuditFinding audit(const privacy::AuditedMechanism& mechanism) {
 }
 
 TEST(RunSumAudit, SeesMostOfWhatTheSumClaimsAndRefutesNothing) {
-  for (const int kind : {0, 1, 2}) {
+  for (const int kind : {0, 1, 2, 3}) {
     auto settings = round();
     if (kind == 1) settings.nonnegative = true;
     if (kind == 2) settings.clip_bit_weight = 0.5;
+    if (kind == 3) settings.products = true, settings.dimension = 6;
     const auto plan = EncodingPlan::create(settings);
     ASSERT_TRUE(plan) << plan.error().message;
     const auto mechanism = audited_sum(record_of(*plan, "updates"));

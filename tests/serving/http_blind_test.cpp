@@ -8,7 +8,9 @@
 
 #include "base/random.h"
 #include "blind/guide.h"
+#include "device/device.h"
 #include "device/wire/pack_codec.h"
+#include "device/wire/server_calls.h"
 #include "net/http_client.h"
 #include "net/negotiation.h"
 #include "privacy/ledger/ledger_statement.h"
@@ -29,27 +31,23 @@ constexpr std::size_t items = 1500;
 class Recording final : public device::Transport {
  public:
   explicit Recording(transport::HttpTransport way) : way_(std::move(way)) {}
-  Result<Pack> fetch_pack(std::string_view installed) override { return way_.fetch_pack(installed); }
-  Result<std::string> recommend(std::string_view body) override {
-    ++others;
-    return way_.recommend(body);
-  }
-  Result<std::string> fetch_guide(std::string_view version) override {
-    SOTTO_TRY(std::string bytes, way_.fetch_guide(version));
-    if (damaged) bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
-    return bytes;
-  }
-  Result<std::string> ask_blind(std::string_view body) override {
-    questions.emplace_back(body);
-    if (cut) return failed("no network");
-    SOTTO_TRY(std::string answer, way_.ask_blind(body));
-    if (!lying) return answer;
-    SOTTO_TRY(auto words, blind::decode_answer(answer));
+  Result<device::ServerAnswer> send(const device::ServerCall& call) override {
+    if (call.path == "/v1/recommend") ++others;
+    const bool asks = call.path == "/v1/blind";
+    if (asks) questions.push_back(call.body);
+    if (asks && cut) return failed("no network");
+    SOTTO_TRY(device::ServerAnswer answer, way_.send(call));
+    if (call.path.starts_with("/v1/blind/") && damaged)
+      answer.body[answer.body.size() / 2] = static_cast<char>(answer.body[answer.body.size() / 2] ^ 1);
+    if (call.path.starts_with("/v1/pack")) pack_bytes = answer.body.size();
+    if (!asks || !lying) return answer;
+    SOTTO_TRY(auto words, blind::decode_answer(answer.body));
     for (std::uint32_t& word : words.words) word ^= 0x5a5a5a5a;
-    return blind::encode_answer(words);
+    return device::ServerAnswer{200, blind::encode_answer(words)};
   }
   bool cut = false, lying = false, damaged = false;
   int others = 0;
+  std::size_t pack_bytes = 0;  // of the last pack or difference
   std::vector<std::string> questions;
 
  private:
@@ -88,10 +86,13 @@ class BlindServing : public ::testing::Test {
     device::DeviceSettings settings;
     settings.ranking = "blind";
     settings.query.wanted = 200;
-    return device::Device::open(
-               folder_ / name, settings,
-               {[this] { return privacy::UtcTime(std::chrono::seconds(device_time_)); }, nullptr, first_use_})
-        .value();
+    auto opened =
+        device::Device::open(
+            folder_ / name, settings,
+            {[this] { return privacy::UtcTime(std::chrono::seconds(device_time_)); }, nullptr, first_use_})
+            .value();
+    EXPECT_TRUE(opened.agree(opened.terms(server_->url(), "A page for you", {.asking = true})));
+    return opened;
   }
   // What a reader of one synthetic item has as user vector, and the exact scores of all live items.
   std::vector<std::pair<float, std::string>> exact(std::span<const float> user) {
@@ -282,8 +283,9 @@ TEST_F(BlindServing, FreshArticlesComeWithThePackAndRemovedOnesAreNotShown) {
   ASSERT_TRUE(server_->pool().put({article("fresh", better)}));
   ASSERT_TRUE(server_->pool().remove(std::vector<std::string>{removed}));
   ASSERT_TRUE(server_->tick(server_time_ += 10));
-  EXPECT_EQ(way_->fetch_pack(reader.pack_version())->form, device::Transport::Pack::Form::delta);
+  const std::size_t whole = way_->pack_bytes;
   ASSERT_TRUE(reader.refresh(*way_).value());
+  EXPECT_LT(way_->pack_bytes, whole / 2) << "the difference";
   const auto second = reader.recommend(*way_, 5);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->source, Source::repeated_query);
@@ -361,7 +363,8 @@ TEST_F(BlindServing, ConcurrentQuestionsAreAnsweredEachWithItsOwn) {
       for (int repeat = 0; repeat < 5; ++repeat) {
         for (std::uint32_t& word : question.words) word = static_cast<std::uint32_t>(random());
         const auto answer =
-            blind::decode_answer(way.ask_blind(blind::encode_query(question)).value()).value();
+            blind::decode_answer(way.send(device::blind_call(blind::encode_query(question))).value().body)
+                .value();
         std::vector<std::uint32_t> expected;
         for (std::size_t probe = 0; probe < shape.probes; ++probe) {
           const auto plain = edition->database().plain_answer(

@@ -5,7 +5,9 @@
 #include <chrono>
 
 #include "base/random.h"
+#include "device/device.h"
 #include "device/wire/pack_codec.h"
+#include "device/wire/server_calls.h"
 #include "serving/http/serving_server.h"
 #include "serving/pool/synthetic_pool.h"
 #include "test_paths.h"
@@ -49,10 +51,12 @@ class WholeSystem : public ::testing::Test {
     settings.query.mechanism = mechanism;
     settings.query.epsilon = 1;
     settings.lifetime_epsilon = 10;
-    return device::Device::open(
-               folder_ / mechanism, settings,
-               {[] { return privacy::UtcTime(std::chrono::seconds(start_time)); }, &random_, true})
-        .value();
+    auto opened = device::Device::open(
+                      folder_ / mechanism, settings,
+                      {[] { return privacy::UtcTime(std::chrono::seconds(start_time)); }, &random_, true})
+                      .value();
+    EXPECT_TRUE(opened.agree(opened.terms(server_->url(), "A page for you", {.asking = true})));
+    return opened;
   }
 
   const TempFolder folder_;
@@ -80,7 +84,8 @@ TEST_F(WholeSystem, ADeviceIsServedThroughIngestionAndANewModel) {
   ASSERT_TRUE(server_->pool().put({fresh}));
   ASSERT_TRUE(server_->tick(start_time + 5));
   const std::string before = reader.pack_version();
-  EXPECT_EQ(transport_->fetch_pack(before)->form, device::Transport::Pack::Form::delta);
+  const auto difference = transport_->send(device::pack_call(before));
+  EXPECT_LT(difference->body.size(), transport_->send(device::pack_call(""))->body.size() / 2);
   ASSERT_TRUE(reader.refresh(*transport_).value());
   EXPECT_NE(reader.pack_version(), before);
   EXPECT_TRUE(reader.click("fresh"));

@@ -9,16 +9,17 @@
 
 #include "cli/fold_process.h"
 #include "coordinator/coordinator.h"
-#include "device/sdk/training.h"
+#include "device/device.h"
 #include "eval/small_newsroom.h"
 #include "fl/run_log.h"
 #include "fleet/fleet.h"
 #include "fleet/readers.h"
 #include "local/local_trainer.h"
+#include "privacy/ledger/ledger_statement.h"
 #include "rounds/enrolment.h"
 #include "rounds/small_campaign.h"
 #include "secagg/vectors/calibrated_plan.h"
-#include "transport/http_rounds.h"
+#include "transport/http_transport.h"
 
 namespace sotto::trainer {
 namespace {
@@ -210,59 +211,44 @@ TEST(NetworkRounds, AreRefusedByEveryDeviceWhenTheCampaignAsksForMoreThanItsOwne
   ASSERT_TRUE(network.start());
   net::HttpClientSettings http;
   http.url = network.running->url();
-  auto transport = transport::HttpRounds::create(http);
+  auto transport = transport::HttpTransport::create(http);
   ASSERT_TRUE(transport);
-  const fs::path folder = network.folder / "careful";
-  fs::create_directories(folder);
-  auto ledger = privacy::Ledger::create(folder / "ledger",
-                                        {privacy::Unit::user,
-                                         privacy::Adjacency::replace_one,
-                                         privacy::RequestOrder::adaptive,
-                                         privacy::SensitivitySettings::create({"news"}).value(),
-                                         {{privacy::BudgetWindow::lifetime, std::nullopt, 100, 1e-4}}},
-                                        now(), {.anchor = nullptr, .first_use = true});
-  ASSERT_TRUE(ledger) << ledger.error().message;
-  auto training = device::DeviceTraining::open(folder);
-  const device::TrainingPolicy allows{.epsilon = 1,
-                                      .delta = 1e-4,
-                                      .group = 10,
-                                      .corrupted = 0.05,
-                                      .server = secagg::ServerModel::semi_honest,
-                                      .witnesses = 0,
-                                      .upload_bytes = 1 << 20,
-                                      .training_seconds = 60};
-  device::SecretDraws draws;
-  const device::DeviceTraining::Around around{
-      *ledger,
-      [] { return privacy::read_system_clocks(); },
-      allows,
-      draws,
-      [] { return false; },
-      [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
-  EXPECT_FALSE(training->take_part(*transport, around)) << "nobody agreed";
+  device::DeviceSettings settings;
+  settings.ranking = "local";
+  settings.lifetime_epsilon = 100;
+  settings.budget_delta = 1e-4;
+  settings.training.epsilon = 1;
+  settings.training.delta = 1e-4;
+  settings.training.least_group = 10;
+  auto device = device::Device::open(network.folder / "careful", settings, {.first_use = true});
+  ASSERT_TRUE(device) << device.error().message;
+  const device::RoundHooks hooks{[] { return false; },
+                                 [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
   const auto tokens = network.fleet_settings(1).tokens;
-  const auto operator_key = rounds::operator_key().public_key();
-  EXPECT_FALSE(training
-                   ->enrol(*transport, tokens[0], operator_key, http.url, allows, now(),
-                           [](const device::ConsentQuestion&) { return false; })
-                   .value());
-  EXPECT_FALSE(training->take_part(*transport, around)) << "the person said no";
-  ASSERT_TRUE(training
-                  ->enrol(*transport, tokens[0], operator_key, http.url, allows, now(),
-                          [](const device::ConsentQuestion& question) { return question.first_use; })
-                  .value());
+  const rounds::OperatorKeys operator_key(rounds::operator_key().public_key());
+  EXPECT_FALSE(device->take_part(*transport, hooks)) << "nobody agreed";
+  EXPECT_FALSE(device->enrol(*transport, tokens[0], operator_key)) << "nobody agreed";
+  const auto terms = device->terms(http.url, network.campaign.purpose, {.training = true});
+  ASSERT_TRUE(device->agree(terms));
+  EXPECT_FALSE(device->take_part(*transport, hooks)) << "not enrolled";
+  ASSERT_TRUE(device->enrol(*transport, tokens[0], operator_key));
   Result<device::Participation> part = failed("not asked");
   for (int i = 0; i < 200; ++i) {
-    part = training->take_part(*transport, around);
+    part = device->take_part(*transport, hooks);
     ASSERT_TRUE(part) << part.error().message;
     if (part->outcome != device::Participation::Outcome::no_round) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   EXPECT_EQ(part->outcome, device::Participation::Outcome::refused);
   EXPECT_EQ(part->refusal, device::RoundRefusalReason::policy) << part->why;
-  EXPECT_EQ(ledger->records(), 1U) << "nothing was charged";
-  ASSERT_TRUE(training->withdraw());
-  EXPECT_FALSE(training->take_part(*transport, around)) << "withdrawn";
+  EXPECT_EQ(device->statement()->total.charges, 0U);
+  auto other = terms;
+  other.purpose = "Something else";
+  ASSERT_TRUE(device->agree(other));
+  part = device->take_part(*transport, hooks);
+  EXPECT_EQ(part->refusal, device::RoundRefusalReason::purpose) << part->why;
+  ASSERT_TRUE(device->withdraw());
+  EXPECT_FALSE(device->take_part(*transport, hooks)) << "withdrawn";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "cli/run_source.h"
+#include "device/device.h"
 #include "eval/training_run.h"
 #include "model/news/private_rec_model.h"
 #include "net/negotiation.h"
@@ -77,6 +78,7 @@ class RunServer {
         folder_ / name, settings,
         {[] { return privacy::UtcTime(std::chrono::seconds(serving_now)); }, &random_, true});
     EXPECT_TRUE(opened) << opened.error().message;
+    EXPECT_TRUE(opened->agree(opened->terms("paper.example", "A page for you", {.asking = true})));
     return std::move(*opened);
   }
   // The page of a device that has clicked these, in every mode. The answer covers small pools, so re-ranking

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "eval/served_ranking.h"
@@ -77,7 +78,7 @@ TEST_F(ServedFactors, ADeviceRanksByDpSvdAsItsRecipeDoes) {
     parameters.values().copy_(last.parameters);
   }
   const double users = static_cast<double>(fl::prepare_interactions(dataset, {}, 1).value().users.size());
-  const model::VectorRanking reference(model, {1000 / users, 0});
+  const model::VectorRanking reference(model, {.popularity = 8 / std::sqrt(users), .rare = 0.35});
   for (const std::vector<data::ItemId>& history :
        std::vector<std::vector<data::ItemId>>{{}, {3}, {0, 2, 4}, {1, 0, 9, 8, 7}})
     EXPECT_EQ(ranking(*served, history), best_first(reference.scores(history))) << history.size();

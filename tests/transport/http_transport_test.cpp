@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 
 #include "base/random.h"
+#include "device/device.h"
 #include "device/small_pack.h"
 #include "device/wire/pack_codec.h"
 #include "device/wire/query_wire.h"
+#include "device/wire/server_calls.h"
 #include "net/http_server.h"
 #include "net/http_text.h"
 #include "net/negotiation.h"
@@ -64,15 +66,13 @@ class HttpTransportTest : public ::testing::Test {
 };
 
 TEST_F(HttpTransportTest, FetchesWholePacksDeltasAndNothing) {
-  using Form = device::Transport::Pack::Form;
-  const auto whole = transport_->fetch_pack("");
+  const auto whole = transport_->send(device::pack_call(""));
   ASSERT_TRUE(whole) << whole.error().message;
-  EXPECT_EQ(whole->form, Form::whole);
-  EXPECT_EQ(whole->bytes, *now_);
-  const auto delta = transport_->fetch_pack(*device::pack_version(before_));
-  EXPECT_EQ(delta->form, Form::delta);
-  EXPECT_EQ(*device::apply_delta(before_, delta->bytes), *now_);
-  EXPECT_EQ(transport_->fetch_pack(*device::pack_version(*now_))->form, Form::unchanged);
+  EXPECT_EQ(whole->status, 200);
+  EXPECT_EQ(whole->body, *now_);
+  const auto delta = transport_->send(device::pack_call(*device::pack_version(before_)));
+  EXPECT_EQ(*device::apply_delta(before_, delta->body), *now_);
+  EXPECT_EQ(transport_->send(device::pack_call(*device::pack_version(*now_)))->status, 304);
 }
 
 TEST_F(HttpTransportTest, CarriesADeviceThroughADay) {
@@ -83,6 +83,7 @@ TEST_F(HttpTransportTest, CarriesADeviceThroughADay) {
   settings.lifetime_epsilon = 1;
   auto device = device::Device::open(folder / "device", settings, {{}, &random, true});
   ASSERT_TRUE(device) << device.error().message;
+  ASSERT_TRUE(device->agree(device->terms(server_->url(), "A page for you", {.asking = true})));
   ASSERT_TRUE(device->install(before_));
   EXPECT_TRUE(*device->refresh(*transport_));
   EXPECT_FALSE(*device->refresh(*transport_));

@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 
+import notebook_pages
+
 root = pathlib.Path(__file__).resolve().parents[2]
 out = pathlib.Path(sys.argv[1]).resolve()
 pages = out / "pages"
@@ -27,6 +29,8 @@ def place_of(path: str) -> str | None:
         return PLACES[path]
     if path.startswith("docs/"):
         return path[len("docs/"):]
+    if path.endswith(".ipynb"):
+        return str(pathlib.Path(path).with_suffix(".md"))
     if (root / path).is_file():
         return f"source/{path}.txt"
     return None
@@ -129,6 +133,8 @@ for path in sorted((root / "docs").rglob("*")):
     elif path.suffix == ".svg":
         (pages / place_of(name)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, pages / place_of(name))
+for path in sorted((root / "python/notebooks").glob("*.ipynb")):
+    notebook_pages.write_page(path, pages / place_of(str(path.relative_to(root))))
 shutil.copyfile(root / "tools/docs/site.css", pages / "site.css")
 settings = (root / "tools/docs/mkdocs.yml").read_text(encoding="utf-8").replace("THEME", str(root / "tools/docs/theme"))
 (out / "mkdocs.yml").write_text(settings + "\n".join(navigation()) + "\n", encoding="utf-8")

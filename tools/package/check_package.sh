@@ -27,7 +27,7 @@ awk '{print $6}' "$work/list" >"$work/names"
 for path in ./usr/bin/sotto ./lib/systemd/system/sotto-serve.service ./lib/systemd/system/sotto-coordinator.service \
   ./usr/lib/sysusers.d/sotto.conf ./etc/sotto/serve.toml ./etc/sotto/coordinator.toml ./usr/share/man/man1/sotto.1.gz \
   ./usr/share/bash-completion/completions/sotto ./usr/share/doc/sotto/copyright ./usr/share/doc/sotto/changelog.gz \
-  ./usr/share/doc/sotto/sotto.spdx.json ./usr/share/doc/sotto/licences/libsodium23 ./usr/include/sotto/device/device.h; do
+  ./usr/share/doc/sotto/sotto.spdx.json ./usr/share/doc/sotto/licences/libsodium23 ./usr/include/sotto/device/device.h ./usr/include/sotto_device.h; do
   grep -qxF "$path" "$work/names" || lacks "$path is missing"
 done
 awk '$2 != "root/root" {print}' "$work/list" | grep . && lacks 'the files above do not belong to root'

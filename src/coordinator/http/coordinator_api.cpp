@@ -1,9 +1,10 @@
 #include "coordinator/http/coordinator_api.h"
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "base/chain_hash.h"
+#include "base/utf8.h"
+#include "coordinator/http/desk_json.h"
 #include "net/bearer_token.h"
 #include "net/http_text.h"
 #include "net/negotiation.h"
@@ -22,6 +23,7 @@ using std::chrono::steady_clock;
 constexpr std::string_view binary = "application/octet-stream";
 constexpr std::size_t waiting_writes = 4096;
 constexpr std::size_t most_known = 1'000'000;
+constexpr std::size_t most_reason_bytes = 500;
 constexpr std::chrono::seconds known_for{60};
 
 HttpResponse bytes_response(std::string body, int status = 200) {
@@ -55,14 +57,6 @@ HttpResponse response_to(net::BodyForm form, const DeskAnswer& answer) {
   return net::error_response(form, 410, answer.why);
 }
 
-// What answers the request when it is known, from whichever thread.
-GiveAnswer answering(const HttpRequest& request, HttpReply reply) {
-  const auto later = std::make_shared<HttpReply>(std::move(reply));
-  return [later, form = net::wanted_form(request)](const DeskAnswer& answer) {
-    std::move (*later)(response_to(form, answer));
-  };
-}
-
 Result<std::uint64_t> number_in_query(const HttpRequest& request, std::string_view name) {
   const auto text = net::query_value(request.query, name);
   std::uint64_t number = 0;
@@ -73,14 +67,22 @@ Result<std::uint64_t> number_in_query(const HttpRequest& request, std::string_vi
   return number;
 }
 
-nlohmann::json json_of(const DeskCounts& counts) {
-  return {{"waiting", counts.checked_in},          {"groups_open", counts.groups_open},
-          {"groups_summed", counts.groups_summed}, {"groups_failed", counts.groups_failed},
-          {"grouped", counts.devices_grouped},     {"summed", counts.devices_summed},
-          {"last_failure", counts.last_failure}};
-}
+// By Refusal.
+constexpr std::array<std::string_view, 6> refusal_names = {"token",   "unknown device", "signature",
+                                                           "message", "conflict",       "late"};
 
 }  // namespace
+
+// What answers the request when it is known, from whichever thread.
+GiveAnswer CoordinatorApi::answering(const HttpRequest& request, HttpReply reply) {
+  const auto later = std::make_shared<HttpReply>(std::move(reply));
+  return [this, later, form = net::wanted_form(request)](const DeskAnswer& answer) {
+    if (answer.kind == DeskAnswer::Kind::refused) count(Refusal::message);
+    if (answer.kind == DeskAnswer::Kind::conflict) count(Refusal::conflict);
+    if (answer.kind == DeskAnswer::Kind::over) count(Refusal::late);
+    std::move (*later)(response_to(form, answer));
+  };
+}
 
 CoordinatorApi::CoordinatorApi(CampaignRun& run, RoundFloor& floor, Store& store, BlobShelf& blobs,
                                net::MetricsRegistry& metrics, CoordinatorApiSettings settings,
@@ -95,13 +97,19 @@ CoordinatorApi::CoordinatorApi(CampaignRun& run, RoundFloor& floor, Store& store
       enrolled_(metrics.counter("sotto_enrolments_total", "Devices that enrolled, since start")),
       check_ins_(metrics.counter("sotto_check_ins_total", "Check-ins of enrolled devices")),
       messages_(metrics.counter("sotto_round_messages_total", "Messages of rounds that were signed rightly")),
-      refused_(metrics.counter("sotto_refused_devices_total", "Requests of unknown devices or wrong keys")),
       rounds_done_(metrics.gauge("sotto_rounds_done", "Rounds of the campaign that are folded")),
       waiting_(metrics.gauge("sotto_devices_waiting", "Devices that wait for a group")),
       groups_failed_(metrics.gauge("sotto_groups_failed", "Groups of this round that failed")),
-      writes_(waiting_writes, net::BackgroundWorker::AtEnd::finish) {}
+      store_writable_(metrics.gauge("sotto_store_writable", "1 while the store takes what must be kept")),
+      writes_(waiting_writes, net::BackgroundWorker::AtEnd::finish) {
+  for (std::size_t i = 0; i < refused_.size(); ++i)
+    refused_[i] = &metrics.counter("sotto_refused_devices_total", "Requests that were refused, by reason",
+                                   {{"reason", std::string(refusal_names[i])}});
+}
 
-void CoordinatorApi::observe() {
+void CoordinatorApi::observe(bool stored) {
+  is_stored_ = stored;
+  store_writable_.set(stored ? 1 : 0);
   const DeskCounts counts = floor_.counts();
   rounds_done_.set(static_cast<std::int64_t>(run_.progress().rounds_done));
   waiting_.set(static_cast<std::int64_t>(counts.checked_in));
@@ -115,13 +123,14 @@ void CoordinatorApi::add_routes(net::Router& router) {
 }
 
 void CoordinatorApi::add_device_routes(net::Router& router) {
+  router.add(HttpMethod::get, "/v1/campaign",
+             [this](const HttpRequest&) { return bytes_response(run_.campaign_document()); });
   router.add(HttpMethod::get, "/v1/order", [this](const HttpRequest& request) { return offer(request); });
   router.add(HttpMethod::get, "/v1/log", [this](const HttpRequest& request) { return log_page(request); });
   router.add(HttpMethod::get, "/v1/blob/{hash}",
              [this](const HttpRequest& request) { return blobs_.respond(request); });
-  router.add(HttpMethod::post, "/v1/enrol", [this](HttpRequest&& request, HttpReply reply) {
-    later(std::move(request), std::move(reply), [this](const HttpRequest& asked) { return enrol(asked); });
-  });
+  router.add(HttpMethod::post, "/v1/enrol",
+             [this](HttpRequest&& request, HttpReply reply) { enrol(std::move(request), std::move(reply)); });
   const auto enrolled = [this](const HttpRequest& head) { return refuse_unknown(head); };
   router.add(
       HttpMethod::post, "/v1/checkin",
@@ -161,19 +170,22 @@ HttpResponse CoordinatorApi::log_page(const HttpRequest& request) const {
   return bytes_response(encode(run_.log_page(*from)));
 }
 
-HttpResponse CoordinatorApi::enrol(const HttpRequest& request) {
+void CoordinatorApi::enrol(HttpRequest&& request, HttpReply reply) {
   const auto enrolment = rounds::decode_enrolment(request.body);
-  if (!enrolment) return problem(request, enrolment.error());
+  if (!enrolment) return std::move(reply)(problem(request, enrolment.error()));
   const UtcTime now = clock_();
-  const auto token = rounds::check_enrolment(*enrolment, settings_.operator_key, now);
+  const auto token = rounds::check_enrolment(*enrolment, settings_.operator_keys, now);
   if (!token) {
-    refused_.add();
-    return net::error_response(request, 403, token.error().message);
+    count(Refusal::token);
+    return std::move(reply)(net::error_response(request, 403, token.error().message));
   }
-  const auto stored = store_.enrol({enrolment->device, token->hash, now});
-  if (!stored) return problem(request, stored.error());
-  enrolled_.add();
-  return bytes_response(std::string(as_text(run_.campaign().campaign.coordinator)));
+  later(std::move(request), std::move(reply),
+        [this, checked = Enrolment{enrolment->device, token->hash, now}](const HttpRequest& asked) {
+          const auto stored = store_.enrol(checked);
+          if (!stored) return problem(asked, stored.error());
+          enrolled_.add();
+          return bytes_response(std::string(as_text(run_.campaign().campaign.coordinator)));
+        });
 }
 
 Result<bool> CoordinatorApi::is_enrolled(const rounds::IdentityKey& device) {
@@ -196,27 +208,34 @@ std::optional<HttpResponse> CoordinatorApi::refuse_unknown(const HttpRequest& he
   if (!device) return problem(head, device.error());
   const auto enrolled = is_enrolled(*device);
   if (!enrolled) return net::error_response(head, 503, "devices cannot be looked up now: come back later");
-  if (*enrolled) return std::nullopt;
-  refused_.add();
-  return net::error_response(head, 403, "this device is not enrolled, or was revoked");
+  if (!*enrolled) {
+    count(Refusal::unknown_device);
+    return net::error_response(head, 403, "this device is not enrolled, or was revoked");
+  }
+  const auto signature = rounds::signature_from_hex(head.header(rounds::signature_header));
+  if (!signature) return problem(head, signature.error());
+  const auto body = rounds::digest_from_hex(head.header(rounds::body_header), rounds::body_header);
+  if (!body) return problem(head, body.error());
+  if (rounds::verify(*signature, rounds::request_statement(net::name(head.method), head.path, *body),
+                     *device))
+    return std::nullopt;
+  count(Refusal::signature);
+  return net::error_response(head, 400, "the signature of this request is not by the device that it names");
 }
 
-Result<rounds::IdentityKey> CoordinatorApi::signer_of(const HttpRequest& request) const {
-  SOTTO_TRY(const auto device,
-            rounds::digest_from_hex(request.header(rounds::device_header), rounds::device_header));
-  SOTTO_TRY(const auto signature, rounds::signature_from_hex(request.header(rounds::signature_header)));
-  if (rounds::verify(signature,
-                     rounds::request_statement(net::name(request.method), request.path, request.body),
-                     device))
-    return device;
-  return bad_input("the signature of this request is not by the device that it names");
+Result<rounds::IdentityKey> CoordinatorApi::signer_of(const HttpRequest& request) {
+  SOTTO_TRY(const auto body,
+            rounds::digest_from_hex(request.header(rounds::body_header), rounds::body_header));
+  if (rounds::blob_hash(request.body) != body)
+    return bad_input("the body of this request is not the one that its device has signed");
+  return rounds::digest_from_hex(request.header(rounds::device_header), rounds::device_header);
 }
 
 void CoordinatorApi::check_in(HttpRequest&& request, HttpReply reply) {
   const auto device = signer_of(request);
   const auto asked = rounds::decode_check_in(request.body);
   if (!device || !asked) {
-    if (!device) refused_.add();
+    if (!device) count(Refusal::signature);
     return std::move(reply)(problem(request, device ? asked.error() : device.error()));
   }
   check_ins_.add();
@@ -229,7 +248,7 @@ void CoordinatorApi::post(HttpRequest&& request, HttpReply reply) {
   const auto device = signer_of(request);
   const auto room = rounds::digest_from_hex(request.parameter("room"), "a group");
   if (!device || !room) {
-    if (!device) refused_.add();
+    if (!device) count(Refusal::signature);
     return std::move(reply)(problem(request, device ? room.error() : device.error()));
   }
   messages_.add();
@@ -238,15 +257,16 @@ void CoordinatorApi::post(HttpRequest&& request, HttpReply reply) {
 }
 
 void CoordinatorApi::add_people_routes(net::Router& router) {
-  router.add(HttpMethod::get, "/v1/status", [this](const HttpRequest& request) { return status(request); });
+  router.add(HttpMethod::get, "/v1/status",
+             [this](const HttpRequest&) { return net::json_response(status_text()); });
   router.add(HttpMethod::get, "/v1/log/head",
              [this](const HttpRequest&) { return bytes_response(encode(run_.head())); });
   router.add(HttpMethod::post, "/v1/log/cosignature", [this](HttpRequest&& request, HttpReply reply) {
-    later(std::move(request), std::move(reply), [this](const HttpRequest& asked) { return cosign(asked); });
+    cosign(std::move(request), std::move(reply));
   });
   if (settings_.trial_token)
     router.add(HttpMethod::get, "/v1/trial", [this](const HttpRequest&) {
-      return net::json_response(nlohmann::json{{"operator_key", to_hex(settings_.operator_key)},
+      return net::json_response(nlohmann::json{{"operator_key", to_hex(settings_.operator_keys.current())},
                                                {"token", to_hex(rounds::as_bytes(settings_.trial_token()))}}
                                     .dump());
     });
@@ -260,10 +280,22 @@ void CoordinatorApi::add_people_routes(net::Router& router) {
                                                                    "coordinator-1", net::json_type, 3);
   router.add(HttpMethod::get, "/openapi.json",
              [document](const HttpRequest& request) { return document->respond(request); });
-  net::add_operator_routes(router, metrics_);
+  net::add_operator_routes(router, metrics_, [this]() -> Status {
+    if (is_stored_) return {};
+    return failed("nothing can be kept in the store now: the log says why");
+  });
 }
 
-HttpResponse CoordinatorApi::status(const HttpRequest&) const {
+std::optional<std::uint64_t> CoordinatorApi::count_enrolled() const {
+  const std::lock_guard lock(count_mutex_);
+  const auto now = steady_clock::now();
+  if (count_ && now < counted_at_ + std::chrono::seconds(1)) return count_;
+  counted_at_ = now;
+  if (const auto counted = store_.count_enrolled()) count_ = *counted;
+  return count_;
+}
+
+std::string CoordinatorApi::status_text() const {
   const CampaignProgress progress = run_.progress();
   const rounds::Campaign& campaign = run_.campaign().campaign;
   nlohmann::json body = {{"state", progress.state},
@@ -278,24 +310,32 @@ HttpResponse CoordinatorApi::status(const HttpRequest&) const {
                          {"orders_abandoned", progress.orders_abandoned},
                          {"last_problem", progress.last_problem},
                          {"cohort", campaign.cohort},
+                         {"participations", campaign.participations},
+                         {"population", campaign.population},
                          {"group", campaign.encoding.devices},
                          {"log_entries", run_.head().head.size},
                          {"now", json_of(floor_.counts())},
                          {"last_round", json_of(progress.last_round)},
                          {"last_round_seconds", progress.last_round_seconds},
-                         {"draining", draining_.load()}};
-  if (const auto enrolled = store_.count_enrolled()) body["enrolled"] = *enrolled;
-  return net::json_response(body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+                         {"draining", draining_.load()},
+                         {"trial", static_cast<bool>(settings_.trial_token)}};
+  for (std::size_t i = 0; i < refused_.size(); ++i) body["refusals"][refusal_names[i]] = refused_[i]->value();
+  if (const auto enrolled = count_enrolled()) body["enrolled"] = *enrolled;
+  if (const auto spent = run_.epsilon_so_far()) body["epsilon_so_far"] = *spent;
+  return text_of(body);
 }
 
-HttpResponse CoordinatorApi::cosign(const HttpRequest& request) {
+void CoordinatorApi::cosign(HttpRequest&& request, HttpReply reply) {
   const auto word = rounds::decode_cosignature(request.body);
-  if (!word) return problem(request, word.error());
+  if (!word) return std::move(reply)(problem(request, word.error()));
   // Not everybody may fill the log: the campaign names its witnesses.
   const auto& witnesses = run_.campaign().campaign.witnesses;
   if (std::find(witnesses.begin(), witnesses.end(), word->cosignature.witness) == witnesses.end())
-    return net::error_response(request, 403, "the campaign does not name this witness");
-  return acted(request, run_.cosign(*word));
+    return std::move(reply)(net::error_response(request, 403, "the campaign does not name this witness"));
+  if (!rounds::is_cosigned(word->head, word->cosignature))
+    return std::move(reply)(net::error_response(request, 400, "the witness did not sign this head"));
+  later(std::move(request), std::move(reply),
+        [this, checked = *word](const HttpRequest& asked) { return acted(asked, run_.cosign(checked)); });
 }
 
 HttpResponse CoordinatorApi::acted(const HttpRequest& request, const Status& done) {
@@ -328,7 +368,10 @@ void CoordinatorApi::add_admin_routes(net::Router& router) {
   });
   action("roll-back", [this](const HttpRequest& request) -> Status {
     SOTTO_TRY(const std::uint64_t version, number_in_query(request, "version"));
-    return run_.roll_back(version, "by the admin API");
+    const auto why = net::query_value(request.query, "why");
+    if (why && (why->size() > most_reason_bytes || !is_utf8(*why)))
+      return bad_input("?why= has at most {} bytes of text", most_reason_bytes);
+    return run_.roll_back(version, why.value_or("by the admin API"));
   });
   action("revoke", [this](const HttpRequest& request) -> Status {
     const auto text = net::query_value(request.query, "device");

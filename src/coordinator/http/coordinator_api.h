@@ -2,17 +2,20 @@
 // The routes of a coordinator: for devices as rounds/round_messages.h describes them, for people as JSON.
 //
 //   GET  /v1/status              how the campaign stands: counts and times, nothing about a device
+//   GET  /v1/campaign            the campaign, as the operator signed it
 //   GET  /v1/log/head            the signed head of the log
 //   POST /v1/log/cosignature     a witness's word about it
-//   POST /v1/admin/pause|resume  with the operator's token; also drain, and roll-back?version=N,
+//   POST /v1/admin/pause|resume  with the operator's token; also drain, and roll-back?version=N&why=TEXT,
 //   GET  /v1/admin/actions       revoke?device=KEY
 //   GET  /v1/trial               a token for anybody, where the coordinator only tries things out
 //   GET  /healthz, /readyz, /metrics, /openapi.json
 //
-// A device is known by the key that signs its posts, which is checked before their bodies are read, and the
-// signature before anything is done. Nothing a device sends is logged. Everything it is given must outlive
-// the object, and the object the server that has its routes. Thread-safe.
+// A device is known by the key that signs its posts. Key and signature are checked before a body is read: the
+// signature is over its hash. What strangers may send (enrolments, cosignatures) is checked before it waits
+// for the disk, so that they cannot keep the operator waiting. Nothing a device sends is logged. Everything
+// it is given must outlive the object, and the object the server that has its routes. Thread-safe.
 
+#include <array>
 #include <chrono>
 #include <unordered_map>
 
@@ -25,7 +28,7 @@ namespace sotto::coordinator {
 
 struct CoordinatorApiSettings {
   std::string operator_token;          // of the admin routes; empty: they are refused
-  rounds::IdentityKey operator_key{};  // that signs enrolment tokens
+  rounds::OperatorKeys operator_keys;  // that sign enrolment tokens
   std::uint64_t most_message_bytes = 0;
   // To try it out on one machine: hands an enrolment token to whoever asks. Empty: nobody gets one here.
   std::function<std::string()> trial_token;
@@ -40,8 +43,9 @@ class CoordinatorApi {
                  net::MetricsRegistry& metrics, CoordinatorApiSettings settings, CampaignRun::Clock clock);
 
   void add_routes(net::Router& router);
-  // Brings the gauges up to date.
-  void observe();
+  std::string status_text() const;  // of /v1/status
+  // Brings the gauges up to date. stored: does the store take writes? /healthz says so.
+  void observe(bool stored);
   // From now on no device is let in; what runs goes on to its end.
   void drain() { draining_ = true; }
   bool is_draining() const { return draining_; }
@@ -53,19 +57,24 @@ class CoordinatorApi {
 
   net::HttpResponse offer(const net::HttpRequest& request) const;
   net::HttpResponse log_page(const net::HttpRequest& request) const;
-  net::HttpResponse enrol(const net::HttpRequest& request);
+  void enrol(net::HttpRequest&& request, net::HttpReply reply);
   // On a thread of its own, because it waits for the disk.
   void later(net::HttpRequest&& request, net::HttpReply reply,
              std::function<net::HttpResponse(const net::HttpRequest&)> answer);
   void check_in(net::HttpRequest&& request, net::HttpReply reply);
   void post(net::HttpRequest&& request, net::HttpReply reply);
-  net::HttpResponse status(const net::HttpRequest& request) const;
-  net::HttpResponse cosign(const net::HttpRequest& request);
+  std::optional<std::uint64_t> count_enrolled() const;
+  void cosign(net::HttpRequest&& request, net::HttpReply reply);
 
-  // Whose head this is, if the device is enrolled.
+  // Unless the head is signed by a device that is enrolled.
   std::optional<net::HttpResponse> refuse_unknown(const net::HttpRequest& head);
-  Result<rounds::IdentityKey> signer_of(const net::HttpRequest& request) const;
+  // Of a request whose head was not refused: is the body the one that was signed?
+  static Result<rounds::IdentityKey> signer_of(const net::HttpRequest& request);
   Result<bool> is_enrolled(const rounds::IdentityKey& device);
+  // Why a request of a device was refused.
+  enum class Refusal : std::uint8_t { token, unknown_device, signature, message, conflict, late };
+  void count(Refusal why) { refused_[static_cast<std::size_t>(why)]->add(); }
+  GiveAnswer answering(const net::HttpRequest& request, net::HttpReply reply);
   net::HttpResponse acted(const net::HttpRequest& request, const Status& done);
 
   CampaignRun& run_;
@@ -78,11 +87,17 @@ class CoordinatorApi {
   net::Counter& enrolled_;
   net::Counter& check_ins_;
   net::Counter& messages_;
-  net::Counter& refused_;
+  std::array<net::Counter*, 6> refused_{};  // by Refusal
   net::Gauge& rounds_done_;
   net::Gauge& waiting_;
   net::Gauge& groups_failed_;
+  net::Gauge& store_writable_;
   std::atomic<bool> draining_ = false;
+  std::atomic<bool> is_stored_ = true;
+  // Counted at most once a second, however many ask.
+  mutable std::mutex count_mutex_;
+  mutable std::optional<std::uint64_t> count_;
+  mutable std::chrono::steady_clock::time_point counted_at_{};
   // Devices that were asked about lately, so that the store is not asked for every message.
   std::mutex known_mutex_;
   std::unordered_map<std::string, std::chrono::steady_clock::time_point> known_;

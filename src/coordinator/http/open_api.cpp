@@ -8,6 +8,8 @@ std::string_view open_api_document() {
 "info": {"title": "Sotto coordinator", "version": "1",
   "description": "Rounds of private training. Bodies of devices are binary (docs/campaigns.md) and never logged."},
 "paths": {
+  "/v1/campaign": {"get": {"summary": "The campaign, as its operator signed it",
+    "responses": {"200": {"$ref": "#/components/responses/Bytes"}}}},
   "/v1/order": {"get": {"summary": "Campaign, order and proofs of the round that is open",
     "responses": {"200": {"$ref": "#/components/responses/Bytes"}, "404": {"$ref": "#/components/responses/Error"}}}},
   "/v1/log": {"get": {"summary": "Entries of the public log behind the first `from`", "parameters": [
@@ -15,6 +17,9 @@ std::string_view open_api_document() {
     "responses": {"200": {"$ref": "#/components/responses/Bytes"}, "400": {"$ref": "#/components/responses/Error"}}}},
   "/v1/log/head": {"get": {"summary": "The signed head of the log",
     "responses": {"200": {"$ref": "#/components/responses/Bytes"}}}},
+  "/v1/log/entries": {"get": {"summary": "The public log for people", "parameters": [
+      {"name": "from", "in": "query", "schema": {"type": "integer", "minimum": 0}}],
+    "responses": {"200": {"description": "JSON"}, "400": {"$ref": "#/components/responses/Error"}}}},
   "/v1/log/cosignature": {"post": {"summary": "A witness's word about the head",
     "requestBody": {"$ref": "#/components/requestBodies/Bytes"},
     "responses": {"200": {"description": "It is in the log"}, "400": {"$ref": "#/components/responses/Error"},
@@ -44,6 +49,18 @@ std::string_view open_api_document() {
       "410": {"description": "The group or the round is over"}}}},
   "/v1/status": {"get": {"summary": "How the campaign stands, without anything about a device",
     "responses": {"200": {"description": "JSON"}}}},
+  "/v1/events": {"get": {"summary": "The answer of /v1/status whenever it changes, as server-sent events",
+    "responses": {"200": {"description": "text/event-stream"}}}},
+  "/v1/rounds": {"get": {"summary": "The last orders: devices by phase, time, bytes",
+    "responses": {"200": {"description": "JSON"}}}},
+  "/v1/versions": {"get": {"summary": "The versions of the campaign, and which is current",
+    "responses": {"200": {"description": "JSON"}}}},
+  "/v1/campaigns": {"get": {"summary": "The campaigns that this store has seen",
+    "responses": {"200": {"description": "JSON"}}}},
+  "/dashboard": {"get": {"summary": "The operator's page", "responses": {"200": {"description": "HTML"}}}},
+  "/assets/{file}": {"get": {"summary": "What the page is made of", "parameters": [
+      {"name": "file", "in": "path", "required": true, "schema": {"type": "string"}}],
+    "responses": {"200": {"description": "A file"}, "404": {"$ref": "#/components/responses/Error"}}}},
   "/v1/admin/pause": {"post": {"summary": "No further order", "security": [{"operator": []}],
     "responses": {"200": {"description": "Paused"}, "401": {"$ref": "#/components/responses/Error"}}}},
   "/v1/admin/resume": {"post": {"summary": "Orders again", "security": [{"operator": []}],
@@ -51,7 +68,8 @@ std::string_view open_api_document() {
   "/v1/admin/drain": {"post": {"summary": "Let no device in any more", "security": [{"operator": []}],
     "responses": {"200": {"description": "Draining"}, "401": {"$ref": "#/components/responses/Error"}}}},
   "/v1/admin/roll-back": {"post": {"summary": "Train on from an older version", "security": [{"operator": []}],
-    "parameters": [{"name": "version", "in": "query", "required": true, "schema": {"type": "integer", "minimum": 0}}],
+    "parameters": [{"name": "version", "in": "query", "required": true, "schema": {"type": "integer", "minimum": 0}},
+      {"name": "why", "in": "query", "schema": {"type": "string"}}],
     "responses": {"200": {"description": "Done"}, "400": {"$ref": "#/components/responses/Error"},
       "401": {"$ref": "#/components/responses/Error"}}}},
   "/v1/admin/revoke": {"post": {"summary": "A device is unknown from now on", "security": [{"operator": []}],
@@ -68,7 +86,7 @@ std::string_view open_api_document() {
 "components": {
   "securitySchemes": {"operator": {"type": "http", "scheme": "bearer"},
     "device": {"type": "apiKey", "in": "header", "name": "Sotto-Signature",
-      "description": "Ed25519 over method, path and body by the key in Sotto-Device"}},
+      "description": "Ed25519 over method, path and the SHA-256 of the body in Sotto-Body, by the key in Sotto-Device"}},
   "requestBodies": {"Bytes": {"required": true, "content": {"application/octet-stream": {
     "schema": {"type": "string", "format": "binary"}}}}},
   "responses": {

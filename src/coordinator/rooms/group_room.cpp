@@ -30,6 +30,7 @@ std::optional<RoomTime> GroupRoom::due() const {
 
 // What close_phase() says is kept by the server and told to everybody who asks.
 void GroupRoom::close(RoomTime now) {
+  if (!is_over()) phases_[static_cast<std::size_t>(server_.phase())].took = now - began_;
   static_cast<void>(server_.close_phase());
   began_ = now;
 }
@@ -63,7 +64,10 @@ RoomAnswer GroupRoom::post(std::uint32_t client, secagg::ByteView message, RoomT
   if (server_.phase() == secagg::ServerPhase::failed) return with_reason(Kind::over, server_.failure());
   const bool is_first = !server_.has_answered(client);
   const auto taken = server_.receive(client, message);
-  if (taken && is_first && *taken == server_.phase()) pace_->answered(*taken, now - began_);
+  if (taken && is_first && *taken == server_.phase()) {
+    pace_->answered(*taken, now - began_);
+    ++phases_[static_cast<std::size_t>(*taken)].answered;
+  }
   // A refusal may have removed the last one that was waited for.
   const bool was_open = !is_over();
   if (was_open && server_.all_answered()) close(now);

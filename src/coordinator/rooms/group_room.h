@@ -32,6 +32,14 @@ struct RoomAnswer {
   secagg::ServerPhase phase = secagg::ServerPhase::advertising;
 };
 
+// How a phase of a group went, for people.
+struct PhaseTally {
+  std::uint64_t answered = 0;  // devices
+  RoomTime took{0};            // from its beginning to its end
+};
+// By ServerPhase, advertising to unmasking.
+using PhaseTallies = std::array<PhaseTally, 5>;
+
 class GroupRoom {
  public:
   // `members`: exactly as many as the campaign's groups have.
@@ -46,11 +54,14 @@ class GroupRoom {
   RoomAnswer answer_to(std::uint32_t client, secagg::ServerPhase phase) const;
   // Ends phases whose time is over.
   void tick(RoomTime now);
+  // The group has failed, for a reason from outside.
+  void abandon(std::string why) { server_.abandon(std::move(why)); }
   // When tick() has something to do; nothing once the round is over.
   std::optional<RoomTime> due() const;
 
   bool is_over() const;
   const secagg::SecAggServer& server() const { return server_; }
+  const PhaseTallies& phases() const { return phases_; }
 
  private:
   GroupRoom(secagg::SecAggServer server, secagg::GroupIdentities members, PhasePace& pace, RoomTime now)
@@ -61,6 +72,7 @@ class GroupRoom {
   secagg::GroupIdentities members_;
   PhasePace* pace_;
   RoomTime began_;  // the phase
+  PhaseTallies phases_{};
 };
 
 }  // namespace sotto::coordinator

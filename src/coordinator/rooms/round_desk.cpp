@@ -35,6 +35,8 @@ DeskAnswer answer_of(RoomAnswer&& answer) {
 
 DeskAnswer wait_answer() { return {Kind::wait, {}, {}}; }
 
+bool is_over(const secagg::SecAggServer& server) { return server.phase() >= secagg::ServerPhase::done; }
+
 }  // namespace
 
 struct RoundDesk::Meeting {
@@ -53,7 +55,6 @@ struct RoundDesk::Meeting {
   GroupRoom room;
   std::vector<HeldPost> held;
   bool ended = false;  // summed or failed, and counted
-  std::string broken;  // ended from outside, and why
 };
 
 RoundDesk::RoundDesk(DeskRound round, PhasePace& pace, RoundKeeper& keeper, RandomSource& random)
@@ -72,6 +73,13 @@ RoundDesk::~RoundDesk() {
 DeskCounts RoundDesk::counts() const {
   DeskCounts counts = counts_;
   counts.checked_in = waiting_.size();
+  counts.came = came_.size();
+  for (const auto& [id, meeting] : meetings_)
+    for (std::size_t i = 0; i < counts.phases.size(); ++i) {
+      const PhaseTally& of_group = meeting->room.phases()[i];
+      counts.phases[i].answered += of_group.answered;
+      counts.phases[i].took = std::max(counts.phases[i].took, of_group.took);
+    }
   return counts;
 }
 
@@ -95,10 +103,11 @@ void RoundDesk::check_in(const rounds::IdentityKey& device, const rounds::Digest
                      encode(rounds::GroupPlace{meeting.id, std::string(as_text(invitation.message))}),
                      {}});
     }
-    if (meeting.room.server().phase() == secagg::ServerPhase::done && meeting.broken.empty())
+    if (meeting.room.server().phase() == secagg::ServerPhase::done)
       return answer({Kind::over, {}, "this device has taken part in the round"});
   }
   if (is_complete()) return answer({Kind::over, {}, "the round has all the devices it asked for"});
+  came_.insert(device);
   if (const auto before = waiting_.find(device); before != waiting_.end()) {
     before->second.answer(wait_answer());
     before->second = {std::move(answer), now + hold_time};
@@ -155,13 +164,16 @@ void RoundDesk::post(const rounds::IdentityKey& device, const rounds::Digest& ro
   Meeting& meeting = *found->second;
   const auto client = meeting.index_of(device);
   if (!client) return answer({Kind::refused, {}, "this device is in another group"});
-  if (!meeting.broken.empty()) return answer({Kind::over, {}, meeting.broken});
+  counts_.bytes_received += message.size();
   RoomAnswer said = meeting.room.post(*client, rounds::as_bytes(message), now);
   if (said.kind != RoomAnswer::Kind::wait) {
+    const bool was_running = !meeting.ended;
     settle(meeting);
+    const secagg::SecAggServer& server = meeting.room.server();
     // What cannot be kept is not answered with what it would reveal.
-    return answer(meeting.broken.empty() ? answer_of(std::move(said))
-                                         : DeskAnswer{Kind::over, {}, meeting.broken});
+    if (was_running && server.phase() == secagg::ServerPhase::failed)
+      return answer({Kind::over, {}, server.failure()});
+    return answer(answer_of(std::move(said)));
   }
   for (HeldPost& held : meeting.held) {
     if (held.client != *client) continue;
@@ -175,21 +187,14 @@ void RoundDesk::post(const rounds::IdentityKey& device, const rounds::Digest& ro
   settle(meeting);
 }
 
-void RoundDesk::close(Meeting& meeting, const std::string& why) {
-  meeting.broken = why;
-  meeting.ended = true;
-  --counts_.groups_open;
-  ++counts_.groups_failed;
-  counts_.last_failure = why;
-}
-
 void RoundDesk::settle(Meeting& meeting) {
   const secagg::SecAggServer& server = meeting.room.server();
-  if (!meeting.ended && server.phase() == secagg::ServerPhase::unmasking && !unmasking_noted_) {
-    if (const Status noted = keeper_.begin_unmasking(); noted)
-      unmasking_noted_ = true;
-    else
-      close(meeting, noted.error().message);
+  // Before devices are charged: a disk that is full costs nobody anything.
+  if (!meeting.ended && server.phase() >= secagg::ServerPhase::uploading && !is_over(server) &&
+      !unmasking_noted_) {
+    const Status noted = keeper_.begin_unmasking();
+    unmasking_noted_ = noted.has_value();
+    if (!noted) meeting.room.abandon(noted.error().message);
   }
   if (!meeting.ended && server.phase() == secagg::ServerPhase::done) {
     const std::vector<std::uint64_t> entries = server.sum().entries();
@@ -199,8 +204,11 @@ void RoundDesk::settle(Meeting& meeting) {
       --counts_.groups_open;
       ++counts_.groups_summed;
       counts_.devices_summed += sum.arrived;
+    } else if (kept.error().kind == ErrorKind::failed) {
+      counts_.last_failure =
+          kept.error().message;  // tried again at the next tick, as long as the round lasts
     } else {
-      close(meeting, kept.error().message);
+      meeting.room.abandon(kept.error().message);
     }
   }
   if (!meeting.ended && server.phase() == secagg::ServerPhase::failed) {
@@ -211,10 +219,6 @@ void RoundDesk::settle(Meeting& meeting) {
   }
   std::vector<HeldPost> still;
   for (HeldPost& held : meeting.held) {
-    if (!meeting.broken.empty()) {
-      held.answer({Kind::over, {}, meeting.broken});
-      continue;
-    }
     RoomAnswer said = meeting.room.answer_to(held.client, held.phase);
     if (said.kind == RoomAnswer::Kind::wait)
       still.push_back(std::move(held));

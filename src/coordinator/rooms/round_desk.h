@@ -6,8 +6,9 @@
 // Every question has one answer: at once, or, while others are waited for, as soon as it is known, and `wait`
 // after hold_time at the latest; the same question may then be asked again. Two questions of one device about
 // the same thing: the earlier one is told to wait, so that a lost connection blocks nobody. What must be
-// durable before anybody hears of it goes through `keeper`, whose refusal ends the group without an answer
-// that could not be taken back.
+// durable before anybody hears of it goes through `keeper`: that vectors are asked for, before any device is
+// charged for one, and each sum. A refusal ends the group; a sum for which there is no room now is kept as
+// soon as there is.
 //
 // Memory alone: with the process a round is lost. Not thread-safe.
 
@@ -16,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "coordinator/rooms/group_room.h"
 #include "coordinator/store/records.h"
@@ -34,7 +36,7 @@ using GiveAnswer = std::function<void(DeskAnswer)>;
 class RoundKeeper {
  public:
   virtual ~RoundKeeper() = default;
-  virtual Status begin_unmasking() = 0;  // before the first unmask request
+  virtual Status begin_unmasking() = 0;  // before the first vector is asked for
   virtual Status keep_sum(const GroupSum& sum) = 0;
 };
 
@@ -47,10 +49,13 @@ struct DeskRound {
 // What went on, for people: nothing of it names a device.
 struct DeskCounts {
   std::uint64_t checked_in = 0;  // now waiting
+  std::uint64_t came = 0;        // different devices that checked in since the order was shown
   std::uint64_t groups_open = 0, groups_summed = 0, groups_failed = 0;
   std::uint64_t devices_grouped = 0;  // of all groups
   std::uint64_t devices_summed = 0;
-  std::string last_failure;  // of a group
+  std::uint64_t bytes_received = 0;  // in posts of members
+  PhaseTallies phases{};             // answers of all groups; the time of the slowest
+  std::string last_failure;          // of a group
 };
 
 class RoundDesk {
@@ -89,7 +94,6 @@ class RoundDesk {
   void form_group(RoomTime now);
   // After anything happened in a room: what must be kept is kept, and who can be answered is.
   void settle(Meeting& meeting);
-  void close(Meeting& meeting, const std::string& why);
   std::uint64_t groups_wanted() const;
 
   DeskRound round_;
@@ -100,6 +104,7 @@ class RoundDesk {
   std::map<rounds::IdentityKey, Held> waiting_;  // those of them who wait now
   std::map<rounds::Digest, std::unique_ptr<Meeting>> meetings_;
   std::map<rounds::IdentityKey, rounds::Digest> places_;  // the last room of a device
+  std::set<rounds::IdentityKey> came_;
   DeskCounts counts_;
   bool unmasking_noted_ = false;
 };

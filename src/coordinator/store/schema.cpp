@@ -172,4 +172,16 @@ Status bring_up_to_date(Door& door, const IdentityKey& owner, std::span<const Sc
   });
 }
 
+Status check_up_to_date(Door& door, std::span<const SchemaStep> steps) {
+  const auto facts = door.ask("SELECT steps FROM sotto_store");
+  if (!facts) return bad_input("this is no coordinator's store ({})", facts.error().message);
+  if (facts->rows.empty()) return bad_input("this is no coordinator's store: it has no version");
+  SOTTO_TRY(const std::uint64_t taken, facts->rows[0].number(0));
+  if (taken != steps.size())
+    return bad_input(
+        "the store is of version {}, and this sotto reads version {}: look with the sotto that wrote it",
+        taken, steps.size());
+  return {};
+}
+
 }  // namespace sotto::coordinator

@@ -19,4 +19,7 @@ std::vector<SchemaStep> schema_steps(SqlDialect dialect);
 // another owner and one that has taken more steps than there are.
 Status bring_up_to_date(Door& door, const IdentityKey& owner, std::span<const SchemaStep> steps);
 
+// Has the store taken exactly these steps? Changes nothing.
+Status check_up_to_date(Door& door, std::span<const SchemaStep> steps);
+
 }  // namespace sotto::coordinator

@@ -165,7 +165,22 @@ Status SqliteConnection::prepare_session() {
   return {};
 }
 
+Result<std::unique_ptr<SqliteConnection>> opened_with(const std::filesystem::path& file, int access) {
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(file.c_str(), &opened, access | SQLITE_OPEN_NOMUTEX, nullptr);
+  if (opened == nullptr) return failed("SQLite has no memory to open {}", file.string());
+  auto connection = std::make_unique<SqliteConnection>(opened, file);
+  if (code != SQLITE_OK) return connection->failure();
+  SOTTO_CHECK(connection->prepare_session());
+  return connection;
+}
+
 }  // namespace
+
+Result<std::unique_ptr<Connection>> connect_sqlite_to_read(const std::filesystem::path& file) {
+  SOTTO_TRY(auto connection, opened_with(file, SQLITE_OPEN_READONLY));
+  return connection;
+}
 
 Result<std::unique_ptr<Connection>> connect_sqlite(const std::filesystem::path& file) {
   {
@@ -173,13 +188,7 @@ Result<std::unique_ptr<Connection>> connect_sqlite(const std::filesystem::path& 
     SOTTO_TRY(const auto made, Descriptor::open(file, O_RDWR | O_CREAT, "open", 0600));
     sync_parent(file);
   }
-  sqlite3* opened = nullptr;
-  const int code =
-      sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-  if (opened == nullptr) return failed("SQLite has no memory to open {}", file.string());
-  auto connection = std::make_unique<SqliteConnection>(opened, file);
-  if (code != SQLITE_OK) return connection->failure();
-  SOTTO_CHECK(connection->prepare_session());
+  SOTTO_TRY(auto connection, opened_with(file, SQLITE_OPEN_READWRITE));
   SOTTO_TRY(const SqlAnswer journal, connection->run("PRAGMA journal_mode = WAL"));
   SOTTO_TRY(const std::string mode, journal.rows.at(0).bytes(0));
   if (mode != "wal")

@@ -137,5 +137,8 @@ class Store {
 // another key, and one that a later version of sotto has written; brings one of an earlier version up to
 // date.
 Result<std::unique_ptr<Store>> open_store(std::string_view location, const IdentityKey& owner);
+// To look at, whoever it belongs to: makes, mends and changes nothing, and what would write is an error.
+// Refuses what is no store of this version of sotto.
+Result<std::unique_ptr<Store>> open_store_to_read(std::string_view location);
 
 }  // namespace sotto::coordinator

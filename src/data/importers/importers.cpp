@@ -19,7 +19,9 @@ constexpr std::array<std::string_view, 4> adressa_settings = {"protocol", "negat
 constexpr std::array<std::string_view, 3> csv_settings = {"mapping", "test_from", "validation_share"};
 constexpr std::array<std::string_view, 4> common_settings = {"malformed_limit", "replace", "seed", "view"};
 
-constexpr std::array<Importer, 6> importer_table = {{
+constexpr std::array<std::string_view, 1> list_settings = {"items"};
+
+constexpr std::array<Importer, 7> importer_table = {{
     {"mind", "MIND news (small, large, demo): news.tsv, behaviors.tsv, entity_embedding.vec", &read_mind,
      news_settings},
     {"adressa", "Adressa news: the JSON-lines log, one file per day, or MIND-like TSV", &read_adressa,
@@ -27,6 +29,8 @@ constexpr std::array<Importer, 6> importer_table = {{
     {"movielens", "MovieLens 1M (ratings.dat) or 100K (u.data)", &read_movielens, {}},
     {"frappe", "Frappe app usage: frappe.csv and meta.csv", &read_frappe, {}},
     {"globo", "Globo.com news clicks: clicks*.csv", &read_globo, {}},
+    {"lists", "Lists of items with their split, such as Gowalla: train.txt and test.txt", &read_lists,
+     list_settings},
     {"csv", "Any CSV or TSV files, described by a mapping file", &read_csv, csv_settings},
 }};
 
@@ -134,6 +138,9 @@ void ImportSettings::bind(SettingsTable& t) {
         "Last share of the training impressions that validates");
   t.add_choice("protocol", protocol, {"fednewsrec", "efficient-fedrec"},
                "Whose use of the days of the Adressa log");
+  t.add("items", items, {0, 100'000'000},
+        "Lists: items there are, numbered from 0, whether or not anybody's row names them; 0: up to the "
+        "largest number");
   t.add("mapping", mapping, "Mapping file of a csv import; empty: SRC/mapping.toml");
   std::vector<std::string> views = {"none"};
   views.insert(views.end(), view_names.begin(), view_names.end());

@@ -25,6 +25,7 @@ struct ImportSettings : ViewSettings {
   bool replace = false;
   std::string test_from = "last-day";
   double validation_share = 0;
+  std::int64_t items = 0;
   std::string protocol = "fednewsrec";
   std::string view = "none";  // or one of view_names
   std::string mapping;
@@ -67,6 +68,7 @@ Result<DatasetBuilder> read_adressa(const fs::path& source, ImportJob& job);
 Result<DatasetBuilder> read_movielens(const fs::path& source, ImportJob& job);
 Result<DatasetBuilder> read_frappe(const fs::path& source, ImportJob& job);
 Result<DatasetBuilder> read_globo(const fs::path& source, ImportJob& job);
+Result<DatasetBuilder> read_lists(const fs::path& source, ImportJob& job);
 Result<DatasetBuilder> read_csv(const fs::path& source, ImportJob& job);
 
 }  // namespace sotto::data

@@ -211,7 +211,20 @@ Status HistoryStore::add(const DevicePack& pack, std::string_view item, privacy:
   return write(std::move(after));
 }
 
-Status HistoryStore::clear() { return write({}); }
+Status HistoryStore::clear() {
+  remove_temporary_siblings(path_);
+  std::error_code problem;
+  fs::remove(path_, problem);
+  if (problem) return failed("cannot remove {}: {}", path_.string(), problem.message());
+  stored_ = {};
+  return {};
+}
+
+Status HistoryStore::forget_before(privacy::UtcTime time) {
+  StoredHistory after = stored_;
+  std::erase_if(after.clicks, [&](const StoredClick& click) { return click.time < time; });
+  return after.clicks.size() == stored_.clicks.size() ? Status{} : write(std::move(after));
+}
 
 Status HistoryStore::follow_labels(const DevicePack* before, const DevicePack& after, privacy::UtcTime now) {
   SOTTO_CHECK(privacy::validate(now));

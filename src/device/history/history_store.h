@@ -63,8 +63,10 @@ class HistoryStore {
 
   // The item must be in the pack. Clicking again moves it to the end.
   Status add(const DevicePack& pack, std::string_view item, privacy::UtcTime now);
-  // Clicks and changed labels.
+  // Deletes clicks and changed labels, and the file.
   Status clear();
+  // Lets go what is older. Changed labels stay: they protect clicks to come.
+  Status forget_before(privacy::UtcTime time);
   // Notes what a new pack calls otherwise. before: the pack that it replaces, if there is one.
   Status follow_labels(const DevicePack* before, const DevicePack& after, privacy::UtcTime now);
 

@@ -44,6 +44,17 @@ Status check_vector(const std::vector<float>& vector, std::string_view name, std
   return {};
 }
 
+Status check_languages(const std::vector<std::string>& languages) {
+  if (languages.size() > PackLimits::languages)
+    return bad_input("the pack names more than {} languages", PackLimits::languages);
+  std::unordered_set<std::string_view> named;
+  for (const std::string& language : languages) {
+    SOTTO_CHECK(check_name(language, "a language"));
+    if (!named.insert(language).second) return bad_input("the pack names the language {} twice", language);
+  }
+  return {};
+}
+
 Status check_blind(const DevicePack& pack) {
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   const std::string& guide = pack.blind_guide;
@@ -92,11 +103,12 @@ Result<std::string> model_name(const DevicePack& pack) {
   return to_hex(hash);
 }
 
-Status check(const PackItems& items, std::uint32_t dimension, std::size_t categories) {
+Status check(const PackItems& items, std::uint32_t dimension, std::size_t categories, std::size_t languages) {
   if (items.size() > PackLimits::items)
     return bad_input("the pack has more than {} items", PackLimits::items);
   if (items.published.size() != items.size() || items.categories.size() != items.size() ||
-      items.vectors.rows() != items.size() || items.vectors.form != NumberForm::i8) {
+      items.languages.size() != items.size() || items.vectors.rows() != items.size() ||
+      items.vectors.form != NumberForm::i8) {
     return bad_input("the pack's items disagree about their number, or their vectors are not bytes");
   }
   SOTTO_CHECK(check_matrix(items.vectors, "items", PackLimits::items, dimension));
@@ -110,6 +122,9 @@ Status check(const PackItems& items, std::uint32_t dimension, std::size_t catego
     }
     if (items.categories[i] >= categories && items.categories[i] != no_category) {
       return bad_input("the item {} has a category that the pack does not name", items.ids[i]);
+    }
+    if (items.languages[i] >= languages && items.languages[i] != no_language) {
+      return bad_input("the item {} has a language that the pack does not name", items.ids[i]);
     }
   }
   return {};
@@ -136,7 +151,8 @@ Status check(const DevicePack& pack) {
   SOTTO_CHECK(check_vector(pack.anonymous, "anonymous item", pack.dimension));
   // Names that a ledger accepts, each once.
   SOTTO_CHECK(privacy::SensitivitySettings::create(pack.categories));
-  SOTTO_CHECK(check(pack.items, pack.dimension, pack.categories.size()));
+  SOTTO_CHECK(check_languages(pack.languages));
+  SOTTO_CHECK(check(pack.items, pack.dimension, pack.categories.size(), pack.languages.size()));
   SOTTO_CHECK(check_blind(pack));
   SOTTO_CHECK(make_user_model(pack));
   SOTTO_TRY(const std::string name, model_name(pack));
@@ -163,6 +179,7 @@ Result<PackItems> make_items(std::vector<PackItem> items, std::uint32_t dimensio
     made.ids.push_back(std::move(item.id));
     made.published.push_back(item.published);
     made.categories.push_back(item.category);
+    made.languages.push_back(item.language);
   }
   SOTTO_TRY(made.vectors,
             PackTensor::from_floats("items", {static_cast<std::uint32_t>(items.size()), dimension}, vectors,

@@ -17,6 +17,7 @@
 namespace sotto::device {
 
 inline constexpr std::uint16_t no_category = 0xffff;
+inline constexpr std::uint16_t no_language = 0xffff;
 
 struct PackUserModel {
   std::string kind;  // one of user_model_kinds
@@ -33,6 +34,7 @@ struct PackItems {
   PackTensor vectors;                     // i8 [items, dimension]
   std::vector<std::uint64_t> published;   // seconds since 1970
   std::vector<std::uint16_t> categories;  // position in DevicePack::categories, or no_category
+  std::vector<std::uint16_t> languages;   // position in DevicePack::languages, or no_language
   std::size_t size() const { return ids.size(); }
   bool operator==(const PackItems&) const = default;
 };
@@ -48,6 +50,7 @@ struct DevicePack {
   std::vector<float> average_user;
   std::vector<float> anonymous;  // what padding puts in a click's place
   std::vector<std::string> categories;
+  std::vector<std::string> languages;
   // With blind serving: those that the guide does not have yet.
   PackItems items;
   // Blind serving: the hash of the guide that belongs to this pack (64 hexadecimal digits; empty: there is
@@ -66,14 +69,15 @@ struct PackLimits {
   static constexpr std::size_t history = 10'000;
   static constexpr std::size_t name_bytes = 128;  // versions and item ids
   static constexpr std::size_t tensors = 64;
+  static constexpr std::size_t languages = 1024;
 };
 
-// The hash of everything but items and categories, 64 hexadecimal digits.
+// The hash of everything but items, categories and languages, 64 hexadecimal digits.
 Result<std::string> model_name(const DevicePack& pack);
 
 // Every promise above: sizes, order, uniqueness, finite numbers, known categories, the name.
 Status check(const DevicePack& pack);
-Status check(const PackItems& items, std::uint32_t dimension, std::size_t categories);
+Status check(const PackItems& items, std::uint32_t dimension, std::size_t categories, std::size_t languages);
 
 // One item as a server has it.
 struct PackItem {
@@ -81,6 +85,7 @@ struct PackItem {
   std::vector<float> vector;
   std::uint64_t published = 0;
   std::uint16_t category = no_category;
+  std::uint16_t language = no_language;
 };
 // Sorts and quantises.
 Result<PackItems> make_items(std::vector<PackItem> items, std::uint32_t dimension);

@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "base/chain_hash.h"
+#include "device/rounds/round_calls.h"
+#include "device/wire/server_calls.h"
 #include "local/local_trainer.h"
 #include "rounds/model_version.h"
 
@@ -17,79 +19,102 @@ using std::chrono::steady_clock;
 
 constexpr int most_tries = 8;  // of a request that gets no answer
 constexpr std::chrono::milliseconds first_pause{50}, longest_pause{5000};
+// Of the log, in one round: nobody has checked yet who says how long it is. A log grows by a few a day.
+constexpr std::size_t most_new_entries = 1'000'000;
 
 // One round of one device: what has been fetched and counted so far.
 class RoundAttempt {
  public:
-  RoundAttempt(RoundTransport& transport, const ParticipantParts& parts)
-      : transport_(transport), parts_(parts) {}
+  RoundAttempt(Exchange& exchange, const ParticipantParts& parts) : exchange_(exchange), parts_(parts) {}
 
-  Result<Participation> run() {
-    SOTTO_TRY(const auto offer, fetch_offer());
-    if (!offer) return done_;
+  Talk<Result<Participation>> run() {
+    SOTTO_CO_TRY(const auto offer, co_await fetch_offer());
+    if (!offer) co_return done_;
     const auto fetched = steady_clock::now();
-    SOTTO_TRY(auto accepted, check(*offer));
-    if (!accepted) return done_;
+    SOTTO_CO_TRY(auto accepted, check(*offer));
+    if (!accepted) co_return done_;
     // Everybody joins as long after the offer as the campaign lets training last, and has stopped by then.
     const auto joins = fetched + std::chrono::seconds(accepted->campaign.campaign.max_training_seconds);
-    SOTTO_TRY(auto update, trained(*accepted, joins));
-    wait_until(joins);
-    if (parts_.cancelled()) return ended("cancelled before it checked in");
-    return join(*std::move(accepted), std::move(update));
+    SOTTO_CO_TRY(const Fetched inputs, co_await fetch_inputs(*accepted));
+    SOTTO_CO_TRY(auto update, trained(*accepted, inputs, joins));
+    while (!parts_.cancelled() && steady_clock::now() < joins) co_await exchange_.pause(time_until(joins));
+    if (parts_.cancelled()) {
+      done_.outcome = Outcome::ended;
+      done_.why = "cancelled before it checked in";
+      co_return done_;
+    }
+    co_return co_await join(*std::move(accepted), std::move(update));
   }
 
  private:
-  Participation ended(std::string why) {
-    done_.outcome = Outcome::ended;
-    done_.why = std::move(why);
-    return done_;
-  }
+  struct Fetched {
+    rounds::ModelVersion version;
+    rounds::ItemTable items;
+  };
 
-  // What comes without an answer is asked for again, ever more slowly.
-  template <class Ask>
-  auto with_patience(const Ask& ask) -> decltype(ask()) {
+  // What comes without an answer, or from a server that is not well, is asked for again, ever more slowly.
+  // The call is a copy, because a coroutine outlives what it was called with.
+  // cppcheck-suppress passedByValue
+  Talk<Result<ServerAnswer>> ask(ServerCall call) {
     std::chrono::milliseconds pause = first_pause;
     for (int tries = 1;; ++tries) {
-      auto answer = ask();
-      if (answer || answer.error().kind == ErrorKind::bad_input || tries == most_tries || parts_.cancelled())
-        return answer;
-      parts_.wait(pause);
+      Result<ServerAnswer> answer = co_await exchange_.send(call);
+      if (answer && !is_unwell(answer->status)) {
+        done_.bytes_down += answer->body.size();
+        co_return answer;
+      }
+      if (tries == most_tries || parts_.cancelled()) {
+        if (answer) co_return refused("coordinator", *answer);
+        co_return answer;
+      }
+      co_await exchange_.pause(pause);
       pause = std::min(2 * pause, longest_pause);
     }
   }
+  static bool is_unwell(int status) { return status >= 500 || status == 429; }
 
-  void wait_until(steady_clock::time_point time) const {
-    while (!parts_.cancelled() && steady_clock::now() < time)
-      parts_.wait(std::min(std::chrono::duration_cast<std::chrono::milliseconds>(time - steady_clock::now()) +
-                               std::chrono::milliseconds(1),
-                           std::chrono::milliseconds(200)));
+  Talk<Result<std::string>> fetch(ServerCall call) {
+    SOTTO_CO_TRY(ServerAnswer answer, co_await ask(std::move(call)));
+    if (answer.status != 200) co_return refused("coordinator", answer);
+    co_return std::move(answer.body);
   }
 
-  Result<std::optional<RoundOffer>> fetch_offer() {
-    SOTTO_TRY(const auto bytes, with_patience([&] { return transport_.fetch_offer(); }));
-    if (!bytes) return std::optional<RoundOffer>();
-    done_.bytes_down += bytes->size();
-    auto message = rounds::decode_offer(*bytes);
+  static std::chrono::milliseconds time_until(steady_clock::time_point time) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(time - steady_clock::now());
+    return std::clamp(left + std::chrono::milliseconds(1), std::chrono::milliseconds(1),
+                      std::chrono::milliseconds(200));
+  }
+
+  Talk<Result<std::optional<RoundOffer>>> fetch_offer() {
+    SOTTO_CO_TRY(const ServerAnswer answer, co_await ask(offer_call()));
+    if (answer.status == 404) co_return std::optional<RoundOffer>();
+    if (answer.status != 200) co_return refused("coordinator", answer);
+    auto message = rounds::decode_offer(answer.body);
     if (!message) {
       done_.outcome = Outcome::refused;
       done_.refusal = RoundRefusalReason::malformed;
       done_.why = message.error().message;
-      return std::optional<RoundOffer>();
+      co_return std::optional<RoundOffer>();
     }
-    RoundOffer offer{std::move(message->campaign), std::move(message->order), message->head, {},
+    RoundOffer offer{std::move(message->campaign), std::move(message->order), message->head, {}, {},
                      message->campaign_entry,      message->model_entry};
-    SOTTO_TRY(seen_, read_log());
+    SOTTO_CO_TRY(seen_, read_log());
     // The order is of one state of the log: entries that came since are not for it.
-    while (seen_.size() + offer.new_entries.size() < offer.head.head.size) {
+    while (seen_.size() + offer.new_entries.size() < offer.head.head.size &&
+           offer.new_entries.size() < most_new_entries) {
       const std::uint64_t from = seen_.size() + offer.new_entries.size();
-      SOTTO_TRY(const std::string page_bytes, with_patience([&] { return transport_.fetch_log(from); }));
-      done_.bytes_down += page_bytes.size();
-      SOTTO_TRY(const auto page, rounds::decode_log_page(page_bytes));
+      SOTTO_CO_TRY(const std::string bytes, co_await fetch(log_call(from)));
+      SOTTO_CO_TRY(const auto page, rounds::decode_log_page(bytes));
       if (page.first != from || page.entries.empty()) break;  // the checks say what is missing
       for (const rounds::LogLeaf& leaf : page.entries)
         if (seen_.size() + offer.new_entries.size() < offer.head.head.size) offer.new_entries.push_back(leaf);
     }
-    return std::optional(std::move(offer));
+    for (const rounds::LogLeaf& leaf : offer.new_entries) {
+      if (leaf.kind != rounds::LeafKind::keys) continue;
+      SOTTO_CO_TRY(std::string change, co_await fetch_blob(leaf.hash));
+      offer.key_changes.push_back(std::move(change));
+    }
+    co_return std::optional(std::move(offer));
   }
 
   Result<rounds::LogFrontier> read_log() const {
@@ -102,7 +127,8 @@ class RoundAttempt {
   Result<std::optional<AcceptedRound>> check(const RoundOffer& offer) {
     SOTTO_TRY(const auto now, parts_.ledger.time_at(parts_.clock()));
     RoundKnowledge knows{
-        .operator_key = parts_.operator_key,
+        .keys = parts_.keys,
+        .purpose = parts_.purpose,
         .policy = parts_.policy,
         .trainable = {},
         .now = now,
@@ -114,12 +140,36 @@ class RoundAttempt {
       done_.outcome = Outcome::refused;
       done_.refusal = checked.error().reason;
       done_.why = std::move(checked.error().message);
+      SOTTO_CHECK(keep_revocations(offer, knows));
       return std::optional<AcceptedRound>();
     }
     done_.round = checked->order.order.round;
     done_.number = checked->order.order.number;
+    SOTTO_CHECK(keep_keys(checked->keys));
     SOTTO_CHECK(write_file_atomically(parts_.log_file, checked->log.encode(), FileReaders::owner));
     return std::optional(*std::move(checked));
+  }
+
+  Status keep_keys(const rounds::OperatorKeys& keys) const {
+    if (keys.encode() == parts_.keys.encode()) return {};
+    SOTTO_CHECK(write_file_atomically(parts_.keys_file, keys.encode(), FileReaders::owner));
+    parts_.keys = keys;
+    return {};
+  }
+
+  // A revocation proves itself, whatever else is wrong with an offer: it is not forgotten with it.
+  Status keep_revocations(const RoundOffer& offer, const RoundKnowledge& knows) const {
+    RoundOffer revoking = offer;
+    revoking.new_entries.clear();
+    revoking.key_changes.clear();
+    for (const std::string& document : offer.key_changes) {
+      const auto change = rounds::open_key_change(document);
+      if (!change || !change->change.revokes) continue;
+      revoking.new_entries.push_back({rounds::LeafKind::keys, rounds::blob_hash(document)});
+      revoking.key_changes.push_back(document);
+    }
+    const auto keys = followed_keys(revoking, knows);
+    return keys ? keep_keys(*keys) : Status{};
   }
 
   // What this device can train of what the campaign names; nothing where it cannot, which the checks refuse.
@@ -136,21 +186,32 @@ class RoundAttempt {
     return {};
   }
 
-  Result<std::string> fetch_blob(const rounds::Digest& hash) {
-    SOTTO_TRY(std::string bytes, with_patience([&] { return transport_.fetch_blob(hash); }));
-    done_.bytes_down += bytes.size();
+  Talk<Result<std::string>> fetch_blob(rounds::Digest hash) {
+    SOTTO_CO_TRY(std::string bytes, co_await fetch(blob_call(hash)));
     if (rounds::blob_hash(bytes) != hash)
-      return bad_input("the coordinator sent other bytes than {} names", to_hex(hash));
-    return bytes;
+      co_return bad_input("the coordinator sent other bytes than {} names", to_hex(hash));
+    co_return bytes;
   }
 
-  Result<std::string> items_of(const rounds::Digest& hash) {
+  Talk<Result<std::string>> items_of(rounds::Digest hash) {
     if (auto kept = read_file(parts_.items_file, rounds::BlobLimits::bytes);
         kept && rounds::blob_hash(*kept) == hash)
-      return *std::move(kept);
-    SOTTO_TRY(std::string bytes, fetch_blob(hash));
-    SOTTO_CHECK(write_file_atomically(parts_.items_file, bytes, FileReaders::owner));
-    return bytes;
+      co_return *std::move(kept);
+    SOTTO_CO_TRY(std::string bytes, co_await fetch_blob(hash));
+    SOTTO_CO_CHECK(write_file_atomically(parts_.items_file, bytes, FileReaders::owner));
+    co_return bytes;
+  }
+
+  Talk<Result<Fetched>> fetch_inputs(const AcceptedRound& accepted) {
+    Fetched fetched;
+    SOTTO_CO_TRY(const std::string model, co_await fetch_blob(accepted.order.order.model));
+    SOTTO_CO_TRY(fetched.version, rounds::decode_model(model));
+    if (fetched.version.layout != trainer_->layout().text())
+      co_return bad_input("the model is laid out as '{}', and the campaign's is '{}'", fetched.version.layout,
+                          trainer_->layout().text());
+    SOTTO_CO_TRY(const std::string items, co_await items_of(fetched.version.items));
+    SOTTO_CO_TRY(fetched.items, rounds::decode_items(items));
+    co_return fetched;
   }
 
   // The device's impressions by the rows of the table. What the table does not have was never public, or is
@@ -176,16 +237,11 @@ class RoundAttempt {
     return events;
   }
 
-  Result<std::vector<float>> trained(const AcceptedRound& accepted, steady_clock::time_point until) {
-    SOTTO_TRY(const std::string model_bytes, fetch_blob(accepted.order.order.model));
-    SOTTO_TRY(const auto version, rounds::decode_model(model_bytes));
-    if (version.layout != trainer_->layout().text())
-      return bad_input("the model is laid out as '{}', and the campaign's is '{}'", version.layout,
-                       trainer_->layout().text());
-    SOTTO_TRY(const std::string item_bytes, items_of(version.items));
-    SOTTO_TRY(const auto items, rounds::decode_items(item_bytes));
+  Result<std::vector<float>> trained(const AcceptedRound& accepted, const Fetched& fetched,
+                                     steady_clock::time_point until) {
+    const rounds::ItemTable& items = fetched.items;
     const local::RoundInputs inputs{
-        version.numbers,
+        fetched.version.numbers,
         Eigen::Map<const local::Rows>(items.vectors.data(), static_cast<Eigen::Index>(items.size()),
                                       static_cast<Eigen::Index>(items.dimension))};
     const local::OwnEvents own = events_of(items);
@@ -203,27 +259,17 @@ class RoundAttempt {
   Status check_members(const std::vector<secagg::IdentityKey>& members) const {
     const std::set<secagg::IdentityKey> distinct(members.begin(), members.end());
     if (distinct.size() != members.size()) return bad_input("a device stands twice in the group");
-    if (!distinct.contains(parts_.identity.public_key()))
+    if (!distinct.contains(parts_.identity->public_key()))
       return bad_input("this device is not in the group that it was invited to");
     return {};
   }
 
-  Result<RoundTransport::Reply> post(const std::string& path, std::string_view body) {
-    const auto signature = parts_.identity.sign(rounds::request_statement("POST", path, body));
-    SOTTO_TRY(auto reply, with_patience([&] {
-                return transport_.post(path, body, parts_.identity.public_key(), signature);
-              }));
-    done_.bytes_up += body.size();
-    done_.bytes_down += reply.body.size();
-    return reply;
-  }
-
-  Result<Participation> join(AcceptedRound accepted, std::vector<float> update) {
+  Talk<Result<Participation>> join(AcceptedRound accepted, std::vector<float> update) {
     const rounds::Digest order = accepted.order.hash;
     const rounds::UtcTime expires = accepted.order.order.expires;
     const std::uint64_t number = accepted.order.order.number;
     RoundSession session(std::move(accepted), std::move(update),
-                         {parts_.identity, parts_.ledger, parts_.clock,
+                         {*parts_.identity, parts_.ledger, parts_.clock,
                           [this](const auto& members) { return check_members(members); }, parts_.draws.keys(),
                           parts_.draws.noise(number)});
     while (true) {
@@ -232,42 +278,49 @@ class RoundAttempt {
         done_.was_charged = session.was_charged();
         done_.outcome = over->why.empty() ? Outcome::took_part : Outcome::ended;
         done_.why = over->why;
-        return done_;
+        co_return done_;
       }
-      SOTTO_TRY(const auto now, parts_.ledger.time_at(parts_.clock()));
+      SOTTO_CO_TRY(const auto now, parts_.ledger.time_at(parts_.clock()));
       if (parts_.cancelled() || now >= expires) {
         session.end(now >= expires ? "the order expired" : "cancelled");
         continue;
       }
       if (std::holds_alternative<SessionWait>(step)) {
-        parts_.wait(first_pause);
+        co_await exchange_.pause(first_pause);
         continue;
       }
-      send(session, std::get<SessionCall>(step), order);
+      const auto& call = std::get<SessionCall>(step);
+      ServerCall request = request_of(call, order);
+      const std::size_t sent = request.body.size();
+      const Result<ServerAnswer> answer = co_await ask(std::move(request));
+      if (answer) done_.bytes_up += sent;
+      hear(session, call.stage, answer);
     }
   }
 
-  void send(RoundSession& session, const SessionCall& call, const rounds::Digest& order) {
-    const bool checks_in = call.stage == SessionStage::check_in;
-    const std::string path =
-        checks_in ? "/v1/checkin" : fmt::format("/v1/rounds/{}/{}", to_hex(room_), name(call.stage));
-    const std::string body = checks_in ? encode(rounds::CheckIn{order}) : std::string(as_text(call.body));
-    const auto reply = post(path, body);
-    if (!reply) return session.end(reply.error().message);
-    if (reply->kind == RoundTransport::Reply::Kind::refused) return session.end(reply->body);
-    if (reply->kind == RoundTransport::Reply::Kind::wait) {
-      static_cast<void>(session.received(call.stage, std::nullopt));
+  ServerCall request_of(const SessionCall& call, const rounds::Digest& order) const {
+    if (call.stage == SessionStage::check_in)
+      return signed_call("/v1/checkin", encode(rounds::CheckIn{order}), *parts_.identity);
+    return signed_call(fmt::format("/v1/rounds/{}/{}", to_hex(room_), name(call.stage)),
+                       std::string(as_text(call.body)), *parts_.identity);
+  }
+
+  void hear(RoundSession& session, SessionStage stage, const Result<ServerAnswer>& answer) {
+    if (!answer) return session.end(answer.error().message);
+    if (answer->status == 202) {
+      static_cast<void>(session.received(stage, std::nullopt));
       return;
     }
-    std::string message = reply->body;
-    if (checks_in) {
+    if (answer->status != 200) return session.end(error_text(*answer));
+    std::string message = answer->body;
+    if (stage == SessionStage::check_in) {
       auto place = rounds::decode_group_place(message);
       if (!place) return session.end(place.error().message);
       room_ = place->room;
       message = std::move(place->invitation);
     }
     // What is wrong with it ends the session, and its next step says so.
-    static_cast<void>(session.received(call.stage, rounds::as_bytes(message)));
+    static_cast<void>(session.received(stage, rounds::as_bytes(message)));
   }
 
   struct Kept {
@@ -275,7 +328,7 @@ class RoundAttempt {
     std::vector<std::uint8_t> clicked;
   };
 
-  RoundTransport& transport_;
+  Exchange& exchange_;
   const ParticipantParts& parts_;
   Participation done_;
   rounds::LogFrontier seen_;
@@ -290,6 +343,8 @@ std::string_view name(Participation::Outcome outcome) {
   switch (outcome) {
     case Outcome::no_round:
       return "no round";
+    case Outcome::not_now:
+      return "not now";
     case Outcome::refused:
       return "refused";
     case Outcome::ended:
@@ -300,8 +355,9 @@ std::string_view name(Participation::Outcome outcome) {
   return "took part";
 }
 
-Result<Participation> take_part(RoundTransport& transport, const ParticipantParts& parts) {
-  return RoundAttempt(transport, parts).run();
+Talk<Result<Participation>> take_part(Exchange& exchange, ParticipantParts parts) {
+  RoundAttempt attempt(exchange, parts);
+  co_return co_await attempt.run();
 }
 
 }  // namespace sotto::device

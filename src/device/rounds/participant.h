@@ -5,43 +5,38 @@
 // anything to learn from it sends zeros and noise like everybody.
 //
 // The log it was shown is kept before it is charged. Ends, whatever happens, with the order's expiry. Refers
-// to all it is given. One call at a time.
+// to all it is given.
 
 #include <functional>
+#include <memory>
 #include <vector>
 
+#include "device/conversation.h"
 #include "device/history/impression_store.h"
+#include "device/rounds/round_draws.h"
 #include "device/rounds/round_session.h"
-#include "device/rounds/round_transport.h"
 
 namespace sotto::device {
 
-// Where the draws of a round come from: secret ones, unless a simulation addresses them by round.
-class RoundDraws {
- public:
-  virtual ~RoundDraws() = default;
-  virtual privacy::DeviceRandom noise(std::uint64_t round) = 0;  // and rounding
-  virtual RandomSource& examples(std::uint64_t round) = 0;       // of negatives and dropout
-  virtual privacy::DeviceRandom keys() = 0;                      // of the secure sum
-};
-
 struct ParticipantParts {
-  const secagg::Identity& identity;
+  std::shared_ptr<const secagg::Identity> identity;
   privacy::Ledger& ledger;
   std::function<privacy::ClockReading()> clock;
-  rounds::IdentityKey operator_key{};  // pinned
+  rounds::OperatorKeys& keys;  // followed as they change
+  std::string purpose;         // that the device's person agreed to
   TrainingPolicy policy;
   fs::path log_file;    // how much of the public log was seen
+  fs::path keys_file;   // the operator's keys
   fs::path items_file;  // the table of items that was fetched last: it is large, public, and seldom another
   const std::vector<StoredImpression>& impressions;
   RoundDraws& draws;
-  std::function<bool()> cancelled;                      // asked between steps; true ends the round
-  std::function<void(std::chrono::milliseconds)> wait;  // sleeps, at most so long
+  std::function<bool()> cancelled;  // asked between steps and while it trains; true ends the round
 };
 
 struct Participation {
   enum class Outcome : std::uint8_t {
     no_round,   // none is open
+    not_now,    // the conditions that the owner demands are not met, for the reason given
     refused,    // by this device, for the reason given: nothing was sent or charged
     ended,      // before the end, for the reason given
     took_part,  // the coordinator has all it asked for
@@ -59,6 +54,6 @@ struct Participation {
 std::string_view name(Participation::Outcome outcome);
 
 // An error means that the coordinator could not be reached, or this device's own files not be used.
-Result<Participation> take_part(RoundTransport& transport, const ParticipantParts& parts);
+Talk<Result<Participation>> take_part(Exchange& exchange, ParticipantParts parts);
 
 }  // namespace sotto::device

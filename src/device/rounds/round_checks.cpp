@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/chain_hash.h"
+#include "rounds/model_version.h"
 
 namespace sotto::device {
 
@@ -21,10 +22,10 @@ tl::unexpected<RoundRefusal> because(Reason reason, const Error& error) {
 }
 
 Checked check_signatures(const RoundOffer& offer, const rounds::OpenedCampaign& campaign,
-                         const rounds::OpenedOrder& order, const rounds::IdentityKey& operator_key) {
-  if (!campaign.is_signed_by(operator_key))
-    return refuse(Reason::operator_signature, "the campaign is not signed by the operator {}",
-                  to_hex(operator_key));
+                         const rounds::OpenedOrder& order, const rounds::OperatorKeys& keys) {
+  // The proof that the campaign stands there is looked at below.
+  if (const Status good = keys.check(campaign, offer.campaign_entry.index); !good)
+    return because(Reason::operator_signature, good.error());
   const rounds::IdentityKey& coordinator = campaign.campaign.coordinator;
   if (!order.is_signed_by(coordinator))
     return refuse(Reason::coordinator_signature, "the order is not signed by the coordinator {}",
@@ -165,6 +166,8 @@ std::string_view name(RoundRefusalReason reason) {
       return "log";
     case Reason::witnesses:
       return "witnesses";
+    case Reason::purpose:
+      return "purpose";
     case Reason::unknown_recipe:
       return "unknown-recipe";
     case Reason::policy:
@@ -179,6 +182,24 @@ std::string_view name(RoundRefusalReason reason) {
   return "group";
 }
 
+tl::expected<rounds::OperatorKeys, RoundRefusal> followed_keys(const RoundOffer& offer,
+                                                               const RoundKnowledge& knows) {
+  rounds::OperatorKeys keys = knows.keys;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < offer.new_entries.size(); ++i) {
+    if (offer.new_entries[i].kind != rounds::LeafKind::keys) continue;
+    if (next == offer.key_changes.size())
+      return refuse(Reason::log, "a change of the operator's key is in the log and was not shown");
+    const std::string& document = offer.key_changes[next++];
+    if (rounds::blob_hash(document) != offer.new_entries[i].hash)
+      return refuse(Reason::log, "the change of the operator's key that was shown is not the log's");
+    // What is no change, or nobody's who may say so, changes nothing.
+    if (const auto change = rounds::open_key_change(document))
+      static_cast<void>(keys.follow(*change, knows.log.size() + i));
+  }
+  return keys;
+}
+
 tl::expected<AcceptedRound, RoundRefusal> check_round_offer(const RoundOffer& offer,
                                                             const RoundKnowledge& knows) {
   auto campaign = rounds::open_campaign(offer.campaign);
@@ -186,13 +207,18 @@ tl::expected<AcceptedRound, RoundRefusal> check_round_offer(const RoundOffer& of
   auto order = rounds::open_order(offer.order);
   if (!order) return because(Reason::malformed, order.error());
   // Signatures come first: nothing else is worked out for strangers.
-  if (auto good = check_signatures(offer, *campaign, *order, knows.operator_key); !good)
+  auto keys = followed_keys(offer, knows);
+  if (!keys) return tl::unexpected(keys.error());
+  if (auto good = check_signatures(offer, *campaign, *order, *keys); !good)
     return tl::unexpected(good.error());
   if (auto good = check_times(*campaign, order->order, knows.now); !good) return tl::unexpected(good.error());
   auto log = extended_log(offer, order->order, knows.log);
   if (!log) return tl::unexpected(log.error());
   if (auto good = check_witnesses(offer, campaign->campaign, knows.policy); !good)
     return tl::unexpected(good.error());
+  if (campaign->campaign.purpose != knows.purpose)
+    return refuse(Reason::purpose, "the campaign is for '{}', and its person agreed to '{}'",
+                  campaign->campaign.purpose, knows.purpose);
   if (auto good = check_participation(campaign->campaign, order->order, knows); !good)
     return tl::unexpected(good.error());
   auto terms = rounds::terms_of(campaign->campaign);
@@ -206,8 +232,13 @@ tl::expected<AcceptedRound, RoundRefusal> check_round_offer(const RoundOffer& of
                                                 to_hex(std::span(campaign->hash).first(8))),
                            .round = privacy::TrainingRound{campaign->hash, order->order.round}};
   secagg::ClientPolicy client = client_policy(campaign->campaign, *terms, order->hash);
-  return AcceptedRound{*std::move(campaign), *std::move(terms),  *std::move(order),
-                       *std::move(log),      std::move(release), client};
+  return AcceptedRound{*std::move(campaign),
+                       *std::move(terms),
+                       *std::move(order),
+                       *std::move(log),
+                       *std::move(keys),
+                       std::move(release),
+                       client};
 }
 
 tl::expected<void, RoundRefusal> check_group(const AcceptedRound& accepted, const secagg::Round& round) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "privacy/ledger/charge.h"
+#include "rounds/operator_keys.h"
 #include "rounds/order.h"
 #include "secagg/client/secagg_client.h"
 
@@ -35,7 +36,8 @@ struct Trainable {
 
 // What a device knows by itself.
 struct RoundKnowledge {
-  rounds::IdentityKey operator_key{};  // pinned
+  rounds::OperatorKeys keys;  // as far as their changes were followed
+  std::string purpose;        // that its person agreed to
   TrainingPolicy policy;
   std::vector<Trainable> trainable;
   rounds::UtcTime now{};    // by the ledger's clock
@@ -49,12 +51,13 @@ struct RoundOffer {
   std::string campaign, order;  // documents
   rounds::SignedHead head;
   std::vector<rounds::LogLeaf> new_entries;  // of the log, since the device's frontier
+  std::vector<std::string> key_changes;      // what the entries of kind `keys` name, in their order
   rounds::InclusionProof campaign_entry, model_entry;
 };
 
 enum class RoundRefusalReason : std::uint8_t {
   malformed,              // no campaign, no order
-  operator_signature,     // the campaign is not by the pinned operator
+  operator_signature,     // the campaign is not by the operator, or by a key that was replaced
   terms,                  // the campaign cannot keep what it states
   campaign_time,          // before its beginning, after its end
   coordinator_signature,  // the order or the head is not by the campaign's coordinator
@@ -62,6 +65,7 @@ enum class RoundRefusalReason : std::uint8_t {
   order_time,             // the order has expired
   log,                    // the log does not continue what was seen, or lacks campaign or model
   witnesses,              // too few cosigned the log
+  purpose,                // not what the person agreed to
   unknown_recipe,         // nothing that this device trains
   policy,                 // the owner does not allow it
   participations,         // as many as the campaign allows
@@ -81,9 +85,15 @@ struct AcceptedRound {
   rounds::CampaignTerms terms;
   rounds::OpenedOrder order;
   rounds::LogFrontier log;      // to be kept
+  rounds::OperatorKeys keys;    // to be kept
   privacy::Release release;     // to be charged
   secagg::ClientPolicy client;  // to join with
 };
+
+// The keys behind the changes that an offer brings. A change that is missing, or is not what the log names,
+// is refused.
+tl::expected<rounds::OperatorKeys, RoundRefusal> followed_keys(const RoundOffer& offer,
+                                                               const RoundKnowledge& knows);
 
 tl::expected<AcceptedRound, RoundRefusal> check_round_offer(const RoundOffer& offer,
                                                             const RoundKnowledge& knows);

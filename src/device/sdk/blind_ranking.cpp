@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "blind/quantisation.h"
 #include "device/blind/probes.h"
+#include "device/wire/server_calls.h"
 
 namespace sotto::device {
 
@@ -116,13 +117,14 @@ void BlindRanking::drop_missing() {
   std::erase_if(kept_->items, [&](const RankedItem& item) { return !there.contains(item.item); });
 }
 
-Status BlindRanking::ensure_guide(Transport& transport) {
-  if (guide_) return {};
-  if (pack_->blind_guide.empty()) return failed("the server does not serve blindly");
-  SOTTO_TRY(const std::string bytes, transport.fetch_guide(pack_->blind_guide));
-  SOTTO_CHECK(adopt(bytes));
+Talk<Status> BlindRanking::ensure_guide(Exchange& exchange) {
+  if (guide_) co_return Status();
+  if (pack_->blind_guide.empty()) co_return failed("the server does not serve blindly");
+  SOTTO_CO_TRY(const ServerAnswer answer, co_await exchange.send(guide_call(pack_->blind_guide)));
+  if (answer.status != 200) co_return refused("server", answer);
+  SOTTO_CO_CHECK(adopt(answer.body));
   drop_missing();
-  return write_file_atomically(guide_path_, bytes);
+  co_return write_file_atomically(guide_path_, answer.body);
 }
 
 Status BlindRanking::prepare() {
@@ -177,13 +179,23 @@ std::vector<RankedItem> BlindRanking::open_answer(Question question, std::span<c
   return items;
 }
 
-Result<BlindRanking::Asked> BlindRanking::ask(Transport& transport, std::span<const float> user,
-                                              std::size_t wanted, privacy::Ledger& ledger,
-                                              const privacy::RefreshClock& clock,
-                                              const privacy::ClockReading& now) {
-  SOTTO_TRY(const privacy::UtcTime time, ledger.time_at(now));
-  if (kept_ && time < kept_->valid_until) return Asked{kept_->items, false};
-  if (!guide_) return bad_input("there is no guide yet: fetch it first");
+Status BlindRanking::forget() {
+  kept_.reset();
+  question_.reset();
+  std::error_code problem;
+  fs::remove(kept_path_, problem);
+  if (problem) return failed("cannot remove {}: {}", kept_path_.string(), problem.message());
+  return {};
+}
+
+// The vector is a copy, because a coroutine outlives what it was called with.
+// cppcheck-suppress passedByValue
+Talk<Result<BlindRanking::Asked>> BlindRanking::ask(Exchange& exchange, std::vector<float> user,
+                                                    std::size_t wanted, privacy::Ledger& ledger,
+                                                    privacy::RefreshClock clock, privacy::ClockReading now) {
+  SOTTO_CO_TRY(const privacy::UtcTime time, ledger.time_at(now));
+  if (kept_ && time < kept_->valid_until) co_return Asked{kept_->items, false};
+  if (!guide_) co_return bad_input("there is no guide yet: fetch it first");
   if (!question_) {
     const blind::Shape& shape = guide_->parameters.shape;
     privacy::Release release;
@@ -192,22 +204,25 @@ Result<BlindRanking::Asked> BlindRanking::ask(Transport& transport, std::span<co
     release.about =
         fmt::format("recommendations, {} encrypted probe(s): epsilon 0, computational (ring-LWE, 128 bits)",
                     shape.probes);
-    SOTTO_TRY(const privacy::Receipt receipt, ledger.charge(release, now));
-    SOTTO_CHECK(receipt.covers(privacy::ReleasePurpose::serving, release.event));
-    SOTTO_CHECK(make_question(user));
+    SOTTO_CO_TRY(const privacy::Receipt receipt, ledger.charge(release, now));
+    SOTTO_CO_CHECK(receipt.covers(privacy::ReleasePurpose::serving, release.event));
+    SOTTO_CO_CHECK(make_question(user));
   }
-  SOTTO_TRY(const std::string body, transport.ask_blind(question_->body));
-  SOTTO_TRY(const blind::BlindWords answer, blind::decode_answer(body));
+  SOTTO_CO_TRY(const ServerAnswer heard, co_await exchange.send(blind_call(question_->body)));
+  if (heard.status != 200) co_return refused("server", heard);
+  SOTTO_CO_TRY(const blind::BlindWords answer, blind::decode_answer(heard.body));
+  // Meanwhile another pack may have been installed, or everything forgotten.
+  if (!question_ || !guide_) co_return failed("the question was dropped before its answer came");
   const std::size_t expected = question_->openings.size() * guide_->parameters.shape.rows;
   if (answer.guide != version_ || answer.words.size() != expected)
-    return bad_input("the answer has {} numbers where {} were asked for, or is for another guide",
-                     answer.words.size(), expected);
+    co_return bad_input("the answer has {} numbers where {} were asked for, or is for another guide",
+                        answer.words.size(), expected);
   Question question = std::move(*question_);
   question_.reset();
   kept_ = BlindAnswerKept{privacy::end_of_period(clock, time),
                           open_answer(std::move(question), answer.words, wanted)};
-  SOTTO_CHECK(write_file_atomically(kept_path_, encode(*kept_), FileReaders::owner));
-  return Asked{kept_->items, true};
+  SOTTO_CO_CHECK(write_file_atomically(kept_path_, encode(*kept_), FileReaders::owner));
+  co_return Asked{kept_->items, true};
 }
 
 }  // namespace sotto::device

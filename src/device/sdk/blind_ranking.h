@@ -19,7 +19,9 @@
 #include "base/files.h"
 #include "blind/guide.h"
 #include "device/blind/key_part.h"
-#include "device/device.h"
+#include "device/conversation.h"
+#include "device/pack/device_pack.h"
+#include "device/rank/reranker.h"
 #include "privacy/ledger/answer_cache.h"
 #include "privacy/ledger/ledger.h"
 
@@ -44,9 +46,12 @@ class BlindRanking {
   void follow(const DevicePack& pack);
   // Fetches the guide where it is missing. An error when there is none, or it is not the one that the pack
   // names.
-  Status ensure_guide(Transport& transport);
+  Talk<Status> ensure_guide(Exchange& exchange);
   // Makes the keys of the next question, so that asking takes no time. Does nothing when they are there.
   Status prepare();
+
+  // Deletes what the last answer said, and the question under way.
+  Status forget();
 
   struct Asked {
     std::vector<RankedItem> items;
@@ -54,9 +59,8 @@ class BlindRanking {
   };
   // Charges, asks, decrypts and keeps `wanted` items; or what was kept, until the period is over. Needs a
   // guide.
-  Result<Asked> ask(Transport& transport, std::span<const float> user, std::size_t wanted,
-                    privacy::Ledger& ledger, const privacy::RefreshClock& clock,
-                    const privacy::ClockReading& now);
+  Talk<Result<Asked>> ask(Exchange& exchange, std::vector<float> user, std::size_t wanted,
+                          privacy::Ledger& ledger, privacy::RefreshClock clock, privacy::ClockReading now);
 
  private:
   struct Question {

@@ -1,38 +1,21 @@
-#include "device/sdk/training.h"
+// The part of a device that agrees, enrols and trains. The files of it are consent.sotto, enrolment.sotto and
+// identity.sotto; rounds/participant.h has the rounds.
 
 #include <sodium.h>
 
 #include "base/chain_hash.h"
 #include "base/secret_file.h"
-#include "base/utf8.h"
+#include "device/rounds/round_calls.h"
+#include "device/sdk/device_state.h"
+#include "device/wire/server_calls.h"
 #include "rounds/enrolment.h"
+#include "rounds/model_version.h"
 
 namespace sotto::device {
 
 namespace {
 
-constexpr std::string_view consent_file = "consent.sotto", identity_file = "identity.sotto",
-                           impressions_file = "impressions.sotto", log_file = "public-log.sotto",
-                           items_file = "items.sotto";
-constexpr std::size_t most_service_bytes = 4096;
-
-std::string encode(const StoredConsent& consent) {
-  rounds::FieldWriter fields;
-  fields.bytes(consent.operator_key);
-  fields.text(consent.service);
-  fields.time(consent.given);
-  return std::move(fields).take();
-}
-
-Result<StoredConsent> decode_consent(std::string_view bytes) {
-  rounds::FieldReader fields(bytes);
-  StoredConsent consent;
-  fields.bytes(consent.operator_key);
-  fields.text(consent.service);
-  fields.time(consent.given);
-  SOTTO_CHECK(fields.finish("consent"));
-  return consent;
-}
+constexpr std::size_t most_consent_bytes = 1 << 16, most_enrolment_bytes = 1 << 17;
 
 Result<secagg::Identity> read_identity(const fs::path& path) {
   SOTTO_CHECK(check_secret_file(path));
@@ -56,81 +39,168 @@ Result<secagg::Identity> identity_to_enrol(const fs::path& path) {
   return identity;
 }
 
+// The operator's keys behind all changes that the log has: for tokens that a later key signed than came with
+// the app. Changes prove themselves; that none is missing is seen when a round is offered.
+Talk<Result<rounds::OperatorKeys>> keys_of_log(Exchange& exchange, rounds::OperatorKeys keys) {
+  for (std::uint64_t from = 0;;) {
+    SOTTO_CO_TRY(const ServerAnswer answer, co_await exchange.send(log_call(from)));
+    if (answer.status != 200) co_return refused("coordinator", answer);
+    SOTTO_CO_TRY(const auto page, rounds::decode_log_page(answer.body));
+    if (page.first != from || page.entries.empty()) co_return keys;
+    for (const rounds::LogLeaf& leaf : page.entries) {
+      const std::uint64_t index = from++;
+      if (leaf.kind != rounds::LeafKind::keys) continue;
+      SOTTO_CO_TRY(const ServerAnswer document, co_await exchange.send(blob_call(leaf.hash)));
+      if (document.status != 200) co_return refused("coordinator", document);
+      if (rounds::blob_hash(document.body) != leaf.hash)
+        co_return bad_input("the coordinator sent other bytes than {} names", to_hex(leaf.hash));
+      if (const auto change = rounds::open_key_change(document.body))
+        static_cast<void>(keys.follow(*change, index));
+    }
+  }
+}
+
 }  // namespace
 
-Result<DeviceTraining> DeviceTraining::open(const fs::path& folder, const ImpressionLimits& limits) {
-  SOTTO_TRY(auto impressions, ImpressionStore::open(folder / impressions_file, limits));
-  DeviceTraining training(folder, std::move(impressions));
-  if (!fs::exists(folder / consent_file)) return training;
-  SOTTO_TRY(const std::string bytes, read_file(folder / consent_file, most_service_bytes + 256));
-  SOTTO_TRY(training.consent_, decode_consent(bytes));
-  SOTTO_TRY(training.identity_, read_identity(folder / identity_file));
-  return training;
-}
-
-Result<bool> DeviceTraining::enrol(RoundTransport& transport, const std::string& token,
-                                   const rounds::IdentityKey& operator_key, const std::string& service,
-                                   const TrainingPolicy& policy, privacy::UtcTime now, const AskPerson& ask) {
-  if (consent_ && consent_->operator_key == operator_key) return true;
-  if (consent_)
-    return bad_input("this device is enrolled with the operator {}: withdraw there first",
-                     to_hex(consent_->operator_key));
-  if (service.size() > most_service_bytes || !is_printable(service))
-    return bad_input("'{}' is no address of a service", printable(service));
-  SOTTO_TRY(const auto opened, rounds::open_token(token));
-  if (!ask({operator_key, service, policy, opened.token.first_use})) return false;
-  SOTTO_TRY(auto identity, identity_to_enrol(path_of(identity_file)));
-  SOTTO_TRY(const auto enrolment, rounds::enrolment_of(token, identity, operator_key));
-  SOTTO_TRY(const auto reply, transport.enrol(encode(enrolment)));
-  if (reply.kind != RoundTransport::Reply::Kind::answer) {
-    std::error_code problem;
-    fs::remove(path_of(identity_file), problem);
-    return bad_input("the coordinator does not enrol this device: {}", reply.body);
+Status Device::State::read_agreements() {
+  if (fs::exists(path_of(file_names::consent))) {
+    SOTTO_TRY(const std::string bytes, read_file(path_of(file_names::consent), most_consent_bytes));
+    // What cannot be read was not agreed to.
+    if (auto given = decode_consent(bytes)) consent = std::move(*given);
   }
-  StoredConsent consent{operator_key, service, now};
-  SOTTO_CHECK(write_file_atomically(path_of(consent_file), encode(consent), FileReaders::owner));
-  consent_ = std::move(consent);
-  identity_.emplace(std::move(identity));
-  return true;
-}
-
-Status DeviceTraining::withdraw() {
-  consent_.reset();
-  identity_.reset();
-  for (const std::string_view name : {consent_file, identity_file}) {
-    std::error_code problem;
-    fs::remove(path_of(name), problem);
-    if (problem) return failed("cannot remove {}: {}", path_of(name).string(), problem.message());
-  }
+  if (!fs::exists(path_of(file_names::enrolment))) return {};
+  SOTTO_TRY(const std::string enrolled, read_file(path_of(file_names::enrolment), most_enrolment_bytes));
+  SOTTO_TRY(operator_keys, rounds::OperatorKeys::decode(enrolled));
+  SOTTO_TRY(auto key, read_identity(path_of(file_names::identity)));
+  identity = std::make_shared<const secagg::Identity>(std::move(key));
   return {};
 }
 
-Result<Participation> DeviceTraining::take_part(RoundTransport& transport, const Around& around) {
-  if (!consent_ || !identity_)
-    return bad_input("nobody agreed to train on this device, or it was withdrawn: enrol first");
-  SOTTO_TRY(const auto now, around.ledger.time_at(around.clock()));
-  SOTTO_CHECK(impressions_.forget_old(now));
-  return device::take_part(transport, {.identity = *identity_,
-                                       .ledger = around.ledger,
-                                       .clock = around.clock,
-                                       .operator_key = consent_->operator_key,
-                                       .policy = around.policy,
-                                       .log_file = path_of(log_file),
-                                       .items_file = path_of(items_file),
-                                       .impressions = impressions_.impressions(),
-                                       .draws = around.draws,
-                                       .cancelled = around.cancelled,
-                                       .wait = around.wait});
+Status Device::State::may_ask() const {
+  if (!consent) return bad_input("nobody agreed that this device may ask a server, or it was withdrawn");
+  return check_asking(*consent, settings);
 }
 
-privacy::DeviceRandom SimulatedDraws::noise(std::uint64_t round) {
-  noise_.emplace(seed_, Purpose::noise, static_cast<std::uint32_t>(round - 1), user_);
-  return privacy::DeviceRandom::simulated(*noise_);
+Status Device::State::may_train() const {
+  if (!consent) return bad_input("nobody agreed that this device may train, or it was withdrawn");
+  return check_training(*consent, settings);
 }
 
-RandomSource& SimulatedDraws::examples(std::uint64_t round) {
-  examples_.emplace(seed_, Purpose::negative_sampling, static_cast<std::uint32_t>(round - 1), user_);
-  return *examples_;
+std::optional<std::string> Device::State::unmet_condition() const {
+  if (!environment.conditions) return std::nullopt;
+  const Conditions now = environment.conditions();
+  const TrainingSettings& wanted = settings.training;
+  if (wanted.only_idle && !now.idle) return "the device is in use";
+  if (wanted.only_unmetered && !now.unmetered) return "bytes cost something here";
+  if (wanted.only_charging && !now.charging) return "the device does not charge";
+  return std::nullopt;
+}
+
+ConsentTerms Device::terms(std::string service, std::string purpose, Scope scope) const {
+  return terms_of(state_->settings, std::move(service), std::move(purpose), scope.training, scope.asking);
+}
+
+Status Device::agree(const ConsentTerms& terms) {
+  SOTTO_CHECK(validate(terms));
+  const Consent given{terms, state_->now().wall};
+  const Consent offered{
+      terms_of(state_->settings, terms.service, terms.purpose, terms.training, terms.asking), given.given};
+  if (encode(given) != encode(offered))
+    return bad_input("the limits that were shown are not those of the settings: show them, and ask again");
+  SOTTO_CHECK(write_file_atomically(state_->path_of(file_names::consent), encode(given), FileReaders::owner));
+  state_->consent = given;
+  return {};
+}
+
+const std::optional<Consent>& Device::consent() const { return state_->consent; }
+
+Status Device::withdraw() {
+  state_->consent.reset();
+  state_->operator_keys.reset();
+  state_->identity.reset();
+  for (const std::string_view name : {file_names::consent, file_names::enrolment, file_names::identity})
+    SOTTO_CHECK(remove_file(state_->path_of(name)));
+  return {};
+}
+
+Talk<Status> Device::State::enrol(Exchange& exchange, std::string token, rounds::OperatorKeys pinned) {
+  SOTTO_CO_CHECK(may_train());
+  SOTTO_CO_TRY(const auto opened, rounds::open_token(token));
+  if (operator_keys && operator_keys->signer_of(opened)) co_return Status();
+  if (operator_keys)
+    co_return bad_input("this device is enrolled with the operator {}: withdraw there first",
+                        to_hex(operator_keys->current()));
+  if (!pinned.signer_of(opened)) {
+    SOTTO_CO_TRY(pinned, co_await keys_of_log(exchange, pinned));
+  }
+  const auto signer = pinned.signer_of(opened);
+  if (!signer)
+    co_return bad_input("the token is not signed by the operator {}: ask for one of this service",
+                        to_hex(pinned.current()));
+  SOTTO_CO_TRY(auto key, identity_to_enrol(path_of(file_names::identity)));
+  SOTTO_CO_TRY(const auto enrolment, rounds::enrolment_of(std::move(token), key, *signer));
+  SOTTO_CO_TRY(const ServerAnswer answer, co_await exchange.send(enrol_call(encode(enrolment))));
+  SOTTO_CO_CHECK(may_train());  // still
+  if (answer.status >= 500 || answer.status == 429) co_return refused("coordinator", answer);
+  if (answer.status != 200) {
+    SOTTO_CO_CHECK(remove_file(path_of(file_names::identity)));
+    co_return bad_input("the coordinator does not enrol this device: {}", error_text(answer));
+  }
+  SOTTO_CO_CHECK(write_file_atomically(path_of(file_names::enrolment), pinned.encode(), FileReaders::owner));
+  operator_keys = std::move(pinned);
+  identity = std::make_shared<const secagg::Identity>(std::move(key));
+  co_return Status();
+}
+
+Conversation<void> Device::enrol(std::string token, const rounds::OperatorKeys& pinned) {
+  return Conversation<void>(
+      [&](Exchange& exchange) { return state_->enrol(exchange, std::move(token), pinned); });
+}
+Status Device::enrol(Transport& transport, std::string token, const rounds::OperatorKeys& pinned) {
+  return carry(enrol(std::move(token), pinned), transport, no_pause);
+}
+
+std::optional<rounds::IdentityKey> Device::enrolled_with() const {
+  if (!state_->operator_keys) return std::nullopt;
+  return state_->operator_keys->current();
+}
+const secagg::Identity* Device::identity() const { return state_->identity.get(); }
+
+Talk<Result<Participation>> Device::State::train(Exchange& exchange, std::function<bool()> cancelled) {
+  SOTTO_CO_CHECK(may_train());
+  if (!operator_keys || !identity)
+    co_return bad_input("this device is enrolled nowhere: enrol it with an operator's token first");
+  if (auto unmet = unmet_condition()) {
+    Participation not_now;
+    not_now.outcome = Participation::Outcome::not_now;
+    not_now.why = *std::move(unmet);
+    co_return not_now;
+  }
+  SOTTO_CO_CHECK(forget_old());
+  ParticipantParts parts{
+      .identity = identity,
+      .ledger = ledger,
+      .clock = [this] { return now(); },
+      .keys = *operator_keys,
+      .purpose = consent->terms.purpose,
+      .policy = settings.training.policy(),
+      .log_file = path_of(file_names::log),
+      .keys_file = path_of(file_names::enrolment),
+      .items_file = path_of(file_names::items),
+      .impressions = pages.impressions(),
+      .draws = environment.round_draws != nullptr ? *environment.round_draws
+                                                  : static_cast<RoundDraws&>(secret_draws),
+      // Whoever withdraws, or takes the device up, stops a round that is under way.
+      .cancelled = [this, asked = std::move(cancelled)] { return !consent || asked() || unmet_condition(); }};
+  co_return co_await device::take_part(exchange, std::move(parts));
+}
+
+Conversation<Participation> Device::take_part(std::function<bool()> cancelled) {
+  return Conversation<Participation>(
+      [&](Exchange& exchange) { return state_->train(exchange, std::move(cancelled)); });
+}
+Result<Participation> Device::take_part(Transport& transport, const RoundHooks& hooks) {
+  return carry(take_part(hooks.cancelled), transport, hooks.wait);
 }
 
 }  // namespace sotto::device

@@ -11,24 +11,28 @@ namespace sotto::device {
 
 namespace {
 
-// Left out where there is no blind serving: such a pack has the bytes it had before.
-struct BlindFields {
+// Left out where there is no blind serving and no language: such a pack has the bytes it had before.
+struct OptionalFields {
   flatbuffers::Offset<flatbuffers::String> guide = 0;
   flatbuffers::Offset<flatbuffers::Vector<std::uint32_t>> gone = 0;
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> languages = 0;
 };
-BlindFields write_blind(flatbuffers::FlatBufferBuilder& builder, const DevicePack& pack) {
-  BlindFields fields;
+OptionalFields write_optional(flatbuffers::FlatBufferBuilder& builder, const DevicePack& pack) {
+  OptionalFields fields;
   if (!pack.blind_guide.empty()) fields.guide = builder.CreateString(pack.blind_guide);
   if (!pack.blind_gone.empty()) fields.gone = builder.CreateVector(pack.blind_gone);
+  if (!pack.languages.empty()) fields.languages = builder.CreateVectorOfStrings(pack.languages);
   return fields;
 }
 
 // Of a pack or of a delta.
 template <class Table>
-void read_blind(const Table& table, DevicePack& pack) {
+void read_optional(const Table& table, DevicePack& pack) {
   pack.blind_guide = table.blind_guide() == nullptr ? std::string() : table.blind_guide()->str();
   pack.blind_gone.clear();
   if (table.blind_gone() != nullptr) pack.blind_gone = pack_tables::read(*table.blind_gone());
+  pack.languages.clear();
+  if (table.languages() != nullptr) pack.languages = pack_tables::read(*table.languages());
 }
 
 }  // namespace
@@ -44,11 +48,11 @@ Result<std::string> encode_pack(const DevicePack& pack) {
   const auto anonymous = builder.CreateVector(pack.anonymous);
   const auto categories = builder.CreateVectorOfStrings(pack.categories);
   const auto items = pack_tables::write(builder, pack.items);
-  const BlindFields blind = write_blind(builder, pack);
-  builder.Finish(
-      wire::CreateServingPack(builder, pack_tables::pack_format, model, pack.dimension, user_model, basis,
-                              prototypes, average, anonymous, categories, items, blind.guide, blind.gone),
-      pack_tables::pack_identifier);
+  const OptionalFields more = write_optional(builder, pack);
+  builder.Finish(wire::CreateServingPack(builder, pack_tables::pack_format, model, pack.dimension, user_model,
+                                         basis, prototypes, average, anonymous, categories, items, more.guide,
+                                         more.gone, more.languages),
+                 pack_tables::pack_identifier);
   if (builder.GetSize() > max_pack_bytes) {
     return bad_input("the pack has {} bytes, at most {} are sent: publish fewer items", builder.GetSize(),
                      max_pack_bytes);
@@ -78,7 +82,7 @@ Result<DevicePack> decode_pack(std::string_view bytes) {
   pack.anonymous = pack_tables::read(*table.anonymous());
   pack.categories = pack_tables::read(*table.categories());
   SOTTO_TRY(pack.items, pack_tables::read(*table.items()));
-  read_blind(table, pack);
+  read_optional(table, pack);
   SOTTO_CHECK(check(pack));
   return pack;
 }
@@ -96,7 +100,8 @@ bool same_item(const PackItems& a, std::size_t i, const PackItems& b, std::size_
     return std::span(items.vectors.data).subspan(row * width, width);
   };
   return a.ids[i] == b.ids[j] && a.published[i] == b.published[j] && a.categories[i] == b.categories[j] &&
-         a.vectors.scales[i] == b.vectors.scales[j] && std::ranges::equal(row_of(a, i), row_of(b, j));
+         a.languages[i] == b.languages[j] && a.vectors.scales[i] == b.vectors.scales[j] &&
+         std::ranges::equal(row_of(a, i), row_of(b, j));
 }
 
 void append_item(PackItems& to, const PackItems& from, std::size_t row) {
@@ -105,6 +110,7 @@ void append_item(PackItems& to, const PackItems& from, std::size_t row) {
   to.ids.push_back(from.ids[row]);
   to.published.push_back(from.published[row]);
   to.categories.push_back(from.categories[row]);
+  to.languages.push_back(from.languages[row]);
   to.vectors.data.insert(to.vectors.data.end(), numbers, numbers + width);
   to.vectors.scales.push_back(from.vectors.scales[row]);
   to.vectors.shape[0] += 1;
@@ -120,7 +126,7 @@ bool begins_with(const std::vector<std::string>& all, const std::vector<std::str
   return first.size() <= all.size() && std::equal(first.begin(), first.end(), all.begin());
 }
 
-// Everything but items and categories.
+// Everything but items, categories and languages.
 bool same_model(const DevicePack& a, const DevicePack& b) {
   return a.model == b.model && a.dimension == b.dimension && a.user_model == b.user_model &&
          a.basis == b.basis && a.prototypes == b.prototypes && a.average_user == b.average_user &&
@@ -157,7 +163,8 @@ PackItems merge(const PackItems& old, const std::vector<std::uint32_t>& removed,
 Result<std::string> encode_delta(std::string_view old_bytes, std::string_view new_bytes) {
   SOTTO_TRY(const DevicePack old, decode_pack(old_bytes));
   SOTTO_TRY(const DevicePack later, decode_pack(new_bytes));
-  if (!same_model(old, later) || !begins_with(later.categories, old.categories)) {
+  if (!same_model(old, later) || !begins_with(later.categories, old.categories) ||
+      !begins_with(later.languages, old.languages)) {
     return bad_input("the packs differ in more than their items: send the whole pack");
   }
   SOTTO_TRY(const std::string from, pack_version(old_bytes));
@@ -184,9 +191,9 @@ Result<std::string> encode_delta(std::string_view old_bytes, std::string_view ne
   const auto removed_rows = builder.CreateVector(removed);
   const auto added_items = pack_tables::write(builder, added);
   const auto categories = builder.CreateVectorOfStrings(later.categories);
-  const BlindFields blind = write_blind(builder, later);
+  const OptionalFields more = write_optional(builder, later);
   builder.Finish(wire::CreatePackDelta(builder, pack_tables::pack_format, from_text, to_text, removed_rows,
-                                       added_items, categories, blind.guide, blind.gone),
+                                       added_items, categories, more.guide, more.gone, more.languages),
                  pack_tables::pack_identifier);
   return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
 }
@@ -212,8 +219,8 @@ Result<std::string> apply_delta(std::string_view old_bytes, std::string_view del
   }
   SOTTO_TRY(const PackItems added, pack_tables::read(*table.added()));
   pack.categories = pack_tables::read(*table.categories());
-  read_blind(table, pack);
-  SOTTO_CHECK(check(added, pack.dimension, pack.categories.size()));
+  read_optional(table, pack);
+  SOTTO_CHECK(check(added, pack.dimension, pack.categories.size(), pack.languages.size()));
   pack.items = merge(pack.items, removed, added, pack.dimension);
   SOTTO_TRY(std::string bytes, encode_pack(pack));
   SOTTO_TRY(const std::string arrived, pack_version(bytes));

@@ -1,5 +1,7 @@
 #include "device/wire/pack_tables.h"
 
+#include <algorithm>
+
 namespace sotto::device::pack_tables {
 
 using flatbuffers::FlatBufferBuilder;
@@ -18,7 +20,10 @@ Offset<wire::ItemTable> write(FlatBufferBuilder& builder, const PackItems& items
   const auto vectors = write(builder, items.vectors);
   const auto published = builder.CreateVector(items.published);
   const auto categories = builder.CreateVector(items.categories);
-  return wire::CreateItemTable(builder, ids, vectors, published, categories);
+  const bool any = std::any_of(items.languages.begin(), items.languages.end(),
+                               [](std::uint16_t language) { return language != no_language; });
+  const auto languages = any ? builder.CreateVector(items.languages) : 0;
+  return wire::CreateItemTable(builder, ids, vectors, published, categories, languages);
 }
 
 Offset<wire::UserModel> write(FlatBufferBuilder& builder, const PackUserModel& model) {
@@ -50,6 +55,10 @@ Result<PackItems> read(const wire::ItemTable& table) {
   items.ids = read(*table.ids());
   items.published = read(*table.published());
   items.categories = read(*table.categories());
+  if (table.languages() == nullptr)
+    items.languages.assign(items.size(), no_language);
+  else
+    items.languages = read(*table.languages());
   return items;
 }
 

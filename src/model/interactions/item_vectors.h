@@ -20,30 +20,40 @@ class ItemVectors final : public torch::nn::Module {
 };
 
 struct RankingWeights {
-  double popularity = 0, again = 0;
+  double popularity = 0, again = 0, low = 0, rare = 0;
 };
 
-// The device's side, for a history of H different items with vectors:
+// The device's side. Of items with vectors, with p the counts per user (none below 0), q = the largest of
+// them, and x_j = 1 for what it likes and `low` for what it only knows:
 //
-//   score_i = v_i · Σ_{j in history} v_j + popularity · √H · p_i + again · log(1 + times i is in the history)
+//   z_j     ∝ x_j · max(p_j / q, 1/100)^−rare,   ‖z‖ = 1
+//   score_i = v_i · Σ_j z_j v_j + popularity · p_i + again · log(1 + times i was liked)
 //
-// p_i: the item's share of all counts. Vectors that are held back (few users, much noise) say little about
-// which of two items is liked by more people; this does. A tiny part of the count decides between equals, so
-// that an empty history is ranked by counts. Items without a vector stand below all others, by their counts.
-// `again` lifts what was used before; it changes nothing where items do not repeat. Copies the model;
-// immutable, safe from several threads.
+// What few people like says more of who does: `rare` weighs it more. Vectors are of tastes from which a part
+// of the counts was taken out (local/item_sums.h): `popularity` brings them back. A tiny part of the count
+// decides between equals, so that a reader of whom nothing is known is ranked by counts. Items without a
+// vector stand below all others, by their counts. `again` lifts what was used before; it changes nothing
+// where items do not repeat. Copies the model; immutable, safe from several threads.
 class VectorRanking {
  public:
   VectorRanking(const ItemVectors& model, const RankingWeights& weights);
-  // history: items in any order, repeated ones count. Returns [I].
-  std::vector<float> scores(std::span<const data::ItemId> history) const;
+  // liked, known: items in any order; liked ones that repeat count as repeated. Returns [I].
+  std::vector<float> scores(std::span<const data::ItemId> liked,
+                            std::span<const data::ItemId> known = {}) const;
 
  private:
-  torch::Tensor vectors_;      // [I, D], double, on the CPU
-  torch::Tensor shares_;       // p [I], of the items with a vector
-  std::vector<double> equal_;  // what decides between equals, at most 0
-  std::vector<bool> has_vector_;
+  torch::Tensor vectors_;             // [I, D], double, on the CPU
+  std::vector<double> popularities_;  // p [I], of the items with a vector
+  std::vector<double> says_;          // max(p_j / q, 1/100)^−rare; 0: no vector
+  std::vector<double> equal_;         // what decides between equals, at most 0
   RankingWeights weights_;
 };
+
+// p, and by how much an item's weight in a history is more than that of the most counted one: of [I] counts
+// and which items have vectors.
+struct CountedItems {
+  std::vector<double> popularity, says;
+};
+CountedItems counted_items(const ItemVectors& model, double rare);
 
 }  // namespace sotto::model

@@ -121,13 +121,6 @@ std::int64_t TabularInputs::values_of(std::size_t field) const {
   return field < context.size() ? context[field].values : item[field - context.size()].values;
 }
 
-std::vector<TabularField> item_fields(const data::Catalogue& catalogue, std::int64_t most_values) {
-  std::vector<TabularField> fields;
-  add_rich_item_fields(catalogue, fields);
-  std::erase_if(fields, [&](const TabularField& field) { return field.values > most_values; });
-  return fields;
-}
-
 Result<TabularInputs> build_tabular_inputs(const data::Dataset& dataset, InputChoice choice) {
   TabularInputs inputs;
   inputs.choice = choice;

@@ -52,9 +52,6 @@ struct TabularInputs {
   std::int64_t values_of(std::size_t field) const;  // fields in the order above
 };
 
-// All that the catalogue says of its items by features of at most so many values.
-std::vector<TabularField> item_fields(const data::Catalogue& catalogue, std::int64_t most_values);
-
 // Refuses choices for which the data has nothing.
 Result<TabularInputs> build_tabular_inputs(const data::Dataset& dataset, InputChoice choice);
 

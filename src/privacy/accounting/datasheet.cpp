@@ -178,6 +178,7 @@ nlohmann::json to_json(const SumRecord& sum) {
           {"noise_multiplier", sum.noise_multiplier},
           {"clip_bit_weight", or_null(sum.clip_bit_weight)},
           {"nonnegative", sum.nonnegative},
+          {"products", sum.products},
           {"devices", sum.devices},
           {"dropped", sum.dropped},
           {"corrupted", sum.corrupted}};
@@ -192,6 +193,7 @@ SumRecord sum_from(const nlohmann::json& json) {
   if (const auto& weight = json.at("clip_bit_weight"); !weight.is_null())
     sum.clip_bit_weight = weight.get<double>();
   sum.nonnegative = json.at("nonnegative").get<bool>();
+  sum.products = json.value("products", false);  // sheets of before there were any
   sum.devices = json.at("devices").get<std::uint64_t>();
   sum.dropped = json.at("dropped").get<std::uint64_t>();
   sum.corrupted = json.at("corrupted").get<std::uint64_t>();

@@ -53,7 +53,7 @@ struct SumRecord {
   std::string of;  // "updates", "item counts"
   double clip = 0, step = 0, noise_multiplier = 0;
   std::optional<double> clip_bit_weight;
-  bool nonnegative = false;
+  bool nonnegative = false, products = false;
   std::uint64_t devices = 0, dropped = 0, corrupted = 0;
 };
 

@@ -90,6 +90,13 @@ Status LedgerBooks::apply(const LedgerRecord& record) {
   return {};
 }
 
+void LedgerBooks::WindowUses::start(UtcTime from) {
+  begin = from;
+  all = {};
+  purposes = {};
+  std::fill(categories.begin(), categories.end(), Uses{});
+}
+
 void LedgerBooks::add(const SettingsRecord& record) { adopt(record.settings); }
 
 void LedgerBooks::add(const ChargeRecord& record) {
@@ -98,10 +105,11 @@ void LedgerBooks::add(const ChargeRecord& record) {
     rounds_.push_back(*charge.round);
     round_names_.insert(charge.round->round);
   }
-  Uses& of_purpose = purposes_[static_cast<std::size_t>(charge.purpose)];
+  const auto purpose = static_cast<std::size_t>(charge.purpose);
   if (!charge.event) {
-    ++of_purpose.free;
-    ++windows_[static_cast<std::size_t>(BudgetWindow::lifetime)].all.free;
+    WindowUses& ever = windows_[static_cast<std::size_t>(BudgetWindow::lifetime)];
+    ++ever.purposes[purpose].free;
+    ++ever.all.free;
     return;
   }
   const PrivacyEvent event = *restate(*charge.event, settings_.unit, settings_.adjacency);
@@ -110,15 +118,11 @@ void LedgerBooks::add(const ChargeRecord& record) {
     uses.tally.add(kind, event.count);
     ++uses.charges;
   };
-  count(of_purpose);
   for (const BudgetWindow which : windows) {
     WindowUses& window = windows_[static_cast<std::size_t>(which)];
-    if (const UtcTime begin = window_around(which, record.when.time).begin; begin > window.begin) {
-      window.begin = begin;
-      window.all = {};
-      std::fill(window.categories.begin(), window.categories.end(), Uses{});
-    }
+    if (is_over(which, record.when.time)) window.start(window_around(which, record.when.time).begin);
     count(window.all);
+    count(window.purposes[purpose]);
     for (const CategoryId category : charge.categories) count(window.categories[category]);
   }
 }
@@ -131,9 +135,7 @@ void LedgerBooks::add(const ClosingRecord& record) {
       if (record.reason == ClosingReason::past_unknown) window.closed = record.reason;
       continue;
     }
-    window.begin = around.begin;
-    window.all = {};
-    std::fill(window.categories.begin(), window.categories.end(), Uses{});
+    window.start(around.begin);
     window.closed = record.reason;
     window.closed_until = window_around(which, *around.end).end;
   }
@@ -146,11 +148,25 @@ std::vector<TrainingRound::Hash> LedgerBooks::rounds_of(const TrainingRound::Has
   return found;
 }
 
+namespace {
+const LedgerBooks::Uses nothing_used;
+}
+
+const LedgerBooks::Uses& LedgerBooks::total_in(BudgetWindow which, UtcTime at) const {
+  if (is_over(which, at)) return nothing_used;
+  return window(which).all;
+}
+
+const LedgerBooks::Uses& LedgerBooks::purpose_in(BudgetWindow which, ReleasePurpose purpose,
+                                                 UtcTime at) const {
+  if (is_over(which, at)) return nothing_used;
+  return window(which).purposes[static_cast<std::size_t>(purpose)];
+}
+
 const LedgerBooks::Uses& LedgerBooks::uses(const LedgerBudget& budget, UtcTime at) const {
-  static const Uses nothing;
-  const WindowUses& found = window(budget.window);
-  if (window_around(budget.window, at).begin > found.begin) return nothing;
-  return budget.category ? found.categories[*budget.category] : found.all;
+  if (!budget.category) return total_in(budget.window, at);
+  if (is_over(budget.window, at)) return nothing_used;
+  return window(budget.window).categories[*budget.category];
 }
 
 Spent LedgerBooks::spent(std::size_t budget, const std::vector<PrivacyEvent>& events, double enough) const {

@@ -52,7 +52,8 @@ class LedgerBooks {
   // The ledger's clock at a reading.
   Moment at(const ClockReading& now) const { return moment_after(latest_, now); }
 
-  // The rounds of a campaign that were charged, oldest first.
+  // The rounds of training that were charged, oldest first; of one campaign, or all.
+  const std::vector<TrainingRound>& rounds() const { return rounds_; }
   std::vector<TrainingRound::Hash> rounds_of(const TrainingRound::Hash& campaign) const;
 
   // The budgets that the charge would exceed at that time; none: it fits.
@@ -66,7 +67,12 @@ class LedgerBooks {
     std::uint64_t free = 0;     // releases that cost nothing
   };
   const Uses& total() const { return window(BudgetWindow::lifetime).all; }
-  const Uses& purpose(ReleasePurpose purpose) const { return purposes_[static_cast<std::size_t>(purpose)]; }
+  const Uses& purpose(ReleasePurpose purpose) const {
+    return window(BudgetWindow::lifetime).purposes[static_cast<std::size_t>(purpose)];
+  }
+  // In the window around that time; nothing once it is over.
+  const Uses& total_in(BudgetWindow window, UtcTime at) const;
+  const Uses& purpose_in(BudgetWindow window, ReleasePurpose purpose, UtcTime at) const;
   const Uses& category(CategoryId category) const {
     return window(BudgetWindow::lifetime).categories[category];
   }
@@ -76,10 +82,12 @@ class LedgerBooks {
   struct WindowUses {
     UtcTime begin;
     Uses all;
+    std::array<Uses, release_purposes> purposes;
     std::vector<Uses> categories;
     std::optional<ClosingReason> closed;
     std::optional<UtcTime> closed_until;  // none: for ever
     bool is_closed(UtcTime at) const { return closed && (!closed_until || at < *closed_until); }
+    void start(UtcTime from);  // a window without uses
   };
 
   explicit LedgerBooks(const SettingsRecord& first);
@@ -91,6 +99,9 @@ class LedgerBooks {
   void add(const ClosingRecord& record);
   void adopt(const LedgerSettings& settings);
   const WindowUses& window(BudgetWindow window) const { return windows_[static_cast<std::size_t>(window)]; }
+  bool is_over(BudgetWindow which, UtcTime at) const {
+    return window_around(which, at).begin > window(which).begin;
+  }
   // What counts against the budget at that time; nothing once its window is over.
   const Uses& uses(const LedgerBudget& budget, UtcTime at) const;
   Spent spent(std::size_t budget, const std::vector<PrivacyEvent>& events, double enough) const;
@@ -102,7 +113,6 @@ class LedgerBooks {
   std::vector<PrivacyFilter> filters_;  // one per budget
   EventKinds kinds_;
   std::array<WindowUses, 3> windows_;
-  std::array<Uses, release_purposes> purposes_;
   std::vector<TrainingRound> rounds_;          // that were charged
   std::set<TrainingRound::Hash> round_names_;  // of all of them
   std::uint64_t records_ = 0;

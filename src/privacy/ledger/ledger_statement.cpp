@@ -1,6 +1,7 @@
 #include "privacy/ledger/ledger_statement.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -53,8 +54,25 @@ LedgerStatement make_statement(const LedgerBooks& books, const LedgerId& id, con
   statement.delta = delta_of_lines(settings.budgets);
   Lines lines(books, statement.delta);
   statement.total = lines.line("everything", books.total());
-  for (const auto purpose : {ReleasePurpose::training, ReleasePurpose::labels, ReleasePurpose::serving}) {
+  constexpr std::array purposes = {ReleasePurpose::training, ReleasePurpose::labels, ReleasePurpose::serving};
+  for (const auto purpose : purposes)
     statement.purposes.push_back(lines.line(std::string(name(purpose)), books.purpose(purpose)));
+  for (const auto window : {BudgetWindow::day, BudgetWindow::month}) {
+    WindowStatement& told = statement.windows.emplace_back();
+    told.window = window;
+    told.total = lines.line(fmt::format("in this {}", name(window)), books.total_in(window, made));
+    for (const auto purpose : purposes)
+      told.purposes.push_back(
+          lines.line(std::string(name(purpose)), books.purpose_in(window, purpose, made)));
+  }
+  for (const TrainingRound& round : books.rounds()) {
+    const std::string campaign = to_hex(round.campaign);
+    const auto known = std::find_if(statement.campaigns.begin(), statement.campaigns.end(),
+                                    [&](const CampaignStatement& one) { return one.campaign == campaign; });
+    if (known == statement.campaigns.end())
+      statement.campaigns.push_back({campaign, 1});
+    else
+      ++known->rounds;
   }
   const auto& categories = settings.sensitivity.categories();
   for (std::size_t i = 0; i < categories.size(); ++i) {
@@ -146,7 +164,8 @@ std::string to_text(const LedgerStatement& statement) {
       "Ledger {}\n"
       "  made       {}\n"
       "  covers     {} to {}, {} records\n"
-      "  chain      verified{}, head {}\n"
+      "  chain      verified{}\n"
+      "  head       {}\n"
       "  protects   one {}, {}, against the server; requests {}\n"
       "  sensitive  {}\n",
       statement.id, to_text(statement.made), to_text(statement.began), to_text(statement.latest),
@@ -159,18 +178,21 @@ std::string to_text(const LedgerStatement& statement) {
   if (statement.torn_bytes > 0) {
     text += fmt::format("  unfinished {} bytes of a record that was never receipted\n", statement.torn_bytes);
   }
-  text += fmt::format("\nBudgets\n  {:<24} {:>8} {:>10} {:>10} {:>10} {:>10}  {:<18} {}\n", "per", "charges",
+  text += fmt::format("\nBudgets\n  {:<18} {:>7} {:>8} {:>8} {:>8} {:>8}  {:<17} {}\n", "per", "charges",
                       "delta", "epsilon", "spent", "left", "method", "frees up");
+  constexpr std::size_t day_columns = 10;  // windows end at midnight
   for (const BudgetState& state : statement.budgets) {
-    text += fmt::format("  {:<24} {:>8} {:>10g} {:>10g} {:>10} {:>10} {:<18} {}\n",
-                        describe(state.budget, settings.sensitivity), state.charges, state.budget.delta,
-                        state.budget.epsilon, shown(state.spent.epsilon), shown(state.left()),
-                        "  " + state.spent.method, state.window.end ? to_text(*state.window.end) : "never");
+    text +=
+        fmt::format("  {:<18} {:>7} {:>8g} {:>8g} {:>8} {:>8}  {:<17} {}\n",
+                    describe(state.budget, settings.sensitivity), state.charges, state.budget.delta,
+                    state.budget.epsilon, shown(state.spent.epsilon), shown(state.left()), state.spent.method,
+                    state.window.end ? to_text(*state.window.end).substr(0, day_columns) : "never");
   }
   text += fmt::format("\nTold since the beginning, epsilon at delta {:g}\n  {:<24} {:>8} {:>8} {:>10}  {}\n",
                       statement.delta, "", "charges", "free", "epsilon", "method");
   text += to_line(statement.total);
   for (const SpendingLine& line : statement.purposes) text += to_line(line);
+  for (const WindowStatement& told : statement.windows) text += to_line(told.total);
   text += "\nAbout\n";
   for (const SpendingLine& line : statement.categories) text += to_line(line);
   if (!statement.releases.empty()) {
@@ -178,6 +200,9 @@ std::string to_text(const LedgerStatement& statement) {
         fmt::format("\nReleases, restated for one {}, {}\n", name(settings.unit), name(settings.adjacency));
     for (const std::string& release : statement.releases) text += "  " + release + "\n";
   }
+  if (!statement.campaigns.empty()) text += "\nCampaigns of training\n";
+  for (const CampaignStatement& one : statement.campaigns)
+    text += fmt::format("  {}  {} rounds\n", one.campaign, one.rounds);
   return text;
 }
 
@@ -240,6 +265,8 @@ std::string to_json(const LedgerStatement& statement) {
                  {"not_sensitive", json::array()},
                  {"budgets", json::array()},
                  {"purposes", json::array()},
+                 {"windows", json::array()},
+                 {"campaigns", json::array()},
                  {"categories", json::array()}};
   const auto& categories = settings.sensitivity.categories();
   for (std::size_t i = 0; i < categories.size(); ++i) {
@@ -251,6 +278,14 @@ std::string to_json(const LedgerStatement& statement) {
     object["budgets"].push_back(to_object(state, settings.sensitivity));
   }
   for (const auto& line : statement.purposes) object["purposes"].push_back(to_object(line, "purpose"));
+  for (const auto& told : statement.windows) {
+    json window = to_object(told.total, "what");
+    window["window"] = name(told.window);
+    for (const auto& line : told.purposes) window["purposes"].push_back(to_object(line, "purpose"));
+    object["windows"].push_back(std::move(window));
+  }
+  for (const auto& one : statement.campaigns)
+    object["campaigns"].push_back({{"campaign", one.campaign}, {"rounds", one.rounds}});
   for (const auto& line : statement.categories) object["categories"].push_back(to_object(line, "category"));
   return object.dump();
 }

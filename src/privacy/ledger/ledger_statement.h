@@ -18,6 +18,19 @@ struct SpendingLine {
   Spent spent;
 };
 
+// What was told in the day or the month around the statement, whatever budgets there are.
+struct WindowStatement {
+  BudgetWindow window = BudgetWindow::day;
+  SpendingLine total;
+  std::vector<SpendingLine> purposes;
+};
+
+// Rounds of training that were charged, by the campaign that asked for them.
+struct CampaignStatement {
+  std::string campaign;  // hash, hexadecimal
+  std::uint64_t rounds = 0;
+};
+
 struct LedgerStatement {
   std::string id;    // hexadecimal
   std::string head;  // hash of the newest record: note it elsewhere, and a later statement can be held to it
@@ -31,8 +44,10 @@ struct LedgerStatement {
   double delta = 0;  // of the lines below: that of the lifetime budget, else the smallest of any budget
   SpendingLine total;
   std::vector<SpendingLine> purposes;
-  std::vector<SpendingLine> categories;  // sensitive ones, and others that were ever charged
-  std::vector<std::string> releases;     // "120 × Gaussian noise, multiplier 1.1"
+  std::vector<WindowStatement> windows;      // day, month
+  std::vector<CampaignStatement> campaigns;  // in the order in which they first asked
+  std::vector<SpendingLine> categories;      // sensitive ones, and others that were ever charged
+  std::vector<std::string> releases;         // "120 × Gaussian noise, multiplier 1.1"
 };
 
 LedgerStatement make_statement(const LedgerBooks& books, const LedgerId& id, const ChainHash& head,

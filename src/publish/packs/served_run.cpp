@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "device/wire/pack_codec.h"
-#include "model/news/model_registry.h"
 #include "model/news/private_rec_model.h"
 #include "publish/article_encoder.h"
 #include "publish/factor_encoder.h"
@@ -12,6 +11,7 @@
 #include "publish/run_demand.h"
 #include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
+#include "publish/user_model_of.h"
 #include "recipes/run_data.h"
 #include "recipes/stored_run.h"
 
@@ -19,52 +19,9 @@ namespace sotto::publish {
 
 namespace {
 
-// The device's name for the user side of a model.
-Result<std::string> user_model_kind(const std::string& model) {
-  if (model == "nrms" || model == "plm-nr") return std::string("nrms");
-  if (model == "naml" || model == "fednewsrec" || model == "catalogue") return model;
-  SOTTO_TRY(const auto* entry, model::find_model(model));
-  const char* why = entry->user_ids()
-                        ? "it keeps a vector of every reader's own, which a server must not ask for"
-                    : !entry->two_towers ? "it reads a reader anew for every item, so items have no vectors"
-                                         : "devices do not know its user side";
-  return bad_input(
-      "a run of {} cannot be served: {}. With the same recipe and budget train --set model=nrms, plm-nr, "
-      "naml or "
-      "fednewsrec; 'sotto' trains catalogue",
-      model, why);
-}
-
-Result<device::PackTensor> tensor_of(std::string name, const torch::Tensor& tensor) {
-  const torch::Tensor values = tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous();
-  std::vector<std::uint32_t> shape;
-  for (const std::int64_t size : values.sizes()) shape.push_back(static_cast<std::uint32_t>(size));
-  return device::PackTensor::from_floats(std::move(name), std::move(shape),
-                                         {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())},
-                                         device::NumberForm::f32);
-}
-
-Result<device::PackTensor> tensor_of(std::string name, const Rows& rows, std::uint32_t width) {
+Result<device::PackTensor> rows_tensor(std::string name, const Rows& rows, std::uint32_t width) {
   return device::PackTensor::from_floats(std::move(name), {static_cast<std::uint32_t>(rows.size()), width},
                                          rows.values, device::NumberForm::f32);
-}
-
-Result<device::PackUserModel> user_model_of(const recipes::TrainedNews& news,
-                                            const model::NewsRecommender& towers) {
-  device::PackUserModel made;
-  SOTTO_TRY(made.kind, user_model_kind(news.model_name));
-  const bool attends = made.kind == "nrms" || made.kind == "fednewsrec";
-  if (attends) made.heads = static_cast<std::uint32_t>(news.shape.heads);
-  if (made.kind == "fednewsrec") made.recent_clicks = static_cast<std::uint32_t>(news.shape.recent_clicks);
-  made.max_history = static_cast<std::uint32_t>(news.max_history);
-  bool users = false;  // the user side is registered last
-  for (const auto& parameter : towers.named_parameters()) {
-    users = users || parameter.key() == towers.first_user_parameter();
-    if (!users) continue;
-    SOTTO_TRY(auto weights, tensor_of(parameter.key(), parameter.value()));
-    made.weights.push_back(std::move(weights));
-  }
-  return made;
 }
 
 Result<Demand> demand_for(const fs::path& run, const data::Dataset& dataset, const Rows& items,
@@ -120,8 +77,8 @@ Result<ServedRun> serve_factors(const fs::path& run, const data::Dataset& datase
   SOTTO_TRY(auto book, codebook_of_readers(items, readers_of(user_model, items, demand),
                                            static_cast<std::size_t>(settings.prototypes),
                                            static_cast<std::size_t>(settings.basis_vectors)));
-  SOTTO_TRY(pack.prototypes, tensor_of("prototypes", book.prototypes, pack.dimension));
-  SOTTO_TRY(pack.basis, tensor_of("basis", book.basis, pack.dimension));
+  SOTTO_TRY(pack.prototypes, rows_tensor("prototypes", book.prototypes, pack.dimension));
+  SOTTO_TRY(pack.basis, rows_tensor("basis", book.basis, pack.dimension));
   pack.average_user = std::move(book.average_user);
   pack.anonymous.resize(pack.dimension);  // a click that says nothing
   SOTTO_CHECK(finish(pack));
@@ -144,11 +101,11 @@ Result<ServedRun> serve_news(const fs::path& run, const data::Dataset& dataset,
   SOTTO_TRY(auto book,
             codebook_of(run, news, *towers, dataset, settings,
                         mixtures != nullptr ? 0 : static_cast<std::size_t>(settings.basis_vectors)));
-  SOTTO_TRY(pack.prototypes, tensor_of("prototypes", book.prototypes, pack.dimension));
+  SOTTO_TRY(pack.prototypes, rows_tensor("prototypes", book.prototypes, pack.dimension));
   if (mixtures != nullptr) {
     SOTTO_TRY(pack.basis, tensor_of("basis", mixtures->basis()));
   } else {
-    SOTTO_TRY(pack.basis, tensor_of("basis", book.basis, pack.dimension));
+    SOTTO_TRY(pack.basis, rows_tensor("basis", book.basis, pack.dimension));
   }
   pack.average_user = std::move(book.average_user);
   pack.anonymous.resize(pack.dimension);  // an item without words, where none was learned

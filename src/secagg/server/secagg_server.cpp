@@ -208,12 +208,21 @@ Status SecAggServer::accept(std::uint32_t client, ByteView message) {
 Status SecAggServer::close_phase() {
   Status closed = advance();
   if (!closed) {
-    failure_ = fmt::format("the round failed while {}: {}", name_of(phase_), closed.error().message);
-    begin(ServerPhase::failed, MemberSet(round_.group.clients));
-    SOTTO_TRY(sum_, RingVector::zeros(0, round_.vector.bits));
+    abandon(fmt::format("the round failed while {}: {}", name_of(phase_), closed.error().message));
     return failed("{}", failure_);
   }
   return {};
+}
+
+void SecAggServer::abandon(std::string why) {
+  failure_ = std::move(why);
+  begin(ServerPhase::failed, MemberSet(round_.group.clients));
+  if (auto nothing = RingVector::zeros(0, round_.vector.bits)) sum_ = *std::move(nothing);
+  // Whoever makes groups fail again and again must not fill the server with their letters.
+  mail_ = {};
+  revealed_ = {};
+  sharing_signatures_ = {};
+  arrivals_signatures_ = {};
 }
 
 Status SecAggServer::advance() {

@@ -69,6 +69,8 @@ class SecAggServer {
   Result<std::optional<Bytes>> answer_to(std::uint32_t client, ServerPhase phase) const;
   // On to the next phase. An error means that the round has failed.
   Status close_phase();
+  // The round has failed, for the caller's reason. Of a failed round nothing is held but the reason.
+  void abandon(std::string why);
 
   // In phase `done`: the sum modulo 2^bits and whose vectors are in it.
   const RingVector& sum() const { return sum_; }

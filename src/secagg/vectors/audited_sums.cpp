@@ -93,6 +93,8 @@ std::array<Update, 2> furthest(const EncodingPlan::Settings& settings) {
     first[0] = bound, second[0] = -beyond;
   } else if (settings.nonnegative) {  // without negative entries two updates are at most √2 apart
     first[0] = beyond, second[1] = bound;
+  } else if (settings.products) {  // of one item each: the first and the last entry of the diagonal
+    first.front() = beyond, second.back() = bound;
   } else {  // from one end of the ball to the other
     first[0] = beyond, second[0] = -bound;
   }
@@ -104,6 +106,13 @@ Result<AuditedMechanism> whole_update() { return audited(round_of_ten(), furthes
 Result<AuditedMechanism> counts() {
   auto settings = round_of_ten();
   settings.nonnegative = true;
+  return audited(settings, furthest(settings));
+}
+
+Result<AuditedMechanism> products() {
+  auto settings = round_of_ten();
+  settings.dimension = 3;
+  settings.products = true;
   return audited(settings, furthest(settings));
 }
 
@@ -121,6 +130,8 @@ std::span<const privacy::MechanismEntry> audited_sums() {
                               false, &whole_update},
       privacy::MechanismEntry{"sum-of-counts", "a round of training without negative entries", false,
                               &counts},
+      privacy::MechanismEntry{"sum-of-products", "a round of training whose updates are products", false,
+                              &products},
       privacy::MechanismEntry{"sum-with-clip-bit",
                               "a round of training whose clipping bound follows a quantile", false,
                               &with_clip_bit}};
@@ -135,6 +146,7 @@ privacy::SumRecord record_of(const EncodingPlan& plan, std::string of) {
           .noise_multiplier = settings.noise_multiplier,
           .clip_bit_weight = settings.clip_bit_weight,
           .nonnegative = settings.nonnegative,
+          .products = settings.products,
           .devices = settings.devices,
           .dropped = settings.dropped,
           .corrupted = settings.corrupted};
@@ -145,11 +157,12 @@ Result<privacy::AuditedMechanism> audited_sum(const privacy::SumRecord& sum) {
     return bad_input("a sum of {} devices is too large to be drawn again: at most {} can be audited",
                      sum.devices, most_audited_devices);
   EncodingPlan::Settings settings;
-  settings.dimension = 2;
+  settings.dimension = sum.products ? 3 : 2;
   settings.clip = sum.clip;
   settings.step = sum.step;
   settings.clip_bit_weight = sum.clip_bit_weight;
   settings.nonnegative = sum.nonnegative;
+  settings.products = sum.products;
   settings.denominator = static_cast<double>(sum.devices);
   settings.devices = sum.devices;
   settings.dropped = sum.dropped;

@@ -10,6 +10,7 @@
 #include "privacy/mechanisms/clipping.h"
 #include "privacy/mechanisms/parameter_checks.h"
 #include "secagg/vectors/rounding_kernels.h"
+#include "secagg/vectors/unit_products.h"
 
 namespace sotto::secagg {
 
@@ -37,6 +38,13 @@ Status check(const Settings& settings) {
     return bad_input(
         "rotated entries and clip bits can be negative: leave them out, or set nonnegative=false");
   }
+  if (!settings.products) return {};
+  if (settings.rotation_seed || settings.clip_bit_weight || settings.nonnegative || settings.entry_clip != 0)
+    return bad_input(
+        "products are encoded as they are: leave out rotation, clip bit, entry_clip and nonnegative, or set "
+        "products=false");
+  if (!rows_of_triangle(settings.dimension))
+    return bad_input("{} numbers are no triangle of products: m rows have m(m + 1)/2", settings.dimension);
   return {};
 }
 
@@ -56,6 +64,9 @@ Result<StochasticRounding> rounding_of(const Settings& settings) {
 }
 
 double sensitivity_of(const Settings& settings, const StochasticRounding& rounding) {
+  if (settings.products)
+    return (settings.adjacency == privacy::Adjacency::replace_one ? furthest_products : longest_product)(
+        settings.clip, settings.step, settings.dimension);
   if (settings.adjacency != privacy::Adjacency::replace_one) return rounding.norm_bound();
   return rounding.norm_bound() * (settings.nonnegative ? std::numbers::sqrt2 : 2);
 }
@@ -161,6 +172,12 @@ Status UpdateEncoder::round_to_grid(std::span<const Number> update, RandomSource
                                     std::span<std::int32_t> whole) const {
   const EncodingPlan::Settings& settings = plan_.settings();
   SOTTO_CHECK(privacy::require_length(update.size(), settings.dimension, "the update"));
+  if (settings.products) {
+    SOTTO_TRY(auto factor, factor_of(update, settings.clip));
+    round_product(factor, settings.step, whole);
+    explicit_bzero(factor.data(), factor.size() * sizeof(double));
+    return {};
+  }
   SOTTO_TRY(const double norm, privacy::l2_norm(update));
   const auto limit = static_cast<double>(plan_.rounding().entry_bound());
   GridScale scale{.factor = privacy::clip_factor(norm, settings.clip, update.size()),

@@ -7,7 +7,8 @@
 //
 // Grid sensitivity: whatever came before, the rounded vector has norm at most Δ̃ = rounding().norm_bound(),
 // checked in whole numbers on the device. One device more or fewer moves the sum by Δ̃, one device replaced by
-// 2Δ̃, or by √2·Δ̃ where no entry is negative: ‖a − b‖² = ‖a‖² + ‖b‖² − 2a·b and a·b ≥ 0. The noise is
+// 2Δ̃, or by √2·Δ̃ where no entry is negative: ‖a − b‖² = ‖a‖² + ‖b‖² − 2a·b and a·b ≥ 0. Products are rounded
+// in another way and charged √2 times their length and what rounding adds (unit_products.h). The noise is
 // noise_multiplier times that, so ε does not depend on the grid. "One device fewer" (add_remove) means that
 // its update becomes zero while its noise share stays, as it does when the cohort is public; count a device
 // that stays away altogether among the dropped.
@@ -42,6 +43,9 @@ class EncodingPlan {
     std::optional<double> clip_bit_weight;       // c of JointClipBit
     // Devices cut entries below 0. Neither with a rotation nor with a clip bit, which have negative entries.
     bool nonnegative = false;
+    // Updates are products y yᵀ with ‖y‖² ≤ S, of any signs: dimension is a triangle's. Alone: not with a
+    // rotation, a clip bit, entry_clip or nonnegative.
+    bool products = false;
     double rounding_beta = StochasticRounding::default_beta;
     double denominator = 0;  // fixed and public: the expected, not the actual, number of devices
 

@@ -157,25 +157,33 @@ Result<device::DevicePack> with_live_items(device::DevicePack pack, const LivePo
   const auto model = pool.of_version(pack.model);
   if (!model) return bad_input("model {} is not being served", pack.model);
   const auto items = pool.catalogue().all();
-  std::map<std::string, std::uint16_t> categories;
-  for (const StoredItemPtr& item : items) categories.emplace(item->item.category, std::uint16_t{0});
-  categories.erase("");
-  pack.categories.clear();
-  for (auto& [name, position] : categories) {
-    if (pack.categories.size() >= device::no_category)
-      return bad_input("a pack cannot name that many categories");
-    position = static_cast<std::uint16_t>(pack.categories.size());
-    pack.categories.push_back(name);
+  std::map<std::string, std::uint16_t> categories, languages;
+  for (const StoredItemPtr& item : items) {
+    categories.emplace(item->item.category, device::no_category);
+    languages.emplace(item->item.language, device::no_language);
   }
+  const auto number = [](std::map<std::string, std::uint16_t>& named, std::vector<std::string>& names,
+                         std::size_t most) {
+    names.clear();
+    for (auto& [name, position] : named) {
+      if (name.empty()) continue;
+      if (names.size() >= most) return false;
+      position = static_cast<std::uint16_t>(names.size());
+      names.push_back(name);
+    }
+    return true;
+  };
+  if (!number(categories, pack.categories, device::no_category) ||
+      !number(languages, pack.languages, device::PackLimits::languages))
+    return bad_input("a pack cannot name that many categories or languages");
   if (pack.categories.empty()) pack.categories.emplace_back("all");  // a device's ledger needs one
   std::vector<device::PackItem> live;
   for (const StoredItemPtr& item : items) {
     const auto vector = model->vector_of(item->number);
     if (!vector) continue;  // changed meanwhile
     if (wanted && !wanted(item->number)) continue;
-    const auto category = categories.find(item->item.category);
     live.push_back({item->item.id, *vector, static_cast<std::uint64_t>(item->item.published),
-                    category == categories.end() ? device::no_category : category->second});
+                    categories.at(item->item.category), languages.at(item->item.language)});
   }
   SOTTO_TRY(pack.items, device::make_items(std::move(live), pack.dimension));
   return pack;

@@ -18,6 +18,7 @@
 #include "fl/run_log.h"
 #include "model/tensor.h"
 #include "recipes/recipe.h"
+#include "recipes/stored_run.h"
 
 namespace sotto::eval {
 
@@ -431,9 +432,32 @@ GridContext context_of(const data::Dataset& dataset, const ExperimentRequest& re
           static_cast<double>(counts.clicks) / static_cast<double>(std::max<std::uint64_t>(counts.users, 1))};
 }
 
+namespace {
+
+// A command that is refused leaves no folder behind: what is empty at the end, and was not there, goes.
+class NewFolders {
+ public:
+  explicit NewFolders(fs::path out) : out_(std::move(out)), was_there_(fs::exists(out_)) {}
+  ~NewFolders() {
+    std::error_code not_empty;
+    fs::remove(out_ / "runs", not_empty);
+    if (!was_there_) fs::remove(out_, not_empty);
+  }
+  NewFolders(const NewFolders&) = delete;
+  NewFolders& operator=(const NewFolders&) = delete;
+
+ private:
+  fs::path out_;
+  bool was_there_;
+};
+
+}  // namespace
+
 Result<ExperimentResult> run_grid(const Grid& grid, std::string_view name, const ExperimentRequest& request,
                                   const data::Dataset& dataset) {
   SOTTO_CHECK(check_grid(grid, request.assignments));
+  SOTTO_CHECK(recipes::check_results_folder(request.out));
+  const NewFolders folders(request.out);
   SOTTO_CHECK(make_folder(request.out));
   if (request.worker) set_thread_count(std::max(1, thread_count() / request.jobs));
   model::prepare_torch();

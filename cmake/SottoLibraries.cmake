@@ -1,0 +1,35 @@
+# build/release/sotto-libraries.cmake: the libraries of this build as CMake targets, for the Python package beside it
+# (python/CMakeLists.txt), which links them as they are instead of compiling them again.
+
+set(exported "")
+foreach(name flags eigen boost wire base metrics data text report formats privacy local secagg rounds blind device net transport
+    serving bench model fl recipes publish eval)
+  if(TARGET sotto_${name})
+    set_target_properties(sotto_${name} PROPERTIES EXPORT_NAME ${name})
+    list(APPEND exported sotto_${name})
+  endif()
+endforeach()
+export(TARGETS ${exported} NAMESPACE sotto_ FILE ${CMAKE_BINARY_DIR}/sotto-library-targets.cmake)
+get_property(compile_options DIRECTORY PROPERTY COMPILE_OPTIONS)
+get_property(link_options DIRECTORY PROPERTY LINK_OPTIONS)
+# How this build compiles, and what its libraries link of the system: SOTTO_PACKAGE_MODULES has NAME;modules, in pairs.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/sotto-libraries.cmake @ONLY CONTENT [[
+set(SOTTO_VERSION "@PROJECT_VERSION@")
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_COMPILER_LAUNCHER "@CMAKE_CXX_COMPILER_LAUNCHER@")
+set(CMAKE_CXX_FLAGS_RELEASE "@CMAKE_CXX_FLAGS_RELEASE@")
+add_compile_options(@compile_options@)
+add_link_options(@link_options@)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+set(modules "@SOTTO_PACKAGE_MODULES@")
+while(modules)
+  list(POP_FRONT modules name packages)
+  string(REPLACE "+" ";" packages "${packages}")
+  pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${packages})
+endwhile()
+if("@SOTTO_TORCH@")
+  find_package(Torch REQUIRED)
+endif()
+include("${CMAKE_CURRENT_LIST_DIR}/sotto-library-targets.cmake")
+]])

@@ -1,0 +1,107 @@
+import json
+
+import numpy
+import pytest
+
+import sotto
+
+MODELS = {
+    "catalogue": ("sotto", {"cohort": 40, "delta": 1e-3, "epsilon": 8}),
+    "nrms": ("central", {"model": "nrms"}),
+    "naml": ("central", {"model": "naml"}),
+    "fednewsrec": ("central", {"model": "fednewsrec"}),
+}
+SMALL = {"catalogue": {}}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def run(request, newsroom, tmp_path_factory):
+    recipe, settings = MODELS[request.param]
+    return sotto.train(recipe, newsroom, tmp_path_factory.mktemp("runs") / request.param, rounds=2, settings=settings,
+                       test_impressions=50)
+
+
+def test_onnx_user_encoder_is_the_model(run, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    files = run.export("onnx", tmp_path / "onnx")
+    assert "user_encoder.onnx" in files and "MODEL_CARD.md" in files
+    session = runtime.InferenceSession(str(tmp_path / "onnx" / "user_encoder.onnx"))
+    items = numpy.load(tmp_path / "onnx" / "item_vectors.npy")
+    assert (items == run.item_vectors()).all()
+    random = numpy.random.default_rng(5)
+    for length in (1, 2, 7, 30):
+        history = random.integers(0, len(items), length)
+        ours = run.user_vectors([history])[0]
+        theirs = session.run(None, {"clicks": items[history]})[0]
+        scale = max(1.0, float(numpy.abs(ours).max()))
+        assert numpy.abs(ours - theirs).max() <= 1e-5 * scale
+    theirs = session.run(None, {"clicks": numpy.zeros((1, items.shape[1]), numpy.float32)})[0]
+    assert numpy.abs(run.user_vectors([[]])[0] - theirs).max() <= 1e-5
+
+
+def test_onnx_is_well_formed(run, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    run.export("onnx", tmp_path / "onnx")
+    model = onnx.load(str(tmp_path / "onnx" / "user_encoder.onnx"))
+    onnx.checker.check_model(model, full_check=True)
+    assert {entry.key for entry in model.metadata_props} >= {"recipe", "guarantee", "fingerprint"}
+
+
+def test_safetensors_and_npz_hold_the_same(run, tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    run.export("safetensors", tmp_path / "s")
+    run.export("npz", tmp_path / "n")
+    tensors = safetensors.load_file(tmp_path / "s" / "model.safetensors")
+    with numpy.load(tmp_path / "n" / "model.npz") as arrays:
+        assert set(arrays.files) == set(tensors)
+        assert all((arrays[name] == tensors[name]).all() and arrays[name].shape == tensors[name].shape for name in tensors)
+    assert tensors["item_vectors"].shape[0] == len(json.loads((tmp_path / "s" / "items.json").read_text()))
+
+
+def test_model_card_says_what_holds(run, tmp_path):
+    run.export("npz", tmp_path / "n")
+    card = (tmp_path / "n" / "MODEL_CARD.md").read_text()
+    assert "## Privacy" in card and "Vectors of readers are not among them" in card
+    if run.datasheet:
+        assert "epsilon" in card and (tmp_path / "n" / "privacy.json").exists()
+    else:
+        assert "no differential privacy holds" in card
+
+
+def test_refusals(run, tmp_path):
+    with pytest.raises(sotto.InputError, match="no format"):
+        run.export("pickle", tmp_path / "p")
+    (tmp_path / "there").mkdir()
+    with pytest.raises(sotto.InputError, match="exists"):
+        run.export("npz", tmp_path / "there")
+
+
+def test_onnx_of_item_factors(bakery, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    made = sotto.train("dp-svd", bakery, tmp_path / "run", epsilon=20, settings={"delta": 1e-3})
+    made.export("onnx", tmp_path / "onnx")
+    session = runtime.InferenceSession(str(tmp_path / "onnx" / "user_encoder.onnx"))
+    items = numpy.load(tmp_path / "onnx" / "item_vectors.npy")
+    for history in ([0], [1, 2, 3], [0] * 5):
+        theirs = session.run(None, {"clicks": items[history]})[0]
+        assert numpy.abs(made.user_vectors([history])[0] - theirs).max() <= 1e-5
+
+
+def test_tensorboard_reads_the_rounds(run):
+    loader = pytest.importorskip("tensorboard.backend.event_processing.event_file_loader")
+    run.write_metrics("tensorboard")
+    events = list(loader.EventFileLoader(str(run.path / "tensorboard" / "events.out.tfevents.0.sotto")).Load())
+    losses = [value.tensor.float_val[0] if value.HasField("tensor") else value.simple_value
+              for event in events for value in event.summary.value if value.tag == "loss"]
+    assert losses == pytest.approx([record["loss"] for record in run.history], rel=1e-6)
+    with pytest.raises(sotto.InputError, match="no format"):
+        run.write_metrics("carrier pigeon")
+
+
+def test_mlflow_store_has_metrics_and_parameters(run):
+    run.write_metrics("mlflow")
+    store, = [path for path in (run.path / "mlruns" / "0").iterdir() if path.is_dir()]
+    rows = [line.split() for line in (store / "metrics" / "loss").read_text().splitlines()]
+    assert [float(row[1]) for row in rows] == [record["loss"] for record in run.history]
+    assert [int(row[2]) for row in rows] == [record["round"] for record in run.history]
+    assert (store / "params" / "rounds").read_text() == str(run.settings["rounds"])

@@ -1,0 +1,168 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy
+import pytest
+
+import sotto
+
+
+@pytest.fixture(scope="module")
+def run(newsroom, tmp_path_factory):
+    rounds = []
+    made = sotto.train("sotto", newsroom, tmp_path_factory.mktemp("runs") / "run", epsilon=8, rounds=4,
+                       settings={"cohort": 40, "delta": 1e-3}, on_round=rounds.append)
+    made.seen_rounds = rounds
+    return made
+
+
+def test_run_says_how_it_went_and_what_holds(run):
+    assert [record["round"] for record in run.seen_rounds] == [1, 2, 3, 4]
+    assert [record["round"] for record in run.history] == [1, 2, 3, 4]
+    assert 0.4 < run.metrics["auc"] < 1
+    assert run.epsilon <= 8 and run.datasheet["unit"] == "user"
+    assert run.settings["cohort"] == 40
+    assert run.evaluate()["auc"] == pytest.approx(run.metrics["auc"])
+
+
+def test_vectors_rank_as_the_run_does(run, newsroom):
+    items = run.item_vectors()
+    assert items.shape[0] == len(run.item_ids)
+    readers = run.user_vectors([[0, 1, 2], []])
+    assert readers.shape == (2, items.shape[1]) and numpy.isfinite(readers).all()
+    with pytest.raises(sotto.InputError, match="not below"):
+        run.user_vectors([[len(items)]])
+
+
+def test_parameters_by_name(run):
+    parameters = run.parameters()
+    assert {"average", "query", "scale"} <= set(parameters)
+    assert sum(array.size for array in parameters.values()) == run.result["parameters"]
+
+
+def test_same_seed_without_secret_noise_is_the_same_run(newsroom, tmp_path):
+    results = []
+    for name in ("a", "b"):
+        made = sotto.train("sotto", newsroom, tmp_path / name, epsilon=8, rounds=2, seed=5, reproducible=True,
+                           settings={"cohort": 40, "delta": 1e-3})
+        assert made.epsilon is None
+        results.append(made.parameters())
+    assert all((results[0][name] == results[1][name]).all() for name in results[0])
+
+
+def test_refusals_write_nothing(newsroom, tmp_path):
+    for arguments, text in (
+        (dict(recipe="sottto"), "did you mean 'sotto'"),
+        (dict(recipe="sotto", settings={"cohrt": 3}, epsilon=1), "did you mean 'cohort'"),
+        (dict(recipe="sotto"), "epsilon"),
+        (dict(recipe="sotto", epsilon=1, settings={"epsilon": 2}), "contradict"),
+    ):
+        with pytest.raises(sotto.InputError, match=text):
+            sotto.train(data=newsroom, out=tmp_path / "run", **arguments)
+        assert not (tmp_path / "run").exists()
+
+
+def test_an_exception_in_on_round_ends_the_training_behind_its_round(newsroom, tmp_path):
+    def stop(record):
+        if record["round"] == 2:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        sotto.train("sotto", newsroom, tmp_path / "run", epsilon=8, rounds=5, settings={"cohort": 40, "delta": 1e-3},
+                    on_round=stop)
+    finished = sotto.train("sotto", newsroom, tmp_path / "run", rounds=5, resume=True)
+    assert [record["round"] for record in finished.history] == [1, 2, 3, 4, 5]
+
+
+def test_keyboard_interrupt_saves_the_round(newsroom, tmp_path):
+    script = textwrap.dedent(f"""
+        import os, signal, sotto
+        def interrupt(record):
+            if record["round"] == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+        try:
+            sotto.train("sotto", {os.fspath(newsroom)!r}, {os.fspath(tmp_path / "run")!r}, epsilon=8, rounds=50,
+                        settings=dict(cohort=40, delta=1e-3), on_round=interrupt)
+        except KeyboardInterrupt as stopped:
+            print(stopped)
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "resume=True" in done.stdout
+    history = sotto.open_run(tmp_path / "run").history
+    assert [record["round"] for record in history] == list(range(1, len(history) + 1)) and len(history) >= 2
+
+
+def test_another_torch_is_refused_before_it_can_crash(tmp_path):
+    # Any other libtorch: a library of that name in another folder is enough to be told apart.
+    library = tmp_path / "libtorch_cpu.so"
+    source = tmp_path / "empty.c"
+    source.write_text("int empty_library;\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    script = textwrap.dedent(f"""
+        import ctypes, sotto
+        ctypes.CDLL({os.fspath(library)!r})
+        try:
+            sotto.recipes()
+        except sotto.FailedError as refusal:
+            print(refusal)
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert "another torch" in done.stdout, done.stderr
+
+
+def quadratic(targets):
+    def update(round, user, values):
+        return (values - targets[user]).astype(numpy.float32), float(((values - targets[user]) ** 2).sum()), 1
+    return update
+
+
+def test_own_model_descends_to_the_mean(tmp_path):
+    targets = numpy.random.default_rng(4).normal(0.3, 0.05, (200, 5)).astype(numpy.float32)
+    records = []
+    values = sotto.train_own(quadratic(targets), numpy.zeros(5, numpy.float32), 200, tmp_path / "run", epsilon=50,
+                             delta=1e-3, rounds=30, cohort=100, learning_rate=0.3, clip=1.0, on_round=records.append)
+    assert numpy.abs(values - targets.mean(axis=0)).max() < 0.15
+    assert len(records) == 30 and records[0]["loss"] > records[-1]["loss"]
+    sheet = json.loads((tmp_path / "run" / "privacy.json").read_text())
+    assert sheet["epsilon"] <= 50
+
+
+def test_own_model_refuses_wrong_updates(tmp_path):
+    start = numpy.zeros(3, numpy.float32)
+    for number, (update, error, text) in enumerate((
+        (lambda round, user, values: numpy.zeros(2, numpy.float32), sotto.InputError, "has 2 numbers"),
+        (lambda round, user, values: "text", sotto.InputError, "no flat array"),
+        (lambda round, user, values: (values, 1.0), sotto.InputError, "tuple of 2"),
+        (lambda round, user, values: numpy.full(3, numpy.nan, numpy.float32), sotto.InputError, ""),
+        (lambda round, user, values: 1 // 0, ZeroDivisionError, ""),
+    )):
+        with pytest.raises(error, match=text):
+            sotto.train_own(update, start, 50, tmp_path / str(number), epsilon=5, delta=1e-3, rounds=2)
+    with pytest.raises(sotto.InputError, match="epsilon"):
+        sotto.train_own(lambda *_: start, start, 50, tmp_path / "zero", epsilon=0, delta=1e-3)
+    assert not (tmp_path / "zero").exists()
+
+
+def test_a_torch_module_is_trained_in_place(tmp_path):
+    torch = pytest.importorskip("torch")
+    from sotto.training import flatten, unflatten
+
+    model = torch.nn.Linear(2, 1)
+    twin = torch.nn.Linear(2, 1)
+    inputs = torch.randn(100, 8, 2)
+    answers = inputs @ torch.tensor([[1.0], [-1.0]])
+
+    def update(round, user, values):
+        unflatten(twin, values)
+        twin.zero_grad()
+        torch.nn.functional.mse_loss(twin(inputs[user]), answers[user]).backward()
+        return flatten(twin, gradients=True)
+
+    before = torch.nn.functional.mse_loss(model(inputs), answers).item()
+    sotto.train_own(update, model, 100, tmp_path / "run", epsilon=50, delta=1e-3, rounds=20, cohort=50, learning_rate=0.3)
+    assert torch.nn.functional.mse_loss(model(inputs), answers).item() < before / 2

@@ -1,0 +1,116 @@
+#include "coordinator/http/dashboard_api.h"
+
+#include <charconv>
+
+#include "base/chain_hash.h"
+#include "coordinator/http/desk_json.h"
+#include "net/http_text.h"
+#include "net/negotiation.h"
+#include "pages/page_routes.h"
+
+namespace sotto::coordinator {
+
+namespace {
+
+using net::HttpMethod;
+using net::HttpReply;
+using net::HttpRequest;
+using net::HttpResponse;
+using nlohmann::json;
+
+HttpResponse store_failed(const HttpRequest& request) {
+  return net::error_response(request, 503, "the store does not answer: the log says why");
+}
+
+}  // namespace
+
+DashboardApi::DashboardApi(const CampaignRun& run, Store& store, std::function<std::string()> status)
+    : run_(run),
+      store_(store),
+      status_(std::move(status)),
+      feed_(std::to_string(std::chrono::system_clock::now().time_since_epoch().count())) {}
+
+void DashboardApi::add_routes(net::Router& router) {
+  router.add(HttpMethod::get, "/v1/events",
+             [this](HttpRequest&& request, HttpReply reply) { feed_.wait(request, std::move(reply)); });
+  router.add(HttpMethod::get, "/v1/rounds", [this](const HttpRequest&) { return rounds(); });
+  router.add(HttpMethod::get, "/v1/versions",
+             [this](const HttpRequest& request) { return versions(request); });
+  router.add(HttpMethod::get, "/v1/campaigns",
+             [this](const HttpRequest& request) { return campaigns(request); });
+  router.add(HttpMethod::get, "/v1/log/entries",
+             [this](const HttpRequest& request) { return log_entries(request); });
+  pages::add_page(router, "/dashboard", "dashboard.html");
+}
+
+HttpResponse DashboardApi::rounds() const {
+  json list = json::array();
+  for (const RoundRecord& record : run_.recent_rounds()) {
+    json one = json_of(record.counts);
+    one["round"] = record.number;
+    one["began"] = privacy::to_text(record.began);
+    one["seconds"] = record.seconds;
+    one["abandoned"] = record.abandoned.empty() ? json(nullptr) : json(record.abandoned);
+    list.push_back(std::move(one));
+  }
+  return net::json_response(text_of({{"rounds", list}}));
+}
+
+HttpResponse DashboardApi::versions(const HttpRequest& request) const {
+  const Digest& campaign = run_.campaign().hash;
+  const auto versions = store_.versions(campaign);
+  const auto current = store_.current_version(campaign);
+  if (!versions || !current) return store_failed(request);
+  json list = json::array();
+  for (const ModelVersion& version : *versions)
+    list.push_back({{"version", version.round},
+                    {"model", to_hex(version.model)},
+                    {"time", privacy::to_text(version.time)},
+                    {"bytes", version.size},
+                    {"current", *current && (*current)->round == version.round}});
+  return net::json_response(text_of({{"versions", list}}));
+}
+
+HttpResponse DashboardApi::campaigns(const HttpRequest& request) const {
+  const auto stored = store_.campaigns();
+  if (!stored) return store_failed(request);
+  json list = json::array();
+  for (const StoredCampaign& one : *stored) {
+    const auto opened = rounds::open_campaign(one.document);
+    if (!opened) return store_failed(request);
+    list.push_back({{"campaign", to_hex(one.hash)},
+                    {"purpose", opened->campaign.purpose},
+                    {"recipe", opened->campaign.recipe},
+                    {"state", name(one.state)},
+                    {"rounds", opened->campaign.rounds},
+                    {"epsilon", opened->campaign.epsilon},
+                    {"delta", opened->campaign.delta},
+                    {"valid_until", privacy::to_text(opened->campaign.valid_until)}});
+  }
+  return net::json_response(text_of({{"campaigns", list}}));
+}
+
+HttpResponse DashboardApi::log_entries(const HttpRequest& request) const {
+  std::uint64_t from = 0;
+  if (const auto text = net::query_value(request.query, "from")) {
+    const auto [end, wrong] = std::from_chars(text->data(), text->data() + text->size(), from);
+    if (wrong != std::errc() || end != text->data() + text->size())
+      return net::error_response(request, 400, "?from= is not a whole number");
+  }
+  const rounds::LogPage page = run_.log_page(from);
+  json list = json::array();
+  for (std::size_t i = 0; i < page.entries.size(); ++i)
+    list.push_back({{"entry", from + i},
+                    {"kind", rounds::name(page.entries[i].kind)},
+                    {"hash", to_hex(page.entries[i].hash)}});
+  const rounds::SignedHead head = run_.head();
+  const auto& campaign = run_.campaign().campaign;
+  return net::json_response(text_of({{"entries", list},
+                                     {"size", head.head.size},
+                                     {"root", to_hex(head.head.root)},
+                                     {"time", privacy::to_text(head.head.time)},
+                                     {"witnesses", rounds::witnesses_of(head, campaign.witnesses)},
+                                     {"witnesses_needed", campaign.witnesses_needed}}));
+}
+
+}  // namespace sotto::coordinator

@@ -1,0 +1,44 @@
+#pragma once
+// What the operator's page shows, for it and for everybody who may ask /v1/status: counts and times, nothing
+// about a device.
+//
+//   GET /v1/events       the answer of /v1/status whenever it changes (event_feed.h)
+//   GET /v1/rounds       the last orders: devices by phase, time, bytes, why one was abandoned
+//   GET /v1/versions     the versions of the campaign, and which is current
+//   GET /v1/campaigns    those that this store has seen
+//   GET /v1/log/entries  ?from=N: the public log for people
+//   GET /dashboard       the page
+//
+// Everything it is given must outlive the object, and the object the server that has its routes. Thread-safe.
+
+#include <functional>
+
+#include "coordinator/campaign_run.h"
+#include "coordinator/http/event_feed.h"
+#include "net/router.h"
+
+namespace sotto::coordinator {
+
+class DashboardApi {
+ public:
+  // status: the answer of /v1/status.
+  DashboardApi(const CampaignRun& run, Store& store, std::function<std::string()> status);
+
+  void add_routes(net::Router& router);
+  // Tells the pages what changed.
+  void observe() { feed_.tell(status_(), EventFeed::Clock::now()); }
+  void close() { feed_.close(); }
+
+ private:
+  net::HttpResponse rounds() const;
+  net::HttpResponse versions(const net::HttpRequest& request) const;
+  net::HttpResponse campaigns(const net::HttpRequest& request) const;
+  net::HttpResponse log_entries(const net::HttpRequest& request) const;
+
+  const CampaignRun& run_;
+  Store& store_;
+  const std::function<std::string()> status_;
+  EventFeed feed_;
+};
+
+}  // namespace sotto::coordinator

@@ -1,0 +1,153 @@
+#include "publish/exported_run.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "formats/numpy_files.h"
+#include "publish/factor_ranking.h"
+#include "publish/model_card.h"
+#include "publish/served_codebook.h"
+#include "publish/two_tower_rows.h"
+#include "publish/user_encoder_onnx.h"
+#include "publish/user_model_of.h"
+#include "recipes/run_data.h"
+#include "text/safetensors.h"
+
+namespace sotto::publish {
+
+namespace {
+
+using formats::NamedArray;
+
+constexpr const char* vectors_name = "item_vectors";
+
+// What of a run is exported, whatever the format.
+struct RunArrays {
+  std::vector<NamedArray> parameters;
+  std::optional<NamedArray> items;  // [I, D]
+  std::uint32_t dimension = 0;
+  Result<device::PackUserModel> user_model = bad_input("the run has no user model");
+
+  std::vector<NamedArray> all() const {
+    std::vector<NamedArray> arrays = parameters;
+    if (items) arrays.push_back(*items);
+    return arrays;
+  }
+};
+
+NamedArray array_of(const std::string& name, const torch::Tensor& tensor) {
+  const torch::Tensor values = tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous();
+  NamedArray made{name, {}, {}};
+  for (const std::int64_t extent : values.sizes()) made.shape.push_back(static_cast<std::uint64_t>(extent));
+  made.values.assign(values.data_ptr<float>(), values.data_ptr<float>() + values.numel());
+  return made;
+}
+
+RunArrays arrays_of(const recipes::TrainedFactors& factors) {
+  RunArrays made;
+  const std::uint64_t size = factors.size;
+  made.dimension = static_cast<std::uint32_t>(size);
+  made.parameters = {{"mix", {size, size}, factors.mix},
+                     {"constant", {size}, factors.constant},
+                     {"unseen_item", {size}, factors.unseen_item}};
+  made.items = NamedArray{vectors_name, {factors.items.size() / size, size}, factors.items};
+  made.user_model = factor_user_model(factors);
+  return made;
+}
+
+RunArrays arrays_of(const recipes::TrainedNews& news, std::size_t items) {
+  RunArrays made;
+  for (const auto& parameter : news.model->named_parameters())
+    made.parameters.push_back(array_of(parameter.key(), parameter.value()));
+  model::NewsRecommender* towers = shared_towers(*news.model);
+  if (towers == nullptr) return made;
+  Rows rows = encode_catalogue(*towers, items);
+  made.dimension = static_cast<std::uint32_t>(rows.width);
+  made.items = NamedArray{vectors_name, {rows.size(), rows.width}, std::move(rows.values)};
+  made.user_model = user_model_of(news, *towers);
+  return made;
+}
+
+std::vector<std::pair<std::string, std::string>> metadata_of(const recipes::StoredRun& stored) {
+  return {{"producer", "sotto"},
+          {"recipe", std::string(stored.entry->name)},
+          {"guarantee", std::string(stored.entry->guarantee)},
+          {"dataset", stored.dataset},
+          {"fingerprint", stored.fingerprint}};
+}
+
+struct NamedFile {
+  std::string name, bytes;
+};
+
+Result<std::vector<NamedFile>> files_of(const RunArrays& arrays, const recipes::StoredRun& stored,
+                                        std::string_view format) {
+  const auto metadata = metadata_of(stored);
+  if (format == "npz") {
+    SOTTO_TRY(std::string bytes, formats::npz_bytes(arrays.all()));
+    return std::vector<NamedFile>{{"model.npz", std::move(bytes)}};
+  }
+  if (format == "safetensors") {
+    const std::vector<NamedArray> all = arrays.all();
+    text::TensorViews views;
+    for (const NamedArray& array : all)
+      views[array.name] = {text::TensorType::f32, array.shape, std::as_bytes(std::span(array.values))};
+    SOTTO_TRY(std::string bytes, text::safetensors_bytes(views, {metadata.begin(), metadata.end()}));
+    return std::vector<NamedFile>{{"model.safetensors", std::move(bytes)}};
+  }
+  if (!arrays.user_model) return tl::unexpected(Error(arrays.user_model.error()));
+  auto described = metadata;
+  described.emplace_back("user_model", arrays.user_model->kind);
+  described.emplace_back("max_history", std::to_string(arrays.user_model->max_history));
+  SOTTO_TRY(std::string graph, user_encoder_onnx(*arrays.user_model, arrays.dimension, described));
+  return std::vector<NamedFile>{{"user_encoder.onnx", std::move(graph)},
+                                {"item_vectors.npy", formats::npy_bytes(*arrays.items)}};
+}
+
+std::string ids_json(const data::Dataset& dataset) {
+  nlohmann::json ids = nlohmann::json::array();
+  for (std::size_t item = 0; item < dataset.item_count(); ++item)
+    ids.push_back(std::string(dataset.catalogue().ids[item]));
+  return ids.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+Result<ExportedFiles> export_run(const fs::path& run, const data::Dataset& dataset, std::string_view format,
+                                 const fs::path& out) {
+  if (std::find(export_formats.begin(), export_formats.end(), format) == export_formats.end())
+    return bad_input("there is no format '{}': one of {}", format, fmt::join(export_formats, ", "));
+  if (fs::exists(out)) return bad_input("{} exists: choose another folder to create", out.string());
+  SOTTO_TRY(const auto stored, recipes::load_run(run));
+  SOTTO_CHECK(recipes::check_data_of_run(stored, run, dataset, {}));
+  SOTTO_TRY(const auto seen, recipes::data_of_run(*stored.recipe, dataset));
+  SOTTO_TRY(auto factors, recipes::open_factors_run(run, dataset));
+  RunArrays arrays;
+  if (factors) {
+    arrays = arrays_of(*factors);
+  } else {
+    SOTTO_TRY(const auto news, recipes::open_news_run(run, dataset));
+    arrays = arrays_of(news, seen.item_count());
+  }
+  SOTTO_TRY(auto files, files_of(arrays, stored, format));
+  if (arrays.items) files.push_back({"items.json", ids_json(seen)});
+  if (fs::exists(run / "privacy.json")) {
+    SOTTO_TRY(std::string sheet, read_file(run / "privacy.json", 1 << 20));
+    files.push_back({"privacy.json", std::move(sheet)});
+  }
+  ExportedFiles exported;
+  for (const NamedFile& file : files) exported.files.push_back(file.name);
+  SOTTO_TRY(std::string card, model_card(run, stored, exported.files));
+  files.push_back({"MODEL_CARD.md", std::move(card)});
+  exported.files.emplace_back("MODEL_CARD.md");
+  for (const NamedArray& array : arrays.parameters) exported.parameters += array.values.size();
+  exported.items = arrays.items ? arrays.items->shape.front() : 0;
+
+  SOTTO_TRY(auto folder, AtomicDirectory::create(out));
+  for (const NamedFile& file : files)
+    SOTTO_CHECK(write_file_atomically(folder.path() / file.name, file.bytes));
+  SOTTO_CHECK(folder.commit());
+  return exported;
+}
+
+}  // namespace sotto::publish

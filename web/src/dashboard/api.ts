@@ -1,0 +1,108 @@
+// The coordinator's API, as docs/rounds.md and /openapi.json describe it: the page shows nothing else.
+export interface Phase {
+  answered: number
+  seconds: number
+}
+
+export interface Counts {
+  waiting: number
+  came: number
+  groups_open: number
+  groups_summed: number
+  groups_failed: number
+  grouped: number
+  summed: number
+  bytes_received: number
+  phases: Record<string, Phase>
+  last_failure: string
+}
+
+export interface Status {
+  state: string
+  campaign: string
+  recipe: string
+  purpose: string
+  epsilon: number
+  epsilon_so_far?: number
+  delta: number
+  rounds_done: number
+  rounds: number
+  participations: number
+  population: number
+  version: string
+  orders_abandoned: number
+  last_problem: string
+  cohort: number
+  group: number
+  log_entries: number
+  enrolled?: number
+  now: Counts
+  last_round: Counts
+  last_round_seconds: number
+  draining: boolean
+  refusals: Record<string, number>
+}
+
+export interface Round extends Counts {
+  round: number
+  began: string
+  seconds: number
+  abandoned: string | null
+}
+
+export interface Version {
+  version: number
+  model: string
+  time: string
+  bytes: number
+  current: boolean
+}
+
+export interface Campaign {
+  campaign: string
+  purpose: string
+  recipe: string
+  state: string
+  rounds: number
+  epsilon: number
+  delta: number
+  valid_until: string
+}
+
+export interface LogPage {
+  entries: { entry: number; kind: string; hash: string }[]
+  size: number
+  root: string
+  time: string
+  witnesses: number
+  witnesses_needed: number
+}
+
+export interface Action {
+  time: string
+  action: string
+  detail: string
+}
+
+export async function get<T>(path: string, token?: string): Promise<T> {
+  const answer = await fetch(path, {
+    headers: token ? { Authorization: `Bearer ${token}` } : {},
+    cache: 'no-store',
+    credentials: 'omit',
+  })
+  const body = await answer.json().catch(() => null)
+  if (!answer.ok) throw new Error(body?.error ?? `${path} answers ${answer.status}`)
+  return body as T
+}
+
+/** An action of the operator. The token is sent with this request alone; no cookie ever is. */
+export async function act(path: string, token: string): Promise<void> {
+  const answer = await fetch(path, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}` },
+    credentials: 'omit',
+  })
+  if (answer.ok) return
+  const body = await answer.json().catch(() => null)
+  throw new Error(body?.error ?? `${path} answers ${answer.status}`)
+}

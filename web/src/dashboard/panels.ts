@@ -1,0 +1,225 @@
+// What is drawn of each answer. Pure: from values to elements.
+import { columns, type Series } from '../common/charts'
+import { el, share, type Child } from '../common/dom'
+import { bytes, count, epsilon, shortHash } from '../common/format'
+import type { Action, Campaign, Counts, LogPage, Round, Status, Version } from './api'
+import { words } from './words'
+
+/** A number and the call that it came from. */
+function card(title: string, source: string, ...children: Child[]): HTMLElement {
+  return el(
+    'section',
+    { class: 'card' },
+    el('header', {}, el('h2', {}, title), el('a', { class: 'source mono', href: source }, source)),
+    ...children,
+  )
+}
+
+const big = (id: string, ...children: Child[]) => el('p', { class: 'big number', id }, ...children)
+const note = (...children: Child[]) => el('p', { class: 'quiet' }, ...children)
+
+export function tiles(status: Status, versions: Version[]): HTMLElement[] {
+  const current = versions.find((one) => one.current)
+  const spent = status.epsilon_so_far ?? 0
+  return [
+    card(words.round, '/v1/status', big('state', status.state), note(words.roundOf(status.rounds_done, status.rounds))),
+    card(
+      words.devices,
+      '/v1/status',
+      big('waiting', count(status.now.waiting), el('small', {}, ` ${words.waiting}`)),
+      note(
+        el('span', { id: 'enrolled' }, count(status.enrolled ?? 0)),
+        ` ${words.enrolled}; ${words.wanted(status.cohort, status.group)}`,
+      ),
+    ),
+    card(
+      words.version,
+      '/v1/versions',
+      big('version', current ? String(current.version) : words.noVersion),
+      note(current ? `${shortHash(current.model)}, ${bytes(current.bytes)}, ${current.time}` : ''),
+    ),
+    card(
+      words.privacy,
+      '/v1/status',
+      big('spent', `ε ${epsilon(spent)}`, el('small', {}, ` ${words.privacyOf(epsilon(status.epsilon), String(status.delta))}`)),
+      share(spent, status.epsilon),
+      note(words.privacyWhose(status.participations)),
+    ),
+  ]
+}
+
+const phaseNames = ['advertising', 'sharing', 'uploading', 'confirming', 'unmasking']
+
+/** How many devices came through each stage, and how many were lost on the way. */
+export function stagesOf(counts: Counts): { name: string; devices: number }[] {
+  const stages = [
+    { name: 'came', devices: counts.came },
+    { name: 'grouped', devices: counts.grouped },
+  ]
+  for (const phase of phaseNames) {
+    const answered = counts.phases[phase]?.answered ?? 0
+    // Only an active server asks for confirmations.
+    if (phase !== 'confirming' || answered > 0) stages.push({ name: phase, devices: answered })
+  }
+  stages.push({ name: 'summed', devices: counts.summed })
+  return stages
+}
+
+export function funnel(status: Status, rounds: Round[]): HTMLElement {
+  const isNow = status.state === 'gathering'
+  const counts: Counts | undefined = isNow ? status.now : rounds[rounds.length - 1]
+  if (!counts) return card(words.lastRound, '/v1/rounds', note(words.nothingYet))
+  const stages = stagesOf(counts)
+  const most = Math.max(...stages.map((stage) => stage.devices), status.cohort)
+  const rows = stages.map((stage, i) => {
+    const before = stages[i - 1]
+    const lost = before && i >= 2 && !isNow ? before.devices - stage.devices : 0
+    return el(
+      'tr',
+      {},
+      el('th', { scope: 'row' }, words.stages[stage.name] ?? stage.name),
+      el('td', { class: 'number', 'data-stage': stage.name }, count(stage.devices)),
+      el('td', { class: 'wide' }, share(stage.devices, most)),
+      el('td', { class: 'number lost' }, lost > 0 ? words.lost(lost) : ''),
+    )
+  })
+  return card(
+    isNow ? words.nowRound : words.lastRound,
+    isNow ? '/v1/status' : '/v1/rounds',
+    el('table', { class: 'funnel' }, el('tbody', {}, ...rows)),
+  )
+}
+
+const shown = 30
+
+/** A card whose plot is drawn when its width is known. */
+function plotCard(title: string, source: string, draw: (host: Element) => SVGElement, footnote?: string): HTMLElement {
+  const host = el('div', { class: 'host' })
+  const made = card(title, source, host, footnote ? note(footnote) : null)
+  requestAnimationFrame(() => host.replaceChildren(draw(host)))
+  return made
+}
+
+export function plots(all: Round[]): HTMLElement[] {
+  const rounds = all.filter((one) => !one.abandoned).slice(-shown)
+  if (rounds.length === 0) return []
+  const names = rounds.map((one) => String(one.round))
+  const phase = (one: Round, name: string) => one.phases[name]?.seconds ?? 0
+  const fixed = (value: number) => Number(value.toFixed(3))
+  const keys = rounds.map((one) => fixed(phase(one, 'advertising') + phase(one, 'sharing')))
+  const upload = rounds.map((one) => fixed(phase(one, 'uploading') + phase(one, 'confirming')))
+  const unmask = rounds.map((one) => fixed(phase(one, 'unmasking')))
+  const times: Series[] = [
+    { label: 'unmasking', kind: 'third', values: unmask },
+    { label: 'keys and shares', kind: 'second', values: keys },
+    { label: 'upload', kind: 'accent', values: upload },
+  ]
+  return [
+    plotCard(words.rounds, '/v1/rounds', (host) =>
+      columns(host, names, [{ label: 'counted', kind: 'accent', values: rounds.map((one) => one.summed) }], 'devices', 'round', words.rounds),
+    ),
+    plotCard(words.times, '/v1/rounds', (host) => columns(host, names, times, 's', 'round', words.times), words.timesNote),
+    plotCard(words.bytes, '/v1/rounds', (host) =>
+      columns(host, names, [{ label: 'received', kind: 'second', values: rounds.map((one) => one.bytes_received / 1000) }], 'kB', 'round', words.bytes),
+    ),
+  ]
+}
+
+export function refusals(status: Status): HTMLElement {
+  const rows = Object.entries(status.refusals).filter(([, times]) => times > 0)
+  return card(
+    words.refusals,
+    '/metrics',
+    rows.length === 0
+      ? note(words.noRefusals)
+      : el(
+          'table',
+          {},
+          el(
+            'tbody',
+            {},
+            ...rows.map(([why, times]) =>
+              el('tr', {}, el('th', { scope: 'row' }, words.refusalNames[why] ?? why), el('td', { class: 'number' }, count(times))),
+            ),
+          ),
+        ),
+  )
+}
+
+export function alertsOf(status: Status, rounds: Round[]): string[] {
+  const list: string[] = []
+  if (status.state === 'paused') list.push(words.alertPaused)
+  if (status.state === 'stopped') list.push(words.alertStopped(status.last_problem))
+  if (status.state === 'waiting for witnesses') list.push(words.alertWitnesses)
+  if (status.draining) list.push(words.alertDraining)
+  for (const one of rounds.slice(-10).reverse()) {
+    if (one.abandoned) list.push(words.alertAbandoned(one.round, one.abandoned))
+    else if (one.groups_failed > 0) list.push(words.alertGroups(one.round, one.groups_failed, one.last_failure))
+  }
+  return list
+}
+
+export function alerts(status: Status, rounds: Round[]): HTMLElement {
+  const list = alertsOf(status, rounds)
+  return card(
+    words.alerts,
+    '/v1/rounds',
+    list.length === 0 ? note(words.noAlerts) : el('ul', { class: 'alerts', role: 'status' }, ...list.map((text) => el('li', {}, text))),
+  )
+}
+
+export function versionList(versions: Version[], rollBack: ((version: number) => void) | null): HTMLElement {
+  const rows = [...versions].reverse().slice(0, 12).map((one) =>
+    el(
+      'tr',
+      { class: one.current ? 'current' : '' },
+      el('th', { scope: 'row', class: 'number' }, String(one.version)),
+      el('td', { class: 'mono' }, shortHash(one.model)),
+      el('td', { class: 'end' },
+        one.current
+          ? el('span', { class: 'mark' }, words.current)
+          : rollBack
+            ? el('button', { type: 'button', 'aria-label': words.rollBackTo(one.version), click: () => rollBack(one.version) }, words.rollBack)
+            : ''),
+    ),
+  )
+  return card(words.versions, '/v1/versions', el('table', { id: 'versions' }, el('tbody', {}, ...rows)))
+}
+
+export function campaignList(campaigns: Campaign[]): HTMLElement {
+  return card(
+    words.campaigns,
+    '/v1/campaigns',
+    ...campaigns.map((one) =>
+      el(
+        'div',
+        { class: 'entry' },
+        el('p', {}, one.purpose, ' ', el('span', { class: 'mark' }, one.state)),
+        note(`${one.recipe}, ${one.rounds} rounds, ε ${epsilon(one.epsilon)} at δ ${one.delta}, ${words.validUntil} ${one.valid_until}`),
+        el('p', { class: 'mono quiet' }, shortHash(one.campaign)),
+      ),
+    ),
+  )
+}
+
+export function logList(log: LogPage): HTMLElement {
+  return card(
+    words.log,
+    '/v1/log/entries',
+    note(words.logState(log.size, log.witnesses, log.witnesses_needed)),
+    el('p', { class: 'mono quiet' }, `root ${shortHash(log.root)}, ${log.time}`),
+    el(
+      'ol',
+      { class: 'log', reversed: true, start: log.size - 1 },
+      ...[...log.entries].reverse().slice(0, 8).map((one) => el('li', {}, `${one.kind} `, el('span', { class: 'mono' }, shortHash(one.hash)))),
+    ),
+  )
+}
+
+export function actionList(actions: Action[]): HTMLElement {
+  return el(
+    'ul',
+    { class: 'done' },
+    ...[...actions].reverse().slice(0, 8).map((one) => el('li', {}, `${one.time}: ${one.action}${one.detail ? ` (${one.detail})` : ''}`)),
+  )
+}

@@ -1,0 +1,106 @@
+// What the tests in a browser share: `sotto play` as a process, and Chromium.
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { chromium } from 'playwright-core'
+
+const program = process.env.SOTTO ?? new URL('../../build/release/sotto', import.meta.url).pathname
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Starts it and resolves when its pages are there. `stop` ends it as Ctrl-C does. */
+export async function play(...words) {
+  const child = spawn(program, ['--json', 'play', ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (bytes) => (said += bytes))
+  const ended = new Promise((resolve) => child.on('exit', (code) => resolve(code)))
+  const events = []
+  const waiting = new Set()
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    events.push(JSON.parse(line))
+    for (const wake of waiting) wake()
+  })
+  const event = async (matches) => {
+    while (true) {
+      const found = events.find(matches)
+      if (found) return found
+      await Promise.race([
+        new Promise((resolve) => waiting.add(resolve)),
+        ended.then((code) => {
+          throw new Error(`sotto play ended with ${code}: ${said}`)
+        }),
+      ])
+      waiting.clear()
+    }
+  }
+  const stop = async () => {
+    child.kill('SIGINT')
+    return ended
+  }
+  const playing = await event((one) => one.event === 'playing')
+  return { ...playing, event, stop, pid: child.pid }
+}
+
+export async function browse() {
+  const folder = await mkdtemp(join(tmpdir(), 'sotto-browser-'))
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      `--disk-cache-dir=${folder}`,
+    ],
+  })
+  return {
+    browser,
+    close: async () => {
+      await browser.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A page that notes what it asks for and what went wrong in it. */
+export async function open(browser, address, options = {}) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const requests = []
+  const problems = []
+  page.on('request', (request) => requests.push(request))
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+  page.on('pageerror', (error) => problems.push(String(error)))
+  await page.goto(address)
+  return { page, context, requests, problems }
+}
+
+/** What axe-core finds of weight: serious and critical. */
+export async function axe(page) {
+  await page.evaluate(axeSource)
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
+  return violations
+    .filter((one) => one.impact === 'serious' || one.impact === 'critical')
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(' ')).join(', ')}`)
+}
+
+export const asked = async (address, headers = {}) => (await fetch(address, { headers })).json()
+
+/** Waits until a condition holds, looking again after a moment. */
+export async function until(what, holds, seconds = 60) {
+  const end = Date.now() + 1000 * seconds
+  while (Date.now() < end) {
+    const value = await holds()
+    if (value) return value
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`${what}: not within ${seconds} s`)
+}

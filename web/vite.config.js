@@ -1,0 +1,30 @@
+// The pages become web/built, which is committed: building sotto needs no npm. Names hold a hash of their content, so
+// browsers may keep them for ever.
+import { defineConfig } from 'vite'
+
+export default defineConfig({
+  base: '/',
+  build: {
+    outDir: 'built',
+    emptyOutDir: true,
+    assetsDir: 'assets',
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    target: 'es2022',
+    rollupOptions: { input: { dashboard: 'dashboard.html' } },
+  },
+  plugins: [
+    {
+      // One flat folder: src/pages hands the files out under /assets by their names alone.
+      name: 'flat',
+      writeBundle: {
+        sequential: true,
+        async handler({ dir }) {
+          const { readdir, rename, rm } = await import('node:fs/promises')
+          for (const name of await readdir(`${dir}/assets`)) await rename(`${dir}/assets/${name}`, `${dir}/${name}`)
+          await rm(`${dir}/assets`, { recursive: true })
+        },
+      },
+    },
+  ],
+})
