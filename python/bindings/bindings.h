@@ -44,7 +44,9 @@ std::span<const T> span_of(const Column<T>& column) {
   return {column.data(), column.size()};
 }
 
-// A column that is handed out: NumPy looks at the memory of `owner`, which lives as long as the array.
+// A column that is handed out: NumPy looks at the memory of `owner`, which lives as long as the array. A
+// property that returns one says rv_policy::reference: the default of properties would put another owner in
+// its place.
 template <class T>
 using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 

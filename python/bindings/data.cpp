@@ -62,26 +62,36 @@ void bind_columns(nb::module_& module) {
             return all;
           },
           nb::sig("def tolist(self) -> list[str]"))
-      .def_prop_ro("offsets", [](const Texts& texts) { return view_of(texts.table->offsets, texts.owner); })
-      .def_prop_ro("bytes", [](const Texts& texts) {
-        const auto bytes = texts.table->bytes;
-        return view_of(std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()),
-                       texts.owner);
-      });
+      .def_prop_ro(
+          "offsets", [](const Texts& texts) { return view_of(texts.table->offsets, texts.owner); },
+          nb::rv_policy::reference)
+      .def_prop_ro(
+          "bytes",
+          [](const Texts& texts) {
+            const auto bytes = texts.table->bytes;
+            return view_of(std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()),
+                           texts.owner);
+          },
+          nb::rv_policy::reference);
   nb::class_<Lists>(module, "CodeLists", "A list of codes per row, back to back.")
       .def("__len__", [](const Lists& lists) { return lists.table->size(); })
       .def("__getitem__",
            [](const Lists& lists, std::int64_t row) {
              return view_of((*lists.table)[row_at(row, lists.table->size())], lists.owner);
            })
-      .def_prop_ro("offsets", [](const Lists& lists) { return view_of(lists.table->offsets, lists.owner); })
-      .def_prop_ro("values", [](const Lists& lists) { return view_of(lists.table->values, lists.owner); });
+      .def_prop_ro(
+          "offsets", [](const Lists& lists) { return view_of(lists.table->offsets, lists.owner); },
+          nb::rv_policy::reference)
+      .def_prop_ro(
+          "values", [](const Lists& lists) { return view_of(lists.table->values, lists.owner); },
+          nb::rv_policy::reference);
 }
 
 template <class Class, class Owner, class T>
 void add_view(Class& type, const char* name, std::span<const T> Owner::*column, const char* doc) {
   type.def_prop_ro(
-      name, [column](const Part<Owner>& part) { return view_of(part.table->*column, part.owner); }, doc);
+      name, [column](const Part<Owner>& part) { return view_of(part.table->*column, part.owner); },
+      nb::rv_policy::reference, doc);
 }
 
 void bind_behaviour(nb::module_& module) {
@@ -173,10 +183,11 @@ void bind_dataset(nb::module_& module) {
       .def_prop_ro(
           "categories",
           [](const Dataset& dataset) { return view_of(dataset.catalogue().categories, nb::find(dataset)); },
-          "Code of the category of each item.")
+          nb::rv_policy::reference, "Code of the category of each item.")
       .def_prop_ro(
           "is_public",
           [](const Dataset& dataset) { return view_of(dataset.catalogue().is_public, nb::find(dataset)); },
+          nb::rv_policy::reference,
           "1: named by the public catalogue; 0: known only because somebody's row names it.")
       .def_prop_ro("user_ids",
                    [](const Dataset& dataset) { return part_of(dataset, dataset.parts().user_ids); })

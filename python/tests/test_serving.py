@@ -33,7 +33,7 @@ def server(run, newsroom, tmp_path_factory):
     url = None
     for line in process.stdout:
         event = json.loads(line)
-        if event.get("event") == "listening":
+        if event["event"] == "serving":
             url = event["url"]
             break
     yield url, "t" * 40

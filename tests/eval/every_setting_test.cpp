@@ -61,10 +61,8 @@ const std::map<std::string, Assignments> enabled_by = {
 
 // What must be set beside a setting so that it can matter at this size.
 const std::map<std::string, Assignments> beside_of = {
-    {"local_steps", {"local_batch=1"}},
-    {"against", {"cohort=8", "group=8"}},
-    {"rare", {"popularity=0", "centre=0"}},
-    {"tuning_epochs", {"printed_bound=0.01"}},
+    {"local_steps", {"local_batch=1"}},      {"against", {"cohort=8", "group=8"}},
+    {"rare", {"popularity=0", "centre=0"}},  {"tuning_epochs", {"printed_bound=0.01"}},
     {"tuning_rate", {"printed_bound=0.01"}},
 };
 
