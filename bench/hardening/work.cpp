@@ -38,6 +38,7 @@ Status draw_noise(std::uint64_t repeats) {
 Status add_masks(std::uint64_t repeats) {
   SeededRandom random(1, Purpose::test);
   std::vector<secagg::Mask> masks;
+  masks.reserve(16);
   for (int i = 0; i < 16; ++i)
     masks.push_back({secagg::Key::random(privacy::DeviceRandom::simulated(random)), i % 2 == 0});
   std::vector<std::uint32_t> vector(1 << 17);
