@@ -31,6 +31,11 @@ std::string quick_rounds(const GridContext& context) {
 
 }  // namespace
 
+std::uint64_t user_vector_size(const GridContext& context) {
+  if (context.quick) return 32;
+  return narrow(context) ? 64 : 400;
+}
+
 Settings news_settings(const GridContext& context, std::int64_t full_rounds) {
   // Word vectors that nobody trained mean nothing.
   const Settings words = context.option("glove").empty() ? Settings{"train_words=true"} : Settings{};
@@ -91,7 +96,10 @@ std::vector<GridRow> sotto_rows(const GridContext& context, const Budget& budget
     readers.push_back(user_share(context, most_when_quick));
   std::vector<GridRow> rows = {{"Sotto, " + budget.name(), "sotto", budget.settings() + readers},
                                {"Sotto, no noise", "sotto", Settings{"noise=none"} + readers}};
-  for (GridRow& row : rows) row.takes_shared = false;
+  for (GridRow& row : rows) {
+    row.takes_shared = false;
+    row.own = {"rounds"};  // its own plan, whatever the others take
+  }
   return rows;
 }
 

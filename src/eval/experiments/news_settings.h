@@ -2,6 +2,7 @@
 // Settings that the experiments on news share. Quick: narrow models and few rounds. Full: the papers' sizes,
 // which are the recipes' defaults, or with --set width=narrow vectors of 64 numbers.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ using Settings = std::vector<std::string>;
 Settings with_model(std::string_view name);
 // Of every row, where the recipe has them.
 Settings news_settings(const GridContext& context, std::int64_t full_rounds);
+// How many numbers a user vector has with them.
+std::uint64_t user_vector_size(const GridContext& context);
 // A model trained in one place: batches of clicks, Adam, the best of the rounds looked at.
 Settings central_settings(const GridContext& context);
 // Federated rounds without noise.

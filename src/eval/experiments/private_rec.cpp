@@ -46,12 +46,11 @@ Result<QueryEpsilon> vector_epsilon(const GridContext& context, double epsilon) 
   for (const char* size : {"heads", "head_size", "filters", "vector_clip"})
     if (!context.option(size).empty()) return QueryEpsilon{epsilon, std::nullopt};
   if (!std::isfinite(epsilon)) return QueryEpsilon{epsilon, std::nullopt};
-  SOTTO_TRY(const auto release,
-            privacy::UserEmbeddingRelease::create({.mode = privacy::GuaranteeMode::paper,
-                                                   .noise = privacy::NoiseKind::laplace,
-                                                   .dimension = context.pick<std::uint64_t>(400, 32),
-                                                   .clip = 0.001,
-                                                   .epsilon = epsilon}));
+  SOTTO_TRY(const auto release, privacy::UserEmbeddingRelease::create({.mode = privacy::GuaranteeMode::paper,
+                                                                       .noise = privacy::NoiseKind::laplace,
+                                                                       .dimension = user_vector_size(context),
+                                                                       .clip = 0.001,
+                                                                       .epsilon = epsilon}));
   const privacy::MechanismStatement statement = release.statement();
   if (!statement.holds) return QueryEpsilon{epsilon, std::nullopt};
   privacy::PrivacyEvent event = *statement.holds;
