@@ -64,7 +64,7 @@ std::optional<Status> Coordinator::outcome() const {
 Status Coordinator::tick() {
   auto renewed = store_->renew(lease_, wall_clock(), lease_time);
   if (renewed) lease_ = *renewed;
-  const Status stored = renewed ? Status{} : Status(tl::unexpected(renewed.error()));
+  Status stored = renewed ? Status{} : Status(tl::unexpected(renewed.error()));
   // A full disk or a lost connection passes; whoever took the lease meanwhile shuts this node out by its
   // fence.
   if (!stored && stored.error().kind != ErrorKind::failed) return stored;

@@ -14,6 +14,8 @@
 #ifndef SOTTO_DEVICE_H
 #define SOTTO_DEVICE_H
 
+/* NOLINTBEGIN(readability-identifier-naming): names as C has them */
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -154,5 +156,7 @@ void sotto_talk_free(sotto_talk* talk);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #endif

@@ -17,16 +17,17 @@ net::HttpResponse EventFeed::event(std::chrono::milliseconds retry) const {
 }
 
 void EventFeed::wait(const net::HttpRequest& request, net::HttpReply reply) {
-  std::optional<net::HttpResponse> at_once;
+  net::HttpResponse at_once;
   {
     const std::lock_guard lock(mutex_);
     const bool is_known = number_ == 0 || request.header("Last-Event-ID") == id();
-    if (is_known && !closed_ && held_.size() < most_held)
+    if (is_known && !closed_ && held_.size() < most_held) {
       held_.push_back({std::move(reply), Clock::now() + hold_time});
-    else
-      at_once = event(is_known ? seldom : soon);
+      return;
+    }
+    at_once = event(is_known ? seldom : soon);
   }
-  if (at_once) std::move(reply)(*std::move(at_once));
+  std::move(reply)(std::move(at_once));
 }
 
 void EventFeed::tell(std::string state, Clock::time_point now) {
