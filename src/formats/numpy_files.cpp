@@ -96,7 +96,8 @@ Result<std::string> npz_bytes(std::span<const NamedArray> arrays) {
     const auto offset = static_cast<std::uint32_t>(archive.size());
     const std::string fields = member_fields(zip_checksum(bytes), static_cast<std::uint32_t>(bytes.size()),
                                              static_cast<std::uint16_t>(name.size()));
-    archive += "PK\x03\x04" + fields + name + bytes;
+    archive += "PK\x03\x04";
+    for (const std::string* part : {&fields, &name, &bytes}) archive += *part;
     directory += "PK\x01\x02";
     append<std::uint16_t>(directory, 20);  // made by version 2.0
     directory += fields;
