@@ -12,6 +12,7 @@
 #include "data/dataset.h"
 #include "eval/metrics_files.h"
 #include "eval/training_run.h"
+#include "local/check_numbers.h"
 #include "model/tensor.h"
 #include "publish/exported_run.h"
 #include "publish/factor_ranking.h"
@@ -233,6 +234,13 @@ class PythonUpdates final : public fl::UserUpdates {
       if (static_cast<std::int64_t>(given.size()) != values_.numel())
         return bad_input("the update of user {} has {} numbers, and the model has {} parameters", user,
                          given.size(), values_.numel());
+      // Later the training may have diverged, and the engine says so. At first nothing has moved yet: the
+      // function that was handed in is wrong, or where it is to begin.
+      if (round == 0 && !local::all_finite({given.data(), given.size()}))
+        return bad_input(
+            "the update of user {} holds something that is no number, and nothing was trained yet: look for a "
+            "division by zero or an overflow in the function, or in the parameters that it begins with",
+            user);
       fl::UserUpdate update;
       update.user = user;
       update.direction = torch::empty_like(values_);

@@ -127,9 +127,15 @@ class Run:
 
     @property
     def epsilon(self) -> float | None:
-        """Against the server, for the whole training; None: nothing holds."""
+        """Against the server, for the whole training. None: nothing holds, as of a run whose noise follows from its seed."""
         sheet = self.datasheet
-        return None if sheet is None else sheet.get("epsilon")
+        return None if sheet is None or sheet["simulation"] is not None else sheet["epsilon"]
+
+    @property
+    def epsilon_if_secret(self) -> float | None:
+        """What `epsilon` is with secret noise: of a simulation, what would hold; None: nothing, however the noise is drawn."""
+        sheet = self.datasheet
+        return None if sheet is None else sheet["epsilon"]
 
     @property
     def history(self) -> list[dict[str, Any]]:

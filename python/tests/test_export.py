@@ -1,7 +1,11 @@
 import json
 
 import numpy
+import onnx
+import onnxruntime
 import pytest
+import safetensors.numpy
+from tensorboard.backend.event_processing import event_file_loader
 
 import sotto
 
@@ -22,10 +26,9 @@ def run(request, newsroom, tmp_path_factory):
 
 
 def test_onnx_user_encoder_is_the_model(run, tmp_path):
-    runtime = pytest.importorskip("onnxruntime")
     files = run.export("onnx", tmp_path / "onnx")
     assert "user_encoder.onnx" in files and "MODEL_CARD.md" in files
-    session = runtime.InferenceSession(str(tmp_path / "onnx" / "user_encoder.onnx"))
+    session = onnxruntime.InferenceSession(str(tmp_path / "onnx" / "user_encoder.onnx"))
     items = numpy.load(tmp_path / "onnx" / "item_vectors.npy")
     assert (items == run.item_vectors()).all()
     random = numpy.random.default_rng(5)
@@ -40,7 +43,6 @@ def test_onnx_user_encoder_is_the_model(run, tmp_path):
 
 
 def test_onnx_is_well_formed(run, tmp_path):
-    onnx = pytest.importorskip("onnx")
     run.export("onnx", tmp_path / "onnx")
     model = onnx.load(str(tmp_path / "onnx" / "user_encoder.onnx"))
     onnx.checker.check_model(model, full_check=True)
@@ -48,10 +50,9 @@ def test_onnx_is_well_formed(run, tmp_path):
 
 
 def test_safetensors_and_npz_hold_the_same(run, tmp_path):
-    safetensors = pytest.importorskip("safetensors.numpy")
     run.export("safetensors", tmp_path / "s")
     run.export("npz", tmp_path / "n")
-    tensors = safetensors.load_file(tmp_path / "s" / "model.safetensors")
+    tensors = safetensors.numpy.load_file(tmp_path / "s" / "model.safetensors")
     with numpy.load(tmp_path / "n" / "model.npz") as arrays:
         assert set(arrays.files) == set(tensors)
         assert all((arrays[name] == tensors[name]).all() and arrays[name].shape == tensors[name].shape for name in tensors)
@@ -77,10 +78,9 @@ def test_refusals(run, tmp_path):
 
 
 def test_onnx_of_item_factors(bakery, tmp_path):
-    runtime = pytest.importorskip("onnxruntime")
     made = sotto.train("dp-svd", bakery, tmp_path / "run", epsilon=20, settings={"delta": 1e-3})
     made.export("onnx", tmp_path / "onnx")
-    session = runtime.InferenceSession(str(tmp_path / "onnx" / "user_encoder.onnx"))
+    session = onnxruntime.InferenceSession(str(tmp_path / "onnx" / "user_encoder.onnx"))
     items = numpy.load(tmp_path / "onnx" / "item_vectors.npy")
     for history in ([0], [1, 2, 3], [0] * 5):
         theirs = session.run(None, {"clicks": items[history]})[0]
@@ -88,9 +88,8 @@ def test_onnx_of_item_factors(bakery, tmp_path):
 
 
 def test_tensorboard_reads_the_rounds(run):
-    loader = pytest.importorskip("tensorboard.backend.event_processing.event_file_loader")
     run.write_metrics("tensorboard")
-    events = list(loader.EventFileLoader(str(run.path / "tensorboard" / "events.out.tfevents.0.sotto")).Load())
+    events = list(event_file_loader.EventFileLoader(str(run.path / "tensorboard" / "events.out.tfevents.0.sotto")).Load())
     losses = [value.tensor.float_val[0] if value.HasField("tensor") else value.simple_value
               for event in events for value in event.summary.value if value.tag == "loss"]
     assert losses == pytest.approx([record["loss"] for record in run.history], rel=1e-6)
