@@ -16,6 +16,7 @@
 #include "model/tensor.h"
 #include "publish/exported_run.h"
 #include "publish/factor_ranking.h"
+#include "publish/imported_run.h"
 #include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
 #include "recipes/own_model.h"
@@ -238,7 +239,8 @@ class PythonUpdates final : public fl::UserUpdates {
       // function that was handed in is wrong, or where it is to begin.
       if (round == 0 && !local::all_finite({given.data(), given.size()}))
         return bad_input(
-            "the update of user {} holds something that is no number, and nothing was trained yet: look for a "
+            "the update of user {} holds something that is no number, and nothing was trained yet: look for "
+            "a "
             "division by zero or an overflow in the function, or in the parameters that it begins with",
             user);
       fl::UserUpdate update;
@@ -381,6 +383,16 @@ NB_MODULE(_train, module) {
         });
       },
       "run"_a, "dataset"_a, "format"_a, "out"_a);
+  module.def(
+      "import_run",
+      [](const fs::path& run, const data::Dataset& dataset, const fs::path& file, const fs::path& out) {
+        return unlocked([&] {
+          model::prepare_torch();
+          const torch::NoGradGuard no_grad;
+          return value_of(publish::import_run(run, dataset, file, out)).unchanged;
+        });
+      },
+      "run"_a, "dataset"_a, "file"_a, "out"_a);
   module.def(
       "write_metrics_files",
       [](const fs::path& run, const std::string& format) { check(eval::write_metrics_files(run, format)); },

@@ -15,7 +15,6 @@ MODELS = {
     "naml": ("central", {"model": "naml"}),
     "fednewsrec": ("central", {"model": "fednewsrec"}),
 }
-SMALL = {"catalogue": {}}
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -57,6 +56,53 @@ def test_safetensors_and_npz_hold_the_same(run, tmp_path):
         assert set(arrays.files) == set(tensors)
         assert all((arrays[name] == tensors[name]).all() and arrays[name].shape == tensors[name].shape for name in tensors)
     assert tensors["item_vectors"].shape[0] == len(json.loads((tmp_path / "s" / "items.json").read_text()))
+
+
+def test_parameters_come_back_from_safetensors(run, tmp_path):
+    run.export("safetensors", tmp_path / "s")
+    again = run.with_parameters(tmp_path / "s" / "model.safetensors", tmp_path / "again")
+    assert (again.item_vectors() == run.item_vectors()).all()
+    assert again.epsilon == run.epsilon and again.history == []
+    assert again.evaluate(test_impressions=50) == run.evaluate(test_impressions=50)
+
+
+@pytest.mark.parametrize("run", ["catalogue", "nrms"], indirect=True)
+def test_other_parameters_have_no_datasheet(run, newsroom, tmp_path):
+    run.export("safetensors", tmp_path / "s")
+    tensors = safetensors.numpy.load_file(tmp_path / "s" / "model.safetensors")
+    name = min(name for name in tensors if name != "item_vectors")
+    safetensors.numpy.save_file({**tensors, name: tensors[name] * 0.5}, tmp_path / "halved.safetensors")
+    halved = run.with_parameters(tmp_path / "halved.safetensors", tmp_path / "halved")
+    assert (halved.parameters()[name] == tensors[name] * 0.5).all()
+    assert halved.datasheet is None and halved.epsilon is None
+    with pytest.raises(sotto.InputError, match="result.json"):
+        halved.metrics
+    halved.export("npz", tmp_path / "n")
+    assert "no differential privacy holds" in (tmp_path / "n" / "MODEL_CARD.md").read_text()
+    with pytest.raises(sotto.InputError, match="last.sotto"):
+        sotto.train(json.loads((run.path / "run.json").read_text())["recipe"], newsroom, halved.path, resume=True)
+
+
+@pytest.mark.parametrize("run", ["catalogue"], indirect=True)
+def test_wrong_parameters_are_refused(run, tmp_path):
+    run.export("safetensors", tmp_path / "s")
+    tensors = safetensors.numpy.load_file(tmp_path / "s" / "model.safetensors")
+    name = min(name for name in tensors if name != "item_vectors")
+    others = {key: value for key, value in tensors.items() if key != name}
+    for wrong, text in (
+        (others, f"lacks '{name}'"),
+        ({**tensors, "more": tensors[name]}, "'more'"),
+        ({**others, name: tensors[name].reshape(1, *tensors[name].shape)}, "model has"),
+        ({**others, name: tensors[name].astype(numpy.float64)}, "F64"),
+        ({**others, name: tensors[name] * numpy.nan}, "no number"),
+    ):
+        safetensors.numpy.save_file(wrong, tmp_path / "wrong.safetensors")
+        with pytest.raises(sotto.InputError, match=text):
+            run.with_parameters(tmp_path / "wrong.safetensors", tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+    (tmp_path / "wrong.safetensors").write_bytes(b"nothing of the kind")
+    with pytest.raises(sotto.InputError, match="wrong.safetensors"):
+        run.with_parameters(tmp_path / "wrong.safetensors", tmp_path / "out")
 
 
 def test_model_card_says_what_holds(run, tmp_path):
