@@ -264,7 +264,7 @@ void bind_makers(nb::module_& module) {
             unlocked([&] { return value_of(data::generate_newsroom(settings, out, replace)); });
         return to_python(nlohmann::json(data::to_json(report)));
       },
-      "out"_a, "replace"_a, "settings"_a,
+      "out"_a, "replace"_a = false, "settings"_a,
       nb::sig("def generate_newsroom(out: str | os.PathLike[str], replace: bool = False, **settings: str | "
               "float | "
               "bool | None) -> dict[str, typing.Any]"),
@@ -283,7 +283,7 @@ void bind_makers(nb::module_& module) {
         line.update({{"name", summary.name}, {"notes", summary.notes}});
         return to_python(line);
       },
-      "source"_a, "view"_a, "out"_a, "replace"_a, "settings"_a,
+      "source"_a, "view"_a, "out"_a, "replace"_a = false, "settings"_a,
       nb::sig("def write_view(source: str | os.PathLike[str], view: str, out: str | os.PathLike[str], "
               "replace: bool = "
               "False, **settings: str | float | bool | None) -> dict[str, typing.Any]"),

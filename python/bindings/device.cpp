@@ -16,12 +16,14 @@ using namespace nb::literals;
 
 namespace {
 
-net::HttpClientSettings client_settings(const std::string& url, const fs::path& authorities, double timeout) {
+net::HttpClientSettings client_settings(const std::string& url, const std::optional<fs::path>& authorities,
+                                        double timeout) {
   if (!(timeout > 0 && timeout <= 86'400))
     throw InputError(fmt::format("timeout is {} s, must be above 0 and at most 86400", timeout));
   net::HttpClientSettings settings;
   settings.url = url;
-  settings.authorities = authorities;
+  // Not an empty path: Python makes "." of one.
+  if (authorities) settings.authorities = *authorities;
   settings.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000) + 1);
   return settings;
 }
@@ -79,7 +81,7 @@ void bind_devices(nb::module_& module) {
       .def(
           "__init__",
           [](GuardedReader* made, const fs::path& folder, const std::optional<std::string>& server,
-             const fs::path& authorities, double timeout, bool first_use,
+             const std::optional<fs::path>& authorities, double timeout, bool first_use,
              const std::vector<std::string>& not_sensitive, const nb::kwargs& given) {
             device::DeviceSettings settings;
             SettingsTable table;
@@ -96,10 +98,10 @@ void bind_devices(nb::module_& module) {
                 unlocked([&] { return value_of(device::Device::open(folder, settings, environment)); });
             new (made) GuardedReader(Reader{std::move(opened), std::move(way), server.value_or("")});
           },
-          "folder"_a, "server"_a, "authorities"_a, "timeout"_a, "first_use"_a, "not_sensitive"_a,
-          "settings"_a,
+          "folder"_a, "server"_a.none(), "authorities"_a.none(), "timeout"_a, "first_use"_a,
+          "not_sensitive"_a, "settings"_a,
           nb::sig("def __init__(self, folder: str | os.PathLike[str], server: str | None, authorities: str | "
-                  "os.PathLike[str], timeout: float, first_use: bool, not_sensitive: "
+                  "os.PathLike[str] | None, timeout: float, first_use: bool, not_sensitive: "
                   "collections.abc.Sequence[str], "
                   "**settings: str | float | bool | None) -> None"))
       .def(
@@ -187,11 +189,12 @@ void bind_http(nb::module_& module) {
       "HTTP/1.1 to one server: no cookies, no user agent, no redirects, limits on time and size.")
       .def(
           "__init__",
-          [](GuardedClient* made, const std::string& url, const fs::path& authorities, double timeout) {
+          [](GuardedClient* made, const std::string& url, const std::optional<fs::path>& authorities,
+             double timeout) {
             new (made)
                 GuardedClient(value_of(net::HttpClient::create(client_settings(url, authorities, timeout))));
           },
-          "url"_a, nb::kw_only(), "authorities"_a = fs::path(), "timeout"_a = 30.0)
+          "url"_a, nb::kw_only(), "authorities"_a = nb::none(), "timeout"_a = 30.0)
       .def(
           "send",
           [](GuardedClient& client, const std::string& method, const std::string& path, const nb::bytes& body,

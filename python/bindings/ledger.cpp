@@ -92,7 +92,7 @@ void bind_ledger(nb::module_& module) {
             return unlocked(
                 [&] { return value_of(ledger.charge(release, privacy::read_system_clocks())).record(); });
           },
-          "about"_a, "purpose"_a, "plan"_a,
+          "about"_a, "purpose"_a = "serving", "plan"_a,
           nb::sig("def charge(self, about: str, purpose: str = 'serving', **plan: str | float | bool | None) "
                   "-> int"),
           "Charges one release, stated by the settings of a plan, and returns the number of its record. A "
@@ -105,7 +105,7 @@ void bind_ledger(nb::module_& module) {
             return unlocked(
                 [&] { return !value_of(ledger.refusals(release, privacy::read_system_clocks())).empty(); });
           },
-          "purpose"_a, "plan"_a,
+          "purpose"_a = "serving", "plan"_a,
           nb::sig("def would_be_refused(self, purpose: str = 'serving', **plan: str | float | bool | None) "
                   "-> bool"),
           "Whether a budget is in the way of such a release. Records nothing.")

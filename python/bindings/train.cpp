@@ -12,9 +12,11 @@
 #include "data/dataset.h"
 #include "eval/metrics_files.h"
 #include "eval/training_run.h"
+#include "local/check_numbers.h"
 #include "model/tensor.h"
 #include "publish/exported_run.h"
 #include "publish/factor_ranking.h"
+#include "publish/imported_run.h"
 #include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
 #include "recipes/own_model.h"
@@ -233,6 +235,14 @@ class PythonUpdates final : public fl::UserUpdates {
       if (static_cast<std::int64_t>(given.size()) != values_.numel())
         return bad_input("the update of user {} has {} numbers, and the model has {} parameters", user,
                          given.size(), values_.numel());
+      // Later the training may have diverged, and the engine says so. At first nothing has moved yet: the
+      // function that was handed in is wrong, or where it is to begin.
+      if (round == 0 && !local::all_finite({given.data(), given.size()}))
+        return bad_input(
+            "the update of user {} holds something that is no number, and nothing was trained yet: look for "
+            "a "
+            "division by zero or an overflow in the function, or in the parameters that it begins with",
+            user);
       fl::UserUpdate update;
       update.user = user;
       update.direction = torch::empty_like(values_);
@@ -373,6 +383,16 @@ NB_MODULE(_train, module) {
         });
       },
       "run"_a, "dataset"_a, "format"_a, "out"_a);
+  module.def(
+      "import_run",
+      [](const fs::path& run, const data::Dataset& dataset, const fs::path& file, const fs::path& out) {
+        return unlocked([&] {
+          model::prepare_torch();
+          const torch::NoGradGuard no_grad;
+          return value_of(publish::import_run(run, dataset, file, out)).unchanged;
+        });
+      },
+      "run"_a, "dataset"_a, "file"_a, "out"_a);
   module.def(
       "write_metrics_files",
       [](const fs::path& run, const std::string& format) { check(eval::write_metrics_files(run, format)); },

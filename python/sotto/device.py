@@ -16,7 +16,7 @@ def open_device(
     folder: str | os.PathLike[str],
     *,
     server: str | None = None,
-    authorities: str | os.PathLike[str] = "",
+    authorities: str | os.PathLike[str] | None = None,
     timeout: float = 30.0,
     first_use: bool = False,
     not_sensitive: Sequence[str] = (),

@@ -24,7 +24,7 @@ class Client:
         url: str,
         *,
         token: str | None = None,
-        authorities: str | os.PathLike[str] = "",
+        authorities: str | os.PathLike[str] | None = None,
         timeout: float = 30.0,
     ) -> None:
         self._http = HttpClient(url, authorities=authorities, timeout=timeout)

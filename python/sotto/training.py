@@ -127,13 +127,21 @@ class Run:
 
     @property
     def epsilon(self) -> float | None:
-        """Against the server, for the whole training; None: nothing holds."""
+        """Against the server, for the whole training. None: nothing holds, as of a run whose noise follows from its seed."""
         sheet = self.datasheet
-        return None if sheet is None else sheet.get("epsilon")
+        return None if sheet is None or sheet["simulation"] is not None else sheet["epsilon"]
+
+    @property
+    def epsilon_if_secret(self) -> float | None:
+        """What `epsilon` is with secret noise: of a simulation, what would hold; None: nothing, however the noise is drawn."""
+        sheet = self.datasheet
+        return None if sheet is None else sheet["epsilon"]
 
     @property
     def history(self) -> list[dict[str, Any]]:
         """One record per round: loss, clients, bytes, validation. The simulation's own view, not for publication."""
+        if not (self.path / "log.jsonl").exists():
+            return []  # before its first round, or with parameters from elsewhere
         text = (self.path / "log.jsonl").read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines() if line]
 
@@ -172,11 +180,22 @@ class Run:
         """Writes a folder of safetensors, onnx or npz with a model card; the names of its files."""
         return list(_trainer().export_run(self.path, self._dataset(None), format, out))
 
+    def with_parameters(self, file: Folder, out: Folder) -> Run:
+        """This run with the parameters of a safetensors file, as a run of its own.
+
+        For what was pruned, averaged or trained further elsewhere; the file names them as `export` does. The datasheet goes with
+        them only where every number is as it was: what others were made from is not known here, so nothing is said to hold.
+        """
+        _trainer().import_run(self.path, self._dataset(None), file, out)
+        return Run(out, self._data)
+
     def write_metrics(self, format: str) -> None:
         """The rounds for other programs, into the run's folder: tensorboard or mlflow."""
         _trainer().write_metrics_files(self.path, format)
 
     def _read(self, name: str) -> dict[str, Any]:
+        if not (self.path / name).exists():
+            raise InputError(f"{self.path} has no {name}: the training was not finished, or not done here")
         made = json.loads((self.path / name).read_text(encoding="utf-8"))
         if not isinstance(made, dict):
             raise InputError(f"{self.path / name} is no JSON object")

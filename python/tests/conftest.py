@@ -1,3 +1,4 @@
+import pandas
 import pytest
 
 import sotto
@@ -14,7 +15,6 @@ def newsroom(tmp_path_factory):
 @pytest.fixture(scope="session")
 def bakery(tmp_path_factory):
     """Interactions of a few users, imported from a frame."""
-    pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame(
         {
             "customer": [f"c{i % 40}" for i in range(400)],

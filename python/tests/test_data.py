@@ -2,7 +2,10 @@ import gc
 import resource
 
 import numpy
+import pandas
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 import sotto
 
@@ -32,7 +35,6 @@ def test_counts_agree_with_columns(newsroom):
 
 def test_views_cost_no_memory(tmp_path):
     users = numpy.repeat(numpy.arange(2000), 500)
-    pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table({"u": users, "i": numpy.arange(len(users)) % 3000})
     dataset = sotto.data.from_dataframe(table, tmp_path / "d", user="u", item="i")
     items = [dataset.interactions.items for _ in range(1000)]  # 4 GB if they were copies
@@ -76,8 +78,6 @@ def test_from_dataframe_keeps_rows_catalogue_and_features(bakery):
 
 
 def test_from_parquet_is_the_same(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     table = pyarrow.table({"u": ["a", "a", "b"], "i": ["x", "y", "x"]})
     parquet.write_table(table, tmp_path / "rows.parquet")
     from_file = sotto.data.from_parquet(tmp_path / "rows.parquet", tmp_path / "one", user="u", item="i")
@@ -86,7 +86,6 @@ def test_from_parquet_is_the_same(tmp_path):
 
 
 def test_missing_columns_are_named(tmp_path):
-    pandas = pytest.importorskip("pandas")
     with pytest.raises(sotto.InputError, match="no column 'user'"):
         sotto.data.from_dataframe(pandas.DataFrame({"u": [1]}), tmp_path / "d", user="user", item="u")
     with pytest.raises(sotto.InputError, match="item_id"):

@@ -1,7 +1,11 @@
 import json
 
 import numpy
+import onnx
+import onnxruntime
 import pytest
+import safetensors.numpy
+from tensorboard.backend.event_processing import event_file_loader
 
 import sotto
 
@@ -11,7 +15,6 @@ MODELS = {
     "naml": ("central", {"model": "naml"}),
     "fednewsrec": ("central", {"model": "fednewsrec"}),
 }
-SMALL = {"catalogue": {}}
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -22,10 +25,9 @@ def run(request, newsroom, tmp_path_factory):
 
 
 def test_onnx_user_encoder_is_the_model(run, tmp_path):
-    runtime = pytest.importorskip("onnxruntime")
     files = run.export("onnx", tmp_path / "onnx")
     assert "user_encoder.onnx" in files and "MODEL_CARD.md" in files
-    session = runtime.InferenceSession(str(tmp_path / "onnx" / "user_encoder.onnx"))
+    session = onnxruntime.InferenceSession(str(tmp_path / "onnx" / "user_encoder.onnx"))
     items = numpy.load(tmp_path / "onnx" / "item_vectors.npy")
     assert (items == run.item_vectors()).all()
     random = numpy.random.default_rng(5)
@@ -40,7 +42,6 @@ def test_onnx_user_encoder_is_the_model(run, tmp_path):
 
 
 def test_onnx_is_well_formed(run, tmp_path):
-    onnx = pytest.importorskip("onnx")
     run.export("onnx", tmp_path / "onnx")
     model = onnx.load(str(tmp_path / "onnx" / "user_encoder.onnx"))
     onnx.checker.check_model(model, full_check=True)
@@ -48,14 +49,60 @@ def test_onnx_is_well_formed(run, tmp_path):
 
 
 def test_safetensors_and_npz_hold_the_same(run, tmp_path):
-    safetensors = pytest.importorskip("safetensors.numpy")
     run.export("safetensors", tmp_path / "s")
     run.export("npz", tmp_path / "n")
-    tensors = safetensors.load_file(tmp_path / "s" / "model.safetensors")
+    tensors = safetensors.numpy.load_file(tmp_path / "s" / "model.safetensors")
     with numpy.load(tmp_path / "n" / "model.npz") as arrays:
         assert set(arrays.files) == set(tensors)
         assert all((arrays[name] == tensors[name]).all() and arrays[name].shape == tensors[name].shape for name in tensors)
     assert tensors["item_vectors"].shape[0] == len(json.loads((tmp_path / "s" / "items.json").read_text()))
+
+
+def test_parameters_come_back_from_safetensors(run, tmp_path):
+    run.export("safetensors", tmp_path / "s")
+    again = run.with_parameters(tmp_path / "s" / "model.safetensors", tmp_path / "again")
+    assert (again.item_vectors() == run.item_vectors()).all()
+    assert again.epsilon == run.epsilon and again.history == []
+    assert again.evaluate(test_impressions=50) == run.evaluate(test_impressions=50)
+
+
+@pytest.mark.parametrize("run", ["catalogue", "nrms"], indirect=True)
+def test_other_parameters_have_no_datasheet(run, newsroom, tmp_path):
+    run.export("safetensors", tmp_path / "s")
+    tensors = safetensors.numpy.load_file(tmp_path / "s" / "model.safetensors")
+    name = min(name for name in tensors if name != "item_vectors")
+    safetensors.numpy.save_file({**tensors, name: tensors[name] * 0.5}, tmp_path / "halved.safetensors")
+    halved = run.with_parameters(tmp_path / "halved.safetensors", tmp_path / "halved")
+    assert (halved.parameters()[name] == tensors[name] * 0.5).all()
+    assert halved.datasheet is None and halved.epsilon is None
+    with pytest.raises(sotto.InputError, match="result.json"):
+        halved.metrics
+    halved.export("npz", tmp_path / "n")
+    assert "no differential privacy holds" in (tmp_path / "n" / "MODEL_CARD.md").read_text()
+    with pytest.raises(sotto.InputError, match="last.sotto"):
+        sotto.train(json.loads((run.path / "run.json").read_text())["recipe"], newsroom, halved.path, resume=True)
+
+
+@pytest.mark.parametrize("run", ["catalogue"], indirect=True)
+def test_wrong_parameters_are_refused(run, tmp_path):
+    run.export("safetensors", tmp_path / "s")
+    tensors = safetensors.numpy.load_file(tmp_path / "s" / "model.safetensors")
+    name = min(name for name in tensors if name != "item_vectors")
+    others = {key: value for key, value in tensors.items() if key != name}
+    for wrong, text in (
+        (others, f"lacks '{name}'"),
+        ({**tensors, "more": tensors[name]}, "'more'"),
+        ({**others, name: tensors[name].reshape(1, *tensors[name].shape)}, "model has"),
+        ({**others, name: tensors[name].astype(numpy.float64)}, "F64"),
+        ({**others, name: tensors[name] * numpy.nan}, "no number"),
+    ):
+        safetensors.numpy.save_file(wrong, tmp_path / "wrong.safetensors")
+        with pytest.raises(sotto.InputError, match=text):
+            run.with_parameters(tmp_path / "wrong.safetensors", tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+    (tmp_path / "wrong.safetensors").write_bytes(b"nothing of the kind")
+    with pytest.raises(sotto.InputError, match="wrong.safetensors"):
+        run.with_parameters(tmp_path / "wrong.safetensors", tmp_path / "out")
 
 
 def test_model_card_says_what_holds(run, tmp_path):
@@ -77,10 +124,9 @@ def test_refusals(run, tmp_path):
 
 
 def test_onnx_of_item_factors(bakery, tmp_path):
-    runtime = pytest.importorskip("onnxruntime")
     made = sotto.train("dp-svd", bakery, tmp_path / "run", epsilon=20, settings={"delta": 1e-3})
     made.export("onnx", tmp_path / "onnx")
-    session = runtime.InferenceSession(str(tmp_path / "onnx" / "user_encoder.onnx"))
+    session = onnxruntime.InferenceSession(str(tmp_path / "onnx" / "user_encoder.onnx"))
     items = numpy.load(tmp_path / "onnx" / "item_vectors.npy")
     for history in ([0], [1, 2, 3], [0] * 5):
         theirs = session.run(None, {"clicks": items[history]})[0]
@@ -88,9 +134,8 @@ def test_onnx_of_item_factors(bakery, tmp_path):
 
 
 def test_tensorboard_reads_the_rounds(run):
-    loader = pytest.importorskip("tensorboard.backend.event_processing.event_file_loader")
     run.write_metrics("tensorboard")
-    events = list(loader.EventFileLoader(str(run.path / "tensorboard" / "events.out.tfevents.0.sotto")).Load())
+    events = list(event_file_loader.EventFileLoader(str(run.path / "tensorboard" / "events.out.tfevents.0.sotto")).Load())
     losses = [value.tensor.float_val[0] if value.HasField("tensor") else value.simple_value
               for event in events for value in event.summary.value if value.tag == "loss"]
     assert losses == pytest.approx([record["loss"] for record in run.history], rel=1e-6)

@@ -13,12 +13,19 @@ def test_one_gaussian_release_is_the_closed_form():
 
 
 def test_account_says_what_holds_against_whom():
-    answer = privacy.account(noise=1.1, sampling="poisson", population=60000, cohort=256, rounds=1000, delta=1e-5,
-                             participations=20)
-    assert answer.published.epsilon < answer.server.epsilon
+    plan = dict(noise=1.1, sampling="poisson", population=60000, cohort=256, rounds=1000, delta=1e-5)
+    uncapped = privacy.account(**plan)
+    assert uncapped.server is None
+    assert uncapped.published.epsilon_lower <= uncapped.published.epsilon
+    assert "epsilon=" in repr(uncapped.published)
+    answer = privacy.account(**plan, participations=20)
+    assert uncapped.published.epsilon <= answer.published.epsilon < answer.server.epsilon
     assert answer.published.method == "pld"
-    assert answer.published.epsilon_lower <= answer.published.epsilon
-    assert "epsilon=" in repr(answer.published)
+    # The chance that the cap matters is charged to delta: a bound from above, and nothing is known from below.
+    assert answer.published.epsilon_lower is None
+    # A cap that is often reached leaves nothing of the amplification.
+    tight = privacy.account(**plan, participations=5)
+    assert tight.published.epsilon == tight.server.epsilon
 
 
 def test_calibrated_noise_meets_the_budget_and_little_more():
