@@ -6,7 +6,9 @@
 #include <functional>
 #include <limits>
 
+#include "privacy/accounting/account.h"
 #include "rounds/small_campaign.h"
+#include "secagg/vectors/two_sums.h"
 
 namespace sotto::rounds {
 namespace {
@@ -87,12 +89,61 @@ TEST(Campaign, AnUploadGrowsByItsEntriesAlone) {
     campaign.encoding.dimension = dimension;
     campaign.max_upload_bytes = 10'000'000;
     campaign.epsilon = 100;
-    campaign.bits = campaign.plan().value().modulus().bits();
+    campaign.bits = campaign.plan(1).value().modulus().bits();
     return std::pair(terms_of(campaign).value().bytes.up, campaign.bits);
   };
   const auto [small, small_bits] = bytes_with(64);
   const auto [large, large_bits] = bytes_with(64 * 1000);
   EXPECT_EQ(large - small, 8 * 1000 * large_bits - 8 * small_bits);
+}
+
+// Counts of 40 items and pairs of 8 of them, twice at most.
+Campaign two_sums() {
+  static const auto sums =
+      secagg::calibrated_two_sums(
+          {.epsilon = 8, .delta = 1e-6, .participations = 2, .bits = 28, .dropping = 0.1, .corrupted = 0.1},
+          {40, 36, 40, 20, 2}, 1000)
+          .value();
+  Campaign campaign = small_campaign();
+  campaign.rounds = campaign.participations = 2;
+  campaign.encoding = sums.first.settings();
+  campaign.bits = sums.first.modulus().bits();
+  const auto& second = sums.second.settings();
+  campaign.second = SecondSum{second.dimension, second.products, second.step, second.noise_multiplier,
+                              sums.second.modulus().bits()};
+  return campaign;
+}
+
+TEST(Campaign, OfTwoSumsHasTermsRoundByRoundAndPaysForTheCostlierOneTwice) {
+  const Campaign campaign = two_sums();
+  EXPECT_EQ(open_campaign(sign_campaign(campaign, operator_key()).value())->campaign.second, campaign.second);
+  const CampaignTerms first = terms_of(campaign, 1).value(), second = terms_of(campaign, 2).value();
+  EXPECT_EQ(first.plan.settings().dimension, 40U);
+  EXPECT_EQ(second.plan.settings().dimension, 36U);
+  EXPECT_EQ(terms_of(campaign, 3)->plan.settings().dimension, 36U);
+  EXPECT_EQ(first.guarantee.epsilon, second.guarantee.epsilon) << "of all participations";
+  EXPECT_LE(first.guarantee.epsilon, 8 * (1 + 1e-9));
+  privacy::PrivacyEvent twice = second.event;
+  twice.count = 2;
+  EXPECT_NEAR(first.guarantee.epsilon,
+              privacy::account_best({&twice, 1}, 1e-6, privacy::Adversary::server)->epsilon, 1e-9)
+      << "a sum that failed may be gathered again";
+  const std::vector<privacy::PrivacyEvent> once = {first.event, second.event};
+  EXPECT_LT(privacy::account_best(once, 1e-6, privacy::Adversary::server)->epsilon, 7.5);
+}
+
+TEST(Campaign, OfTwoSumsIsRefusedWhereTheSecondCannotHold) {
+  const auto told = [](const std::function<void(Campaign&)>& change) {
+    Campaign campaign = two_sums();
+    change(campaign);
+    const auto terms = terms_of(campaign);
+    return terms ? "was taken" : terms.error().message;
+  };
+  EXPECT_THAT(told([](Campaign& c) { c.second->noise_multiplier /= 2; }), HasSubstr("raise the noise"));
+  EXPECT_THAT(told([](Campaign& c) { c.second->bits += 1; }), HasSubstr("bits an entry"));
+  EXPECT_THAT(told([](Campaign& c) { c.rounds = c.participations = 1; }), HasSubstr("needs two"));
+  EXPECT_THAT(told([](Campaign& c) { c.max_upload_bytes = 200; }), HasSubstr("would send"));
+  EXPECT_THAT(told([](Campaign& c) { c.encoding.clip_bit_weight = 0.5; }), HasSubstr("clip bit"));
 }
 
 struct Impossible {

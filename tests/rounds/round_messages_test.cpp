@@ -14,8 +14,22 @@ namespace {
 
 using testing::HasSubstr;
 
-ModelVersion small_version() { return {"a:2 b:1 ", {1.5F, -2, 0}, model_hash()}; }
-ItemTable small_table() { return {{"n1", "n2"}, 3, {1, 2, 3, 4, 5, 6}}; }
+ModelVersion small_version() {
+  // The scales are 1/4 and 2^-24, the smallest that there is.
+  const NumberRows vectors{2, {}, {0x3400, 1}, {4, -127, 16, 0}};
+  return {"a:2 b:1 ", one_row({1.5F, -2, 0}), vectors, model_hash()};
+}
+ItemTable small_table() {
+  ItemTable table;
+  table.ids = {"n2", "n1"};
+  table.vectors = {3, {1, 2, 3, 4, 5, 6}, {}, {}};
+  table.words = {1, {0.5F, 0.25F, 0}, {}, {}};
+  table.titles = {{{0, 2, 3}, {1, 2, 0}}};
+  table.fields = {{{0, 1, 1}, {7}}, {{0, 0, 2}, {1, 2}}};
+  table.reader_fields = {{"age", {"young", "old", std::string(other_value)}}};
+  table.situation_fields = {{"weather", {"rain"}}, {"day", {"monday", "sunday"}}};
+  return table;
+}
 
 // Bytes that are cut off or have something behind their end are refused, and so is every changed length.
 template <class Decode>
@@ -36,13 +50,19 @@ TEST(ModelVersion, ComesBackAsItWasAndNothingElseDoes) {
 
 TEST(ModelVersion, HasFiniteNumbersAlone) {
   ModelVersion version = small_version();
-  version.numbers[1] = std::numeric_limits<float>::quiet_NaN();
+  version.numbers.numbers[1] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(encode(version).error().message, HasSubstr("number 1"));
-  std::string bytes = encode(small_version()).value();
-  bytes[bytes.size() - 1] = '\x7f';
-  bytes[bytes.size() - 2] = '\x80';
+  version = small_version();
+  version.items.scales[0] = 0x7c00;
+  EXPECT_THAT(encode(version).error().message, HasSubstr("not finite"));
+  version = small_version();
+  version.items = {};
+  std::string bytes = encode(version).value();
+  const std::size_t behind = 4 + 4 + 1;  // the empty table
+  bytes[bytes.size() - behind - 1] = '\x7f';
+  bytes[bytes.size() - behind - 2] = '\x80';
   EXPECT_FALSE(decode_model(bytes));
-  version.numbers.clear();
+  version.numbers = {};
   EXPECT_FALSE(encode(version));
 }
 
@@ -52,17 +72,27 @@ TEST(ItemTable, ComesBackAsItWasAndNothingElseDoes) {
   refuses_anything_else(bytes, [](const std::string& one) { return decode_items(one).has_value(); });
 }
 
-TEST(ItemTable, HasEachItemOnceInOrder) {
-  ItemTable table = small_table();
-  table.ids = {"n2", "n1"};
-  EXPECT_THAT(encode(table).error().message, HasSubstr("ascend"));
-  table.ids = {"n1", "n1"};
-  EXPECT_FALSE(encode(table));
-  table.ids = {"", "n1"};
-  EXPECT_FALSE(encode(table));
-  table = small_table();
-  table.dimension = 2;
-  EXPECT_FALSE(encode(table));
+TEST(ModelVersion, HasScaledRowsAsTheirStepsTimesTheirScales) {
+  EXPECT_EQ(small_version().items.values(), (std::vector<float>{1, -31.75F, 16 * 0x1p-24F, 0}));
+  EXPECT_EQ(small_version().numbers.values(), (std::vector<float>{1.5F, -2, 0}));
+  const NumberRows large{1, {}, {0x7bff, 0x3c00}, {1, -1}};
+  EXPECT_EQ(large.values(), (std::vector<float>{65504, -1}));
+}
+
+TEST(ItemTable, HasEachItemOnceAndEverythingForAllOfThem) {
+  const auto refuses = [](const auto& change) {
+    ItemTable table = small_table();
+    change(table);
+    return !encode(table).has_value();
+  };
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.ids = {"n1", "n1"}; }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.ids = {"", "n1"}; }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.vectors.columns = 2; }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.titles[0].offsets = {0, 3}; }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.titles[0].offsets = {0, 4, 3}; }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.fields[1].codes.push_back(1); }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.reader_fields.push_back(table.reader_fields[0]); }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.situation_fields[1].values[1] = "monday"; }));
 }
 
 TEST(RoundMessages, ComeBackAsTheyWere) {
