@@ -7,8 +7,7 @@
 #include <limits>
 
 #include "privacy/accounting/account.h"
-#include "rounds/small_campaign.h"
-#include "secagg/vectors/two_sums.h"
+#include "rounds/two_sums_campaign.h"
 
 namespace sotto::rounds {
 namespace {
@@ -97,29 +96,16 @@ TEST(Campaign, AnUploadGrowsByItsEntriesAlone) {
   EXPECT_EQ(large - small, 8 * 1000 * large_bits - 8 * small_bits);
 }
 
-// Counts of 40 items and pairs of 8 of them, twice at most.
-Campaign two_sums() {
-  static const auto sums =
-      secagg::calibrated_two_sums(
-          {.epsilon = 8, .delta = 1e-6, .participations = 2, .bits = 28, .dropping = 0.1, .corrupted = 0.1},
-          {40, 36, 40, 20, 2}, 1000)
-          .value();
-  Campaign campaign = small_campaign();
-  campaign.rounds = campaign.participations = 2;
-  campaign.encoding = sums.first.settings();
-  campaign.bits = sums.first.modulus().bits();
-  const auto& second = sums.second.settings();
-  campaign.second = SecondSum{second.dimension, second.products, second.step, second.noise_multiplier,
-                              sums.second.modulus().bits()};
-  return campaign;
-}
-
 TEST(Campaign, OfTwoSumsHasTermsRoundByRoundAndPaysForTheCostlierOneTwice) {
-  const Campaign campaign = two_sums();
-  EXPECT_EQ(open_campaign(sign_campaign(campaign, operator_key()).value())->campaign.second, campaign.second);
+  const Campaign campaign = two_sums_campaign();
+  const auto opened = open_campaign(sign_campaign(campaign, operator_key()).value());
+  EXPECT_EQ(opened->campaign.second, campaign.second);
+  EXPECT_EQ(encode(opened->campaign), encode(campaign));
   const CampaignTerms first = terms_of(campaign, 1).value(), second = terms_of(campaign, 2).value();
   EXPECT_EQ(first.plan.settings().dimension, 40U);
   EXPECT_EQ(second.plan.settings().dimension, 36U);
+  EXPECT_TRUE(first.plan.settings().nonnegative && !first.plan.settings().products);
+  EXPECT_TRUE(second.plan.settings().products && !second.plan.settings().nonnegative);
   EXPECT_EQ(terms_of(campaign, 3)->plan.settings().dimension, 36U);
   EXPECT_EQ(first.guarantee.epsilon, second.guarantee.epsilon) << "of all participations";
   EXPECT_LE(first.guarantee.epsilon, 8 * (1 + 1e-9));
@@ -132,9 +118,25 @@ TEST(Campaign, OfTwoSumsHasTermsRoundByRoundAndPaysForTheCostlierOneTwice) {
   EXPECT_LT(privacy::account_best(once, 1e-6, privacy::Adversary::server)->epsilon, 7.5);
 }
 
+TEST(Campaign, OfOneSumHasTheBytesThatItHadBeforeThereWereTwo) {
+  Campaign campaign = two_sums_campaign();
+  const std::string both = encode(campaign);
+  campaign.second.reset();
+  const std::string one = encode(campaign);
+  EXPECT_EQ(both.substr(0, one.size()), one);
+  EXPECT_FALSE(decode_campaign(both.substr(0, both.size() - 1)));
+}
+
+TEST(Campaign, CostsWhatSoManyParticipationsDo) {
+  const Campaign one = small_campaign(), two = two_sums_campaign();
+  EXPECT_EQ(cost_of(one, one.participations, one.delta)->epsilon, terms_of(one)->guarantee.epsilon);
+  EXPECT_EQ(cost_of(two, 2, two.delta)->epsilon, terms_of(two)->guarantee.epsilon);
+  EXPECT_LT(cost_of(two, 1, two.delta)->epsilon, cost_of(two, 2, two.delta)->epsilon);
+}
+
 TEST(Campaign, OfTwoSumsIsRefusedWhereTheSecondCannotHold) {
   const auto told = [](const std::function<void(Campaign&)>& change) {
-    Campaign campaign = two_sums();
+    Campaign campaign = two_sums_campaign();
     change(campaign);
     const auto terms = terms_of(campaign);
     return terms ? "was taken" : terms.error().message;

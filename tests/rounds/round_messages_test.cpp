@@ -6,30 +6,12 @@
 #include <limits>
 
 #include "rounds/enrolment.h"
-#include "rounds/model_version.h"
-#include "rounds/small_campaign.h"
+#include "rounds/small_blobs.h"
 
 namespace sotto::rounds {
 namespace {
 
 using testing::HasSubstr;
-
-ModelVersion small_version() {
-  // The scales are 1/4 and 2^-24, the smallest that there is.
-  const NumberRows vectors{2, {}, {0x3400, 1}, {4, -127, 16, 0}};
-  return {"a:2 b:1 ", one_row({1.5F, -2, 0}), vectors, model_hash()};
-}
-ItemTable small_table() {
-  ItemTable table;
-  table.ids = {"n2", "n1"};
-  table.vectors = {3, {1, 2, 3, 4, 5, 6}, {}, {}};
-  table.words = {1, {0.5F, 0.25F, 0}, {}, {}};
-  table.titles = {{{0, 2, 3}, {1, 2, 0}}};
-  table.fields = {{{0, 1, 1}, {7}}, {{0, 0, 2}, {1, 2}}};
-  table.reader_fields = {{"age", {"young", "old", std::string(other_value)}}};
-  table.situation_fields = {{"weather", {"rain"}}, {"day", {"monday", "sunday"}}};
-  return table;
-}
 
 // Bytes that are cut off or have something behind their end are refused, and so is every changed length.
 template <class Decode>
@@ -40,8 +22,8 @@ void refuses_anything_else(const std::string& bytes, const Decode& decode) {
 }
 
 TEST(ModelVersion, ComesBackAsItWasAndNothingElseDoes) {
-  const std::string bytes = encode(small_version()).value();
-  EXPECT_EQ(decode_model(bytes).value(), small_version());
+  const std::string bytes = encode(full_version()).value();
+  EXPECT_EQ(decode_model(bytes).value(), full_version());
   refuses_anything_else(bytes, [](const std::string& one) { return decode_model(one).has_value(); });
   std::string other = bytes;
   other[8] = 2;
@@ -49,13 +31,13 @@ TEST(ModelVersion, ComesBackAsItWasAndNothingElseDoes) {
 }
 
 TEST(ModelVersion, HasFiniteNumbersAlone) {
-  ModelVersion version = small_version();
+  ModelVersion version = full_version();
   version.numbers.numbers[1] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(encode(version).error().message, HasSubstr("number 1"));
-  version = small_version();
+  version = full_version();
   version.items.scales[0] = 0x7c00;
   EXPECT_THAT(encode(version).error().message, HasSubstr("not finite"));
-  version = small_version();
+  version = full_version();
   version.items = {};
   std::string bytes = encode(version).value();
   const std::size_t behind = 4 + 4 + 1;  // the empty table
@@ -67,21 +49,21 @@ TEST(ModelVersion, HasFiniteNumbersAlone) {
 }
 
 TEST(ItemTable, ComesBackAsItWasAndNothingElseDoes) {
-  const std::string bytes = encode(small_table()).value();
-  EXPECT_EQ(decode_items(bytes).value(), small_table());
+  const std::string bytes = encode(full_table()).value();
+  EXPECT_EQ(decode_items(bytes).value(), full_table());
   refuses_anything_else(bytes, [](const std::string& one) { return decode_items(one).has_value(); });
 }
 
 TEST(ModelVersion, HasScaledRowsAsTheirStepsTimesTheirScales) {
-  EXPECT_EQ(small_version().items.values(), (std::vector<float>{1, -31.75F, 16 * 0x1p-24F, 0}));
-  EXPECT_EQ(small_version().numbers.values(), (std::vector<float>{1.5F, -2, 0}));
+  EXPECT_EQ(full_version().items.values(), (std::vector<float>{1, -31.75F, 16 * 0x1p-24F, 0}));
+  EXPECT_EQ(full_version().numbers.values(), (std::vector<float>{1.5F, -2, 0}));
   const NumberRows large{1, {}, {0x7bff, 0x3c00}, {1, -1}};
   EXPECT_EQ(large.values(), (std::vector<float>{65504, -1}));
 }
 
 TEST(ItemTable, HasEachItemOnceAndEverythingForAllOfThem) {
   const auto refuses = [](const auto& change) {
-    ItemTable table = small_table();
+    ItemTable table = full_table();
     change(table);
     return !encode(table).has_value();
   };

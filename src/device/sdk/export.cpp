@@ -26,6 +26,16 @@ json to_object(const StoredImpression& page) {
 
 json to_object(const FieldValue& value) { return {{"feature", value.field}, {"value", value.value}}; }
 
+template <class List>
+json to_list(const List& values);
+
+json to_object(const StoredRow& row) {
+  return {{"item", row.item},
+          {"time", privacy::to_text(row.time)},
+          {"rating", row.rating ? json(*row.rating) : json(nullptr)},
+          {"situation", to_list(row.situation)}};
+}
+
 json to_object(const LabelChange& change) {
   return {{"item", change.item},
           {"before", change.before},
@@ -38,13 +48,6 @@ json to_list(const List& values) {
   json list = json::array();
   for (const auto& value : values) list.push_back(to_object(value));
   return list;
-}
-
-json to_object(const StoredRow& row) {
-  return {{"item", row.item},
-          {"time", privacy::to_text(row.time)},
-          {"rating", row.rating ? json(*row.rating) : json(nullptr)},
-          {"situation", to_list(row.situation)}};
 }
 
 }  // namespace
