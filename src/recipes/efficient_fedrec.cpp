@@ -94,8 +94,10 @@ class EfficientFedRec final : public NewsRecipe {
                                                       fl::impressions_on_devices(request.dataset, run.data()),
                                                       request.seed));
     }
-    fl::UserUpdates& updates = on_devices ? static_cast<fl::UserUpdates&>(*on_devices) : fold;
-    SOTTO_TRY(auto* source, rounds.through(fold, updates, std::move(sampler), request.noise(), request.seed));
+    fl::UserUpdates* updates = &fold;
+    if (on_devices) updates = on_devices.get();
+    SOTTO_TRY(auto* source,
+              rounds.through(fold, *updates, std::move(sampler), request.noise(), request.seed));
     SOTTO_TRY(auto outcome, run.train(*source, optimiser, engine_));
     outcome.privacy = rounds.datasheet("efficient-fedrec");
     return outcome;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <limits>
 
 #include "rounds/enrolment.h"
@@ -26,8 +27,10 @@ TEST(ModelVersion, ComesBackAsItWasAndNothingElseDoes) {
   EXPECT_EQ(decode_model(bytes).value(), full_version());
   refuses_anything_else(bytes, [](const std::string& one) { return decode_model(one).has_value(); });
   std::string other = bytes;
-  other[8] = 2;
-  EXPECT_THAT(decode_model(other).error().message, HasSubstr("version 2"));
+  other[8] = 3;
+  const auto later = decode_model(other);
+  ASSERT_FALSE(later);
+  EXPECT_THAT(later.error().message, HasSubstr("version 3"));
 }
 
 TEST(ModelVersion, HasFiniteNumbersAlone) {
@@ -46,6 +49,28 @@ TEST(ModelVersion, HasFiniteNumbersAlone) {
   EXPECT_FALSE(decode_model(bytes));
   version.numbers = {};
   EXPECT_FALSE(encode(version));
+}
+
+// Of one list of whole numbers, as versions before wrote it.
+TEST(ModelVersion, IsReadInTheFirstFormAndNothingElseIs) {
+  ByteWriter model;
+  model.raw("SOTTOMOD");
+  model.number(std::uint16_t{1});
+  model.raw(std::string(32, '\0'));
+  model.long_text("a:2 b:1 ");
+  model.number(std::uint32_t{3});
+  for (const float number : {1.0F, -2.0F, 0.5F}) model.number(std::bit_cast<std::uint32_t>(number));
+  EXPECT_EQ(decode_model(model.bytes()).value(), plain_version());
+  refuses_anything_else(model.bytes(), [](const std::string& one) { return decode_model(one).has_value(); });
+  ByteWriter items;
+  items.raw("SOTTOITM");
+  items.number(std::uint16_t{1});
+  items.number(std::uint32_t{2});
+  items.number(std::uint32_t{2});
+  for (const char* id : {"N1", "N2"}) items.text(id);
+  for (const float number : {1.0F, 2.0F, 3.0F, 4.0F}) items.number(std::bit_cast<std::uint32_t>(number));
+  EXPECT_EQ(decode_items(items.bytes()).value(), plain_table());
+  refuses_anything_else(items.bytes(), [](const std::string& one) { return decode_items(one).has_value(); });
 }
 
 TEST(ItemTable, ComesBackAsItWasAndNothingElseDoes) {
