@@ -33,13 +33,20 @@ struct Truth {
     const std::array<std::pair<std::string, std::string>, 2> settings = {
         {{"negatives", "2"}, {"vector_size", "3"}}};
     const auto trainer = must(local::find_trainer("sotto", settings));
-    items = must(encode(rounds::ItemTable{{"a", "b", "c"}, 3, {1, 2, 3, 4, 5, 6, 7, 8, 9}}));
-    model = must(encode(rounds::ModelVersion{trainer->layout().text(),
-                                             std::vector<float>(trainer->layout().size(), 0.5F),
-                                             rounds::blob_hash(items)}));
+    rounds::ItemTable table;
+    table.ids = {"a", "b", "c"};
+    table.vectors = {3, {1, 2, 3, 4, 5, 6, 7, 8, 9}, {}, {}};
+    items = must(encode(table));
+    model =
+        must(encode(rounds::ModelVersion{trainer->layout().text(),
+                                         rounds::one_row(std::vector<float>(trainer->layout().size(), 0.5F)),
+                                         {},
+                                         rounds::blob_hash(items)}));
     rounds::Campaign campaign = rounds::small_campaign();
     campaign.layout = rounds::layout_hash(trainer->layout().text());
     campaign.local = {{"negatives", "2"}, {"vector_size", "3"}};
+    campaign.encoding.dimension = trainer->layout().size();
+    campaign.bits = must(campaign.plan(1)).modulus().bits();
     rounds::OfferMessage message;
     message.campaign = sign_document(rounds::campaign_kind, encode(campaign), rounds::operator_key());
     const rounds::Digest hash = must(rounds::open_campaign(message.campaign)).hash;
@@ -127,6 +134,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const auto identity = std::make_shared<const secagg::Identity>(rounds::test_key(42));
   static const std::vector<device::StoredImpression> impressions = {
       {rounds::campaign_begin, {"a"}, {"b", "c", "x"}, {1, 0, 0}}};
+  static const device::StoredRows rows;
   FuzzedDataProvider input(data, size);
   HostileCoordinator coordinator(truth, input);
   device::SimulatedDraws draws(1, 1);
@@ -157,6 +165,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
          .keys_file = folder.path / "keys",
          .items_file = folder.path / "items",
          .impressions = impressions,
+         .rows = rows,
          .draws = draws,
          .cancelled = [&] { return is_time_to_join; }});
   });

@@ -66,16 +66,13 @@ class Bytes {
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 // Sizes so small that a run ends soon.
-Settings settings_of(const std::string& recipe, Bytes& bytes) {
+Settings settings_of(const std::string& recipe) {
   if (recipe == "sotto") return {{"vector_size", "3"}, {"negatives", "2"}};
   if (recipe == "efficient-fedrec") return {{"heads", "1"}, {"head_size", "3"}, {"pooling_size", "2"}};
-  if (recipe == "dp-svd")
-    return bytes.byte() % 2 == 0
-               ? Settings{{"items", "5"}, {"vectors", "2"}}
-               : Settings{{"items", "5"}, {"vectors", "2"}, {"sum", "pairs"}, {"chosen", "3"}};
+  if (recipe == "dp-svd") return {{"catalogue", "5"}, {"vectors", "2"}, {"items", "3"}};
   if (recipe.ends_with("privrec"))
-    return {{"items", "5"},  {"field_values", "2,3,2"}, {"user_fields", "1"}, {"context_fields", "1"},
-            {"hidden", "2"}, {"embedding", "2"},        {"layers", "1"},      {"local_epochs", "2"}};
+    return {{"catalogue", "5"}, {"field_values", "2,3,2"}, {"user_fields", "1"}, {"context_fields", "1"},
+            {"hidden", "2"},    {"embedding", "2"},        {"layers", "1"},      {"local_epochs", "2"}};
   return {{"heads", "1"}, {"head_size", "3"}, {"pooling_size", "2"}, {"word_size", "2"}};
 }
 
@@ -85,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes bytes(data, size);
   const auto recipes = local::recipes_with_trainers();
   const std::string& recipe = recipes[bytes.byte() % recipes.size()];
-  Settings settings = settings_of(recipe, bytes);
+  Settings settings = settings_of(recipe);
   const std::size_t sure = settings.size();
   while (settings.size() < sure + 4 && bytes.byte() % 4 == 1) {
     std::string name = bytes.text(16);
@@ -122,12 +119,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                   {items.data(), 5, 3},
                                   {words.data(), 4, 2},
                                   {title_words, title_offsets},
-                                  {{item_offsets, codes}}};
+                                  {{item_offsets, codes}},
+                                  bytes.byte() % 3 + std::uint64_t{1}};
   SeededRandom draws(1, Purpose::test);
   int pieces = 0;
   const auto update = trainer->train(inputs, own, draws, [&] { return ++pieces > 1000; });
+  const auto scores = trainer->rank(inputs, own, {history, shown, own.context_fields}, draws,
+                                    [&] { return ++pieces > 1000; });
+  if (scores && scores->size() != shown.size()) std::abort();
   if (!update) return 0;
-  if (update->direction.size() != trainer->dimension(5) || !std::isfinite(update->loss)) std::abort();
+  if (update->direction.size() != trainer->dimension(5, inputs.round) || !std::isfinite(update->loss))
+    std::abort();
   for (const float number : update->direction)
     if (!std::isfinite(number)) std::abort();
   return 0;

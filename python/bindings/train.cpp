@@ -291,6 +291,7 @@ nb::object train_own(const nb::callable& update, const Column<float>& initial,
                                    .noise = simulation_seed
                                                 ? privacy::NoiseOrigin::reproducible(*simulation_seed)
                                                 : privacy::NoiseOrigin::secret(),
+                                   .seed = simulation_seed.value_or(1),
                                    .resume = resume,
                                    .observe = callback.observe()};
   const InterruptsAsFlag interrupts;

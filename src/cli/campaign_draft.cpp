@@ -137,6 +137,14 @@ void CampaignDraft::bind(SettingsTable& table) {
            "Noise of a sum over what one device can move")
       .add_choice("adjacency", adjacency, {"replace-one", "add-remove"}, "Which groups must look alike")
       .add("log2_wrap_probability", log2_wrap_probability, {-1000, 0}, "How rarely a sum may wrap around")
+      .add("second_dimension", second_dimension, {0, largest_integer},
+           "Numbers in an update of every round after the first, where these are about another sum; 0: none "
+           "are")
+      .add("second_products", second_products, "Updates of that sum are products, which have any signs")
+      .add("second_step", second_step, {0, largest_real}, "Value of one grid step in that sum")
+      .add("second_noise_multiplier", second_noise_multiplier, {0, largest_real},
+           "Noise of that sum over what one device can move")
+      .add("second_bits", second_bits, {0, 64}, "Bits of an entry of that sum")
       .add("max_upload_bytes", max_upload_bytes, {0, largest_integer}, "Of one device in one round")
       .add("max_training_seconds", max_training_seconds, {0, largest_integer}, "On the device, in one round")
       .add("shortest_phase_seconds", shortest_phase_seconds, {0, largest_integer},
@@ -184,6 +192,13 @@ CampaignDraft CampaignDraft::of(const rounds::Campaign& campaign) {
   draft.noise_multiplier = encoding.noise_multiplier;
   draft.adjacency = privacy::name(encoding.adjacency);
   draft.log2_wrap_probability = encoding.log2_wrap_probability;
+  if (campaign.second) {
+    draft.second_dimension = as_whole(campaign.second->dimension);
+    draft.second_products = campaign.second->products;
+    draft.second_step = campaign.second->step;
+    draft.second_noise_multiplier = campaign.second->noise_multiplier;
+    draft.second_bits = as_whole(campaign.second->bits);
+  }
   draft.max_upload_bytes = as_whole(campaign.max_upload_bytes);
   draft.max_training_seconds = as_whole(campaign.max_training_seconds);
   draft.shortest_phase_seconds = as_whole(campaign.shortest_phase_seconds);
@@ -211,6 +226,9 @@ Result<rounds::Campaign> CampaignDraft::campaign() const {
   campaign.delta = delta;
   SOTTO_TRY(campaign.encoding, encoding_of(*this));
   campaign.bits = as_count(bits);
+  if (second_dimension > 0)
+    campaign.second = rounds::SecondSum{as_count(second_dimension), second_products, second_step,
+                                        second_noise_multiplier, as_count(second_bits)};
   campaign.server = server == "active" ? secagg::ServerModel::active : secagg::ServerModel::semi_honest;
   campaign.security_bits = security_bits;
   campaign.correctness_bits = correctness_bits;

@@ -17,7 +17,9 @@ struct CampaignDraft {
   std::int64_t group = 0, dropped = 0, corrupted = 0, bits = 0;
   std::string server = "semi-honest";
   double security_bits = 40, correctness_bits = 20;
-  std::int64_t dimension = 0;
+  std::int64_t dimension = 0, second_dimension = 0, second_bits = 0;
+  double second_step = 0, second_noise_multiplier = 0;
+  bool second_products = false;
   double clip = 0, clip_bit_weight = 0, step = 0, entry_clip = 0, noise_multiplier = 0;
   double rounding_beta = secagg::StochasticRounding::default_beta, log2_wrap_probability = -30;
   std::string rotation_seed, noise = "skellam", adjacency = "replace-one";

@@ -25,7 +25,7 @@ struct CoordinatorArguments {
   std::string campaign, data, key, operator_key, recovery_key, token_file, listen, work;
   std::vector<std::string> key_changes;
   std::vector<std::string> assignments;
-  std::int64_t order_seconds = 600, retry_seconds = 2;
+  std::int64_t order_seconds = 600, retry_seconds = 2, lease_seconds = 30;
   std::uint64_t seed = 1;
 
   // What a file may set too.
@@ -34,7 +34,10 @@ struct CoordinatorArguments {
         .add("order_seconds", order_seconds, {5, 86'400},
              "That an order is valid: as long as its groups may take to form")
         .add("retry_seconds", retry_seconds, {1, 3600}, "Between an abandoned order and the next")
-        .add("node", coordinator.node, "Name of this node among several on one store");
+        .add(
+            "node", coordinator.node,
+            "Name of this node among several on one store: one coordinates, the others wait until it is gone")
+        .add("lease_seconds", lease_seconds, {2, 3600}, "That a node is waited for which does not answer");
     coordinator.http.bind(table);
   }
 };
@@ -127,6 +130,14 @@ Status coordinate(CoordinatorArguments given, const Output& output) {
   given.coordinator.campaign = authority.document;
   given.coordinator.run.order_time = std::chrono::seconds(given.order_seconds);
   given.coordinator.run.retry_time = std::chrono::seconds(given.retry_seconds);
+  given.coordinator.lease = std::chrono::seconds(given.lease_seconds);
+  given.coordinator.waits_for_lease = [&output, said = false]() mutable {
+    if (!std::exchange(said, true)) {
+      output.event({{"event", "waiting"}});
+      output.text("another node coordinates; this one waits until it is gone");
+    }
+    return !interrupted();
+  };
   fs::path work = given.work;
   if (work.empty()) {
     if (given.coordinator.store.starts_with("postgresql:"))
@@ -135,7 +146,12 @@ Status coordinate(CoordinatorArguments given, const Output& output) {
   }
   prepare_trainer_environment();
   FoldProcess folding({campaign_file, given.data, work, given.assignments, given.seed});
-  SOTTO_TRY(const auto running, coordinator::Coordinator::start(given.coordinator, authority.key, folding));
+  auto started = coordinator::Coordinator::start(given.coordinator, authority.key, folding);
+  if (!started && interrupted()) {  // while it waited for another node
+    set_interrupted(false);
+    return {};
+  }
+  SOTTO_TRY(const auto running, std::move(started));
   const auto& campaign = running->campaign();
   output.event({{"event", "listening"},
                 {"url", running->url()},

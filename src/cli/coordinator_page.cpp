@@ -25,9 +25,7 @@ using report::TableCell;
 // ε against the server of so many rounds.
 Result<double> epsilon_of_rounds(const Inspection& seen, std::uint64_t rounds, double delta) {
   if (rounds == 0) return 0;
-  privacy::PrivacyEvent event = seen.terms.event;
-  event.count = rounds;
-  SOTTO_TRY(const auto guarantee, privacy::account_best({&event, 1}, delta, privacy::Adversary::server));
+  SOTTO_TRY(const auto guarantee, rounds::cost_of(seen.campaign.campaign, rounds, delta));
   return guarantee.epsilon;
 }
 
@@ -95,14 +93,19 @@ std::string campaign_in_one_paragraph(const Inspection& seen) {
 
 std::vector<std::string> what_a_coordinator_sees(const Inspection& seen) {
   const auto& encoding = seen.campaign.campaign.encoding;
-  return {
-      fmt::format("The sum of every group of {} devices, with noise: {} numbers a round.", encoding.devices,
-                  seen.terms.plan.entries()),
-      "Which enrolled device took part in which round, when, and from which network address. Neither is "
-      "written down: "
-      "the store keeps keys of devices, orders, sums and versions.",
-      fmt::format("Nothing else of a device: what it sends is masked, and {} bytes whatever it has to tell.",
-                  seen.terms.bytes.up)};
+  const auto in_a_round = [&](const auto& number, std::string_view what) {
+    return seen.second ? fmt::format("{} {} in the first round, {} in the next", number(seen.terms), what,
+                                     number(*seen.second))
+                       : fmt::format("{} {} a round", number(seen.terms), what);
+  };
+  using Terms = rounds::CampaignTerms;
+  return {fmt::format("The sum of every group of {} devices, with noise: {}.", encoding.devices,
+                      in_a_round([](const Terms& terms) { return terms.plan.entries(); }, "numbers")),
+          "Which enrolled device took part in which round, when, and from which network address. Neither is "
+          "written down: "
+          "the store keeps keys of devices, orders, sums and versions.",
+          fmt::format("Nothing else of a device: what it sends is masked, and {} whatever it has to tell.",
+                      in_a_round([](const Terms& terms) { return terms.bytes.up; }, "bytes"))};
 }
 
 std::vector<std::string> what_a_campaign_does_not_protect(const Inspection& seen) {
@@ -128,11 +131,12 @@ std::vector<std::string> what_a_campaign_does_not_protect(const Inspection& seen
   return list;
 }
 
-// A sum of this campaign, as the audit of a run reads it.
+// The sums of this campaign, as the audit of a run reads them.
 privacy::PrivacyDatasheet sheet_of(const Inspection& seen) {
   privacy::PrivacyDatasheet sheet;
   sheet.recipe = seen.campaign.campaign.recipe;
   sheet.sums = {secagg::record_of(seen.terms.plan, "updates")};
+  if (seen.second) sheet.sums.push_back(secagg::record_of(seen.second->plan, "updates of the second sum"));
   return sheet;
 }
 

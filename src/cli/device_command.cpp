@@ -153,14 +153,18 @@ Status import_reader(const DeviceArguments& given, const Output& output) {
     return bad_input("--user is {}, and {} has {} users: 0 to {}", given.user, dataset.name(),
                      dataset.user_count(), dataset.user_count() - 1);
   SOTTO_TRY(auto device, open_device(given));
-  auto shown = fleet::shown_to(dataset, static_cast<data::UserId>(given.user));
+  fleet::Memory memory = fleet::memory_of(dataset, static_cast<data::UserId>(given.user));
   // As if it had just happened: what is old is let go.
   const auto now = privacy::read_system_clocks().wall;
-  for (auto& one : shown) one.time = now;
-  const std::size_t count = shown.size();
-  SOTTO_CHECK(device.add_pages(std::move(shown)));
-  output.event({{"event", "done"}, {"impressions", count}});
-  output.text(fmt::format("{} pages of reader {} are on this device", count, given.user));
+  for (auto& one : memory.impressions) one.time = now;
+  for (auto& row : memory.rows.rows) row.time = now;
+  const std::size_t pages = memory.impressions.size(), rows = memory.rows.rows.size();
+  SOTTO_CHECK(device.add_pages(std::move(memory.impressions)));
+  SOTTO_CHECK(device.set_profile(std::move(memory.rows.profile)));
+  SOTTO_CHECK(device.add_rows(std::move(memory.rows.rows)));
+  output.event({{"event", "done"}, {"impressions", pages}, {"rows", rows}});
+  output.text(rows > 0 ? fmt::format("{} rows of reader {} are on this device", rows, given.user)
+                       : fmt::format("{} pages of reader {} are on this device", pages, given.user));
   return {};
 }
 
@@ -245,6 +249,7 @@ Status status(const DeviceArguments& given, const Output& output) {
                 {"purpose", consent ? nlohmann::json(consent->terms.purpose) : nlohmann::json(nullptr)},
                 {"operator", operator_key ? nlohmann::json(to_hex(*operator_key)) : nlohmann::json(nullptr)},
                 {"impressions", opened.pages().size()},
+                {"rows", opened.rows().rows.size()},
                 {"clicks", opened.clicks()},
                 {"pack", opened.pack_version()}});
   output.text(consent ? fmt::format("agreed on {} with {}: {}{}{}", privacy::to_text(consent->given),
@@ -253,7 +258,8 @@ Status status(const DeviceArguments& given, const Output& output) {
                                     consent->terms.asking ? "; asks" : "")
                       : "nothing is agreed to: it asks nothing and trains for nobody");
   output.text(operator_key ? "takes part in training" : "takes part nowhere");
-  output.text(fmt::format("{} pages and {} clicks are kept here", opened.pages().size(), opened.clicks()));
+  output.text(fmt::format("{} pages, {} rows and {} clicks are kept here", opened.pages().size(),
+                          opened.rows().rows.size(), opened.clicks()));
   return {};
 }
 
@@ -295,10 +301,9 @@ Status forget(const DeviceArguments& given, const Output& output) {
     SOTTO_CHECK(opened.forget_reading());
   }
   output.event({{"event", "done"}});
-  output.text(
-      given.everything
-          ? fmt::format("forgotten: {} is gone, and the ledger with it", given.store)
-          : "forgotten: pages, clicks, answers and key. The ledger stays: it says what was told before");
+  output.text(given.everything ? fmt::format("forgotten: {} is gone, and the ledger with it", given.store)
+                               : "forgotten: pages, rows, clicks, answers and key. The ledger stays: it says "
+                                 "what was told before");
   return {};
 }
 

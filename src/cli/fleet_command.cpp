@@ -13,6 +13,7 @@
 #include "device/rounds/round_calls.h"
 #include "fleet/fleet.h"
 #include "fleet/readers.h"
+#include "local/local_trainer.h"
 #include "rounds/campaign.h"
 #include "transport/http_transport.h"
 
@@ -87,34 +88,67 @@ class Stores {
   bool is_ours_ = false;
 };
 
-// The version that is offered now, or was last; none once the campaign is over and nobody says which.
-struct Fetched {
-  rounds::ModelVersion version;
-  rounds::ItemTable items;
-  std::size_t max_history = 50;
-};
-Result<Fetched> fetch_version(const net::HttpClientSettings& server, const std::string& hash) {
-  SOTTO_TRY(auto network, transport::HttpTransport::create(server));
+// The version that is trained now, or was last, as these readers' devices rank by it.
+Result<fleet::Accuracy> measured(const FleetArguments& given, const data::Dataset& dataset,
+                                 std::span<const data::UserId> readers) {
+  SOTTO_TRY(auto client, net::HttpClient::create(given.fleet.server));
+  SOTTO_TRY(const auto response, client.get("/v1/status"));
+  const auto status = nlohmann::json::parse(response.body, nullptr, false);
+  if (!status.is_object() || !status.contains("version")) return failed("the coordinator names no version");
+  SOTTO_TRY(const auto hash, rounds::digest_from_hex(status.value("version", ""), "the current version"));
+  SOTTO_TRY(auto network, transport::HttpTransport::create(given.fleet.server));
+  SOTTO_TRY(const auto opened, carry(device::fetch_campaign(), network, device::no_pause));
+  std::vector<std::pair<std::string, std::string>> local;
+  for (const rounds::LocalSetting& setting : opened.campaign.local)
+    local.emplace_back(setting.name, setting.value);
+  SOTTO_TRY(const auto trainer, local::find_trainer(opened.campaign.recipe, local));
   const auto fetch = [&](const rounds::Digest& blob) -> Result<std::string> {
     SOTTO_TRY(device::ServerAnswer answer, network.send(device::blob_call(blob)));
     if (answer.status != 200) return failed("the coordinator answers {} for {}", answer.status, to_hex(blob));
     return std::move(answer.body);
   };
-  SOTTO_TRY(const auto model, rounds::digest_from_hex(hash, "the current version"));
-  SOTTO_TRY(const std::string bytes, fetch(model));
-  Fetched fetched;
-  SOTTO_TRY(fetched.version, rounds::decode_model(bytes));
-  SOTTO_TRY(const std::string items, fetch(fetched.version.items));
-  SOTTO_TRY(fetched.items, rounds::decode_items(items));
-  return fetched;
+  SOTTO_TRY(const std::string bytes, fetch(hash));
+  SOTTO_TRY(const auto version, rounds::decode_model(bytes));
+  SOTTO_TRY(const std::string items, fetch(version.table));
+  SOTTO_TRY(auto table, rounds::decode_items(items));
+  SOTTO_TRY(const auto model, device::FetchedModel::create(version, std::move(table), *trainer, 1));
+  return fleet::measure(dataset, readers, *trainer, *model, given.fleet.split_seed(), &interrupted);
 }
 
-Result<std::string> current_version(const net::HttpClientSettings& server) {
-  SOTTO_TRY(auto client, net::HttpClient::create(server));
-  SOTTO_TRY(const auto response, client.get("/v1/status"));
-  const auto body = nlohmann::json::parse(response.body, nullptr, false);
-  if (!body.is_object() || !body.contains("version")) return failed("the coordinator names no version");
-  return body.value("version", "");
+// The metrics by the names that 'sotto train' has, and the first of them in words.
+struct Figures {
+  nlohmann::json json;
+  std::string name, text;
+  double first = 0, error = 0;
+};
+
+Figures figures_of(const fleet::Accuracy& accuracy) {
+  if (const auto* seen = std::get_if<metrics::MeanImpressionMetrics>(&accuracy))
+    return {
+        {{"auc", seen->mean.auc},
+         {"auc_error", seen->error.auc},
+         {"mrr", seen->mean.mrr},
+         {"ndcg5", seen->mean.ndcg5},
+         {"ndcg10", seen->mean.ndcg10},
+         {"test_impressions", seen->counted}},
+        "auc",
+        fmt::format("AUC of these readers ({} test impressions, ranked as their devices do)", seen->counted),
+        seen->mean.auc,
+        seen->error.auc};
+  const auto& held_out = std::get<metrics::HeldOutReport>(accuracy);
+  const metrics::HeldOutMetrics errors = metrics::standard_errors(held_out);
+  Figures figures{
+      {{"test_users", held_out.users}, {"test_rows", held_out.rows}, {"hits10_error", errors.hits[1]}},
+      "hits10",
+      fmt::format("Hits@10 of {} test readers ({} rows, ranked as their devices do)", held_out.users,
+                  held_out.rows),
+      held_out.mean.hits[1],
+      errors.hits[1]};
+  for (std::size_t c = 0; c < std::size(metrics::HeldOutMetrics::cutoffs); ++c) {
+    figures.json[fmt::format("hits{}", metrics::HeldOutMetrics::cutoffs[c])] = held_out.mean.hits[c];
+    figures.json[fmt::format("ndcg{}", metrics::HeldOutMetrics::cutoffs[c])] = held_out.mean.ndcg[c];
+  }
+  return figures;
 }
 
 Status run(FleetArguments given, const Output& output) {
@@ -136,13 +170,8 @@ Status run(FleetArguments given, const Output& output) {
   }
   SOTTO_TRY(const Stores stores, Stores::in(given.store));
   given.fleet.folder = stores.path();
-  const auto readers = fleet::readers_of(dataset, given.fleet.devices);
-  const auto measured = [&]() -> Result<metrics::MeanImpressionMetrics> {
-    SOTTO_TRY(const std::string hash, current_version(given.fleet.server));
-    SOTTO_TRY(const Fetched fetched, fetch_version(given.fleet.server, hash));
-    return fleet::measure(dataset, readers, fetched.version, fetched.items, fetched.max_history);
-  };
-  SOTTO_TRY(const auto before, measured());
+  SOTTO_TRY(const auto readers, fleet::readers_of(dataset, given.fleet.devices, given.fleet.split_seed()));
+  SOTTO_TRY(const auto at_first, measured(given, dataset, readers));
   Progress progress("fleet", given.fleet.rounds, "rounds");
   std::uint64_t rounds_seen = 0;
   SOTTO_TRY(const auto report, fleet::run_fleet(
@@ -152,36 +181,34 @@ Status run(FleetArguments given, const Output& output) {
                                      output.event({{"event", "round"}, {"round", done}});
                                    }));
   progress.finish();
-  SOTTO_TRY(const auto after, measured());
+  SOTTO_TRY(const auto at_last, measured(given, dataset, readers));
+  const Figures before = figures_of(at_first), after = figures_of(at_last);
   const double shared = static_cast<double>(std::max<std::uint64_t>(report.participations, 1));
   nlohmann::json reasons = nlohmann::json::object();
   for (const auto& [why, times] : report.reasons) reasons[why] = times;
-  output.event({{"event", "done"},
-                {"rounds", report.rounds},
-                {"auc", after.mean.auc},
-                {"auc_error", after.error.auc},
-                {"auc_before", before.mean.auc},
-                {"test_impressions", after.counted},
-                {"devices", given.fleet.devices},
-                {"participations", report.participations},
-                {"charged", report.charged},
-                {"ended", report.ended},
-                {"refused", report.refused},
-                {"reasons", reasons},
-                {"bytes_up", static_cast<double>(report.bytes_up) / shared},
-                {"bytes_down", static_cast<double>(report.bytes_down) / shared},
-                {"simulation", given.fleet.reproducible.has_value()},
-                {"seconds", report.seconds}});
+  nlohmann::json done = after.json;
+  done.update({{"event", "done"},
+               {"rounds", report.rounds},
+               {after.name + "_before", before.first},
+               {"devices", given.fleet.devices},
+               {"participations", report.participations},
+               {"charged", report.charged},
+               {"ended", report.ended},
+               {"refused", report.refused},
+               {"reasons", reasons},
+               {"bytes_up", static_cast<double>(report.bytes_up) / shared},
+               {"bytes_down", static_cast<double>(report.bytes_down) / shared},
+               {"simulation", given.fleet.reproducible.has_value()},
+               {"seconds", report.seconds}});
+  output.event(done);
   output.text(
       "",
       fmt::format(
           "{} rounds with {} devices in {:.1f} s: {} participations, {} charged, {} ended early, {} refused\n"
-          "AUC of these readers {:.2f} % before, {:.2f} ± {:.2f} % now ({} test impressions, ranked as their "
-          "devices do)\nper participation {:.0f} bytes up, {:.0f} bytes down{}",
+          "{} {:.2f} % before, {:.2f} ± {:.2f} % now\nper participation {:.0f} bytes up, {:.0f} bytes down{}",
           report.rounds, given.fleet.devices, report.seconds, report.participations, report.charged,
-          report.ended, report.refused, 100 * before.mean.auc, 100 * after.mean.auc, 100 * after.error.auc,
-          after.counted, static_cast<double>(report.bytes_up) / shared,
-          static_cast<double>(report.bytes_down) / shared,
+          report.ended, report.refused, after.text, 100 * before.first, 100 * after.first, 100 * after.error,
+          static_cast<double>(report.bytes_up) / shared, static_cast<double>(report.bytes_down) / shared,
           given.fleet.reproducible ? "\nsimulation: noise followed from a seed, and no epsilon holds" : ""));
   for (const auto& [why, times] : report.reasons) output.text(fmt::format("  {} times: ", times), why);
   return {};
@@ -212,7 +239,8 @@ void add_fleet_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--store", given.store, "Folder of the devices; gone with the command otherwise");
   command->add_option("--reproducible", given.reproducible,
                       "Seed: draw noise as a simulation of it does, which protects nobody");
-  command->add_option("--seed", given.fleet.seed, "Of who misbehaves");
+  command->add_option("--seed", given.fleet.seed,
+                      "Of who misbehaves; of interactions, also of who trains and who tests");
   given.bind(flags->table);
   flags->settings = std::make_unique<SettingsFlags>(*command, flags->table);
   command->callback([flags, &invocation] {

@@ -2,7 +2,7 @@
 
 #include "cli/fold_process.h"
 
-#include <bit>
+#include <cstdlib>
 
 #include "base/byte_codec.h"
 
@@ -35,8 +35,8 @@ std::string folded_round_body(const FoldedRound& round) {
   body.number(round.rounds_done);
   body.real(round.bound);
   body.number(static_cast<std::uint8_t>(round.is_last ? 1 : 0));
-  body.number(static_cast<std::uint32_t>(round.numbers.size()));
-  for (const float number : round.numbers) body.number(std::bit_cast<std::uint32_t>(number));
+  write(body, round.numbers);
+  write(body, round.items);
   body.long_text(round.checkpoint);
   return std::move(body).take();
 }
@@ -47,13 +47,63 @@ Result<FoldedRound> parse_folded_round(std::string_view bytes) {
   round.rounds_done = body.number<std::uint64_t>();
   round.bound = body.real();
   round.is_last = body.number<std::uint8_t>() != 0;
-  const std::size_t count = body.number<std::uint32_t>();
-  if (count > body.left() / sizeof(float)) return failed("the trainer's version is cut off");
-  round.numbers.resize(count);
-  for (float& number : round.numbers) number = std::bit_cast<float>(body.number<std::uint32_t>());
+  SOTTO_TRY(round.numbers, rounds::read_rows(body, "trainer's version"));
+  SOTTO_TRY(round.items, rounds::read_rows(body, "trainer's table of items"));
   round.checkpoint = body.long_text();
   if (!body.complete()) return failed("the trainer's version is cut off");
   return round;
+}
+
+std::string task_body(const TaskOnDevices& task) {
+  ByteWriter body;
+  body.number(static_cast<std::uint32_t>(task.local.size()));
+  for (const rounds::LocalSetting& setting : task.local) {
+    body.text(setting.name);
+    body.text(setting.value);
+  }
+  body.long_text(task.layout);
+  body.number(task.items);
+  body.real(task.clip);
+  body.number(task.bits);
+  body.number(static_cast<std::uint8_t>(task.bound_follows ? 1 : 0));
+  body.real(task.first_noise);
+  return std::move(body).take();
+}
+
+Result<TaskOnDevices> parse_task(std::string_view bytes) {
+  ByteReader body(bytes);
+  TaskOnDevices task;
+  for (std::size_t left = body.number<std::uint32_t>(); left > 0 && body.good(); --left) {
+    std::string name(body.text());
+    task.local.push_back({std::move(name), std::string(body.text())});
+  }
+  task.layout = body.long_text();
+  task.items = body.number<std::uint64_t>();
+  task.clip = body.real();
+  task.bits = body.number<std::uint32_t>();
+  task.bound_follows = body.number<std::uint8_t>() != 0;
+  task.first_noise = body.real();
+  if (!body.complete()) return failed("what the trainer says of the devices' task is cut off");
+  return task;
+}
+
+Result<TaskOnDevices> ask_for_task(const TaskQuestion& question) {
+  // The trainer reads texts into a folder that nobody needs afterwards.
+  std::string folder = (fs::temp_directory_path() / "sotto-task-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) return failed("cannot make a folder in {}", folder);
+  std::vector<std::string> words = {"task",  question.recipe, "--data",    question.data.string(),
+                                    "--out", folder,          "--devices", std::to_string(question.devices)};
+  if (!question.run.empty()) words.insert(words.end(), {"--run", question.run.string()});
+  for (const std::string& assignment : question.assignments) words.insert(words.end(), {"--set", assignment});
+  auto answer = [&]() -> Result<TaskOnDevices> {
+    SOTTO_TRY(auto trainer, TrainerProcess::start(words));
+    SOTTO_TRY(Frame frame, trainer.receive(TrainerProcess::Patience::until_interrupted));
+    if (frame.kind != FrameKind::ready) return tl::unexpected(said_by_trainer(std::move(frame)));
+    return parse_task(frame.body);
+  }();
+  std::error_code left_there;
+  fs::remove_all(folder, left_there);
+  return answer;
 }
 
 std::string sums_body(const std::vector<GroupSum>& sums) {

@@ -15,6 +15,7 @@
 
 #include "cli/trainer_process.h"
 #include "coordinator/folding.h"
+#include "rounds/campaign.h"
 
 namespace sotto::cli {
 
@@ -25,6 +26,27 @@ std::string folded_round_body(const coordinator::FoldedRound& round);
 Result<coordinator::FoldedRound> parse_folded_round(std::string_view bytes);
 std::string sums_body(const std::vector<coordinator::GroupSum>& sums);
 Result<std::vector<coordinator::GroupSum>> parse_sums(std::string_view bytes);
+
+// What devices train of a recipe, as the trainer says it for a campaign that is being drafted.
+struct TaskOnDevices {
+  std::vector<rounds::LocalSetting> local;
+  std::string layout;
+  std::uint64_t items = 0;
+  double clip = 1;
+  std::uint32_t bits = 18;
+  bool bound_follows = false;
+  double first_noise = 0;  // of two sums: noise of the first over that of the second; 0: one kind of sums
+};
+std::string task_body(const TaskOnDevices& task);
+Result<TaskOnDevices> parse_task(std::string_view bytes);
+struct TaskQuestion {
+  std::string recipe;
+  fs::path data, run;  // run: whose settings it is about; empty: the recipe's
+  std::uint64_t devices = 0;
+  std::vector<std::string> assignments;
+};
+// Asks a trainer, which is started for it.
+Result<TaskOnDevices> ask_for_task(const TaskQuestion& question);
 
 struct FoldSettings {
   fs::path campaign, data, folder;

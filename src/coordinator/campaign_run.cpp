@@ -4,7 +4,6 @@
 
 #include "base/chain_hash.h"
 #include "base/log.h"
-#include "privacy/accounting/account.h"
 
 namespace sotto::coordinator {
 
@@ -40,10 +39,9 @@ Digest fresh_name(RandomSource& random) {
 
 }  // namespace
 
-CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document,
+CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, std::string document,
                          const rounds::OperatorKeys& keys, Parts parts, const CampaignRunSettings& settings)
     : campaign_(std::move(campaign)),
-      terms_(std::move(terms)),
       document_(std::move(document)),
       keys_(keys),
       parts_(std::move(parts)),
@@ -59,13 +57,13 @@ Result<std::unique_ptr<CampaignRun>> CampaignRun::begin(const std::string& docum
                                                         std::span<const std::string> key_changes, Parts parts,
                                                         const CampaignRunSettings& settings) {
   SOTTO_TRY(auto opened, rounds::open_campaign(document));
-  SOTTO_TRY(auto terms, rounds::terms_of(opened.campaign));
+  SOTTO_CHECK(rounds::terms_of(opened.campaign));
   SOTTO_CHECK(rounds::check_time(opened.campaign, parts.clock()));
   if (opened.campaign.coordinator != parts.key.public_key())
     return bad_input("the campaign names the coordinator {}, and this key is {}: start with the key it names",
                      to_hex(opened.campaign.coordinator), to_hex(parts.key.public_key()));
   std::unique_ptr<CampaignRun> run(
-      new CampaignRun(std::move(opened), std::move(terms), document, keys, std::move(parts), settings));
+      new CampaignRun(std::move(opened), document, keys, std::move(parts), settings));
   SOTTO_CHECK(run->replay_log());
   SOTTO_CHECK(run->enter_key_changes(key_changes));
   SOTTO_CHECK(run->enter_campaign());
@@ -235,7 +233,8 @@ Status CampaignRun::run() {
 }
 
 Status CampaignRun::publish(const FoldedRound& folded) {
-  SOTTO_TRY(const std::string bytes, encode(rounds::ModelVersion{model_.layout, folded.numbers, items_}));
+  SOTTO_TRY(const std::string bytes,
+            encode(rounds::ModelVersion{model_.layout, folded.numbers, folded.items, items_}));
   SOTTO_TRY(const auto before, parts_.store.current_version(campaign_.hash));
   const Digest model = rounds::blob_hash(bytes);
   if (std::exchange(just_begun_, false) && before) {
@@ -362,7 +361,8 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
   }
   StoreKeeper keeper(parts_.store, parts_.fence, stored.round);
   const std::uint64_t groups = campaign_.campaign.cohort / campaign_.campaign.encoding.devices;
-  const auto summed = parts_.floor.run({opened.hash, terms_, groups}, pace_, keeper, random_,
+  SOTTO_TRY(rounds::CampaignTerms terms, rounds::terms_of(campaign_.campaign, order.number));
+  const auto summed = parts_.floor.run({opened.hash, std::move(terms), groups}, pace_, keeper, random_,
                                        began + (order.expires - parts_.clock()));
   {
     const std::lock_guard lock(mutex_);
@@ -403,17 +403,16 @@ std::vector<RoundRecord> CampaignRun::recent_rounds() const {
 
 Result<double> CampaignRun::epsilon_so_far() const {
   const CampaignProgress now = progress();
-  privacy::PrivacyEvent event = terms_.event;
-  event.count = std::min(campaign_.campaign.participations, now.rounds_done + now.orders_abandoned);
-  if (event.count == 0) return 0.0;
+  const rounds::Campaign& campaign = campaign_.campaign;
+  const std::uint64_t orders = std::min(campaign.participations, now.rounds_done + now.orders_abandoned);
+  if (orders == 0) return 0.0;
   {
     const std::lock_guard lock(mutex_);
-    if (accounted_.first == event.count) return accounted_.second;
+    if (accounted_.first == orders) return accounted_.second;
   }
-  SOTTO_TRY(const auto guarantee, privacy::account_best(std::span(&event, 1), campaign_.campaign.delta,
-                                                        privacy::Adversary::server));
+  SOTTO_TRY(const auto guarantee, rounds::cost_of(campaign, orders, campaign.delta));
   const std::lock_guard lock(mutex_);
-  accounted_ = {event.count, guarantee.epsilon};
+  accounted_ = {orders, guarantee.epsilon};
   return guarantee.epsilon;
 }
 

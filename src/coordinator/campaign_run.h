@@ -97,8 +97,8 @@ class CampaignRun {
   const rounds::OperatorKeys& operator_keys() const { return keys_; }  // behind all changes
 
  private:
-  CampaignRun(rounds::OpenedCampaign campaign, rounds::CampaignTerms terms, std::string document,
-              const rounds::OperatorKeys& keys, Parts parts, const CampaignRunSettings& settings);
+  CampaignRun(rounds::OpenedCampaign campaign, std::string document, const rounds::OperatorKeys& keys,
+              Parts parts, const CampaignRunSettings& settings);
   Status replay_log();
   // Enters the changes that the log lacks, and follows all that it has.
   Status enter_key_changes(std::span<const std::string> documents);
@@ -124,7 +124,6 @@ class CampaignRun {
   bool sleep(std::chrono::milliseconds time) const;  // false: stopped
 
   const rounds::OpenedCampaign campaign_;
-  const rounds::CampaignTerms terms_;
   const std::string document_;
   rounds::OperatorKeys keys_;
   const Parts parts_;

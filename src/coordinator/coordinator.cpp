@@ -8,10 +8,20 @@ namespace sotto::coordinator {
 namespace {
 
 constexpr std::string_view lease_name = "coordinator";
-constexpr std::chrono::seconds lease_time{30};
+constexpr std::chrono::milliseconds look_again{200};
 
 UtcTime wall_clock() {
   return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+Result<Lease> acquire(Store& store, const CoordinatorSettings& settings) {
+  while (true) {
+    auto lease = store.acquire(lease_name, settings.node, wall_clock(), settings.lease);
+    if (lease || lease.error().kind != ErrorKind::conflict || !settings.waits_for_lease ||
+        !settings.waits_for_lease())
+      return lease;
+    std::this_thread::sleep_for(look_again);
+  }
 }
 
 }  // namespace
@@ -22,7 +32,8 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSetting
   SOTTO_TRY(const auto campaign, rounds::open_campaign(settings.campaign));
   made->key_ = rounds::Identity::from_seed(key.seed());
   SOTTO_TRY(made->store_, open_store(settings.store, key.public_key()));
-  SOTTO_TRY(made->lease_, made->store_->acquire(lease_name, settings.node, wall_clock(), lease_time));
+  SOTTO_TRY(made->lease_, acquire(*made->store_, settings));
+  made->lease_time_ = settings.lease;
   SOTTO_TRY(made->run_,
             CampaignRun::begin(
                 settings.campaign, rounds::OperatorKeys(settings.operator_key, settings.recovery_key),
@@ -62,7 +73,7 @@ std::optional<Status> Coordinator::outcome() const {
 }
 
 Status Coordinator::tick() {
-  auto renewed = store_->renew(lease_, wall_clock(), lease_time);
+  auto renewed = store_->renew(lease_, wall_clock(), lease_time_);
   if (renewed) lease_ = *renewed;
   Status stored = renewed ? Status{} : Status(tl::unexpected(renewed.error()));
   // A full disk or a lost connection passes; whoever took the lease meanwhile shuts this node out by its

@@ -2,10 +2,11 @@
 // Start here: the whole coordinator of one campaign. A store, a trainer, HTTP in front, and one thread that
 // takes the campaign from round to round.
 //
-// start() returns when the port is open and the first version is about to be trained. tick() is called every
-// second or so by the owner's loop: it keeps the lease, and an error of it says that another node has it.
-// stop() (or the destructor) lets no device in, answers the requests that have arrived and ends the round:
-// what devices were charged for it is lost, no version is. One owner.
+// start() returns when the port is open and the first version is about to be trained: of several nodes on one
+// store the others wait, and go on when the one that coordinates is gone. tick() is called every second or so
+// by the owner's loop: it keeps the lease, and an error of it says that another node has it. stop() (or the
+// destructor) lets no device in, answers the requests that have arrived and ends the round: what devices were
+// charged for it is lost, no version is. One owner.
 
 #include <optional>
 #include <thread>
@@ -24,6 +25,9 @@ struct CoordinatorSettings {
   std::string operator_token;                // of the admin API; empty: it is off
   std::function<std::string()> trial_token;  // coordinator_api.h
   std::string node = "coordinator";          // among several on one store
+  std::chrono::seconds lease{30};            // that a node coordinates without having said that it is there
+  // Asked again and again while another node holds the lease: whether to wait for it. None: not to.
+  std::function<bool()> waits_for_lease;
   CampaignRunSettings run;
   net::HttpServerSettings http;
 };
@@ -54,6 +58,7 @@ class Coordinator {
   rounds::Identity key_ = rounds::Identity::from_seed(secagg::Key());
   std::unique_ptr<Store> store_;
   Lease lease_;
+  std::chrono::seconds lease_time_{};
   bool was_stored_ = true;  // at the last tick
   RoundFloor floor_;
   BlobShelf blobs_;

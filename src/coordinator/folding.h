@@ -21,7 +21,8 @@ struct FoldedModel {
 struct FoldedRound {
   std::uint64_t rounds_done = 0;
   double bound = 1;            // of the next round
-  std::vector<float> numbers;  // of the version
+  rounds::NumberRows numbers;  // of the version
+  rounds::NumberRows items;    // vectors of items that change with the version
   std::string checkpoint;      // what the trainer needs beside to go on; none before the first round
   bool is_last = false;
 };

@@ -19,7 +19,14 @@ constexpr std::uint64_t most_entries = 10'000'000;
 Result<Inspection> inspection_of(std::string where, std::string_view document) {
   SOTTO_TRY(auto campaign, rounds::open_campaign(document));
   SOTTO_TRY(auto terms, rounds::terms_of(campaign.campaign));
-  return Inspection{.where = std::move(where), .campaign = std::move(campaign), .terms = std::move(terms)};
+  std::optional<rounds::CampaignTerms> second;
+  if (campaign.campaign.second) {
+    SOTTO_TRY(second, rounds::terms_of(campaign.campaign, 2));
+  }
+  return Inspection{.where = std::move(where),
+                    .campaign = std::move(campaign),
+                    .terms = std::move(terms),
+                    .second = std::move(second)};
 }
 
 // Counts, and that campaign and version are there. `leaves` are those below the head.

@@ -12,7 +12,9 @@ namespace sotto::coordinator {
 struct Inspection {
   std::string where;
   rounds::OpenedCampaign campaign;  // the newest one; whether the operator signed it needs the operator's key
-  rounds::CampaignTerms terms;      // worked out here
+  // Worked out here; second: of the second sum, where the campaign has one.
+  rounds::CampaignTerms terms;
+  std::optional<rounds::CampaignTerms> second = {};
   std::string state = {};
   std::uint64_t rounds_done = 0;
   std::uint64_t enrolled = 0;

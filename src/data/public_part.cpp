@@ -288,11 +288,21 @@ Result<PublicPart> public_part(const Dataset& source) {
 }
 
 Dataset catalogue_alone(const Dataset& source) {
+  static constexpr std::uint64_t no_rows[] = {0};
+  const auto values_alone = [](const Features& features) {
+    Features declared;
+    for (const CategoricalFeature& feature : features.categorical)
+      if (feature.declared == feature.names.size())
+        declared.categorical.push_back({feature.name, feature.names, {no_rows, {}}, feature.declared});
+    return declared;
+  };
   DatasetParts parts = source.parts();
   parts.user_ids = {};
-  parts.user_features = {};
+  parts.user_features = values_alone(parts.user_features);
   parts.impressions = {};
+  const Features context = values_alone(parts.interactions.context);
   parts.interactions = {};
+  parts.interactions.context = context;
   return Dataset(std::move(parts));
 }
 

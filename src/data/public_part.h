@@ -28,8 +28,8 @@ struct PublicPart {
 // no item, with advice. Items and users keep their order.
 Result<PublicPart> public_part(const Dataset& source);
 
-// The items alone, without any user: what a coordinator may know. Shares memory with the source, which may
-// go.
+// The items without any user: what a coordinator may know. Of features of users and rows the declared values
+// stay, without a row. Shares memory with the source, which may go.
 Dataset catalogue_alone(const Dataset& source);
 
 // Refuses data whose training rows were drawn by what all users did, with advice.

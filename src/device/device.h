@@ -34,6 +34,7 @@
 #include "base/result.h"
 #include "device/conversation.h"
 #include "device/history/impression_store.h"
+#include "device/history/row_store.h"
 #include "device/rank/reranker.h"
 #include "device/rounds/participant.h"
 #include "device/sdk/consent.h"
@@ -139,8 +140,14 @@ class Device {
   // Pages with times and what was clicked before each, as another device kept them.
   Status add_pages(std::vector<StoredImpression> pages);
   const std::vector<StoredImpression>& pages() const;
+  // What was used or rated, one item at a time, and what the device knows of its reader: what it trains on
+  // where a recipe reads interactions. Features and values by the names that the service has published.
+  Status add_rows(std::vector<StoredRow> rows);
+  Status set_profile(std::vector<FieldValue> profile);  // in place of the one before
+  const StoredRows& rows() const;
 
-  // Deletes what was read: clicks, pages and answers. What was told and charged stays told and charged.
+  // Deletes what was read: clicks, pages, rows, profile and answers. What was told and charged stays told and
+  // charged.
   Status forget_reading();
   // Deletes the folder and everything in it, the ledger too: where the host keeps an anchor, or does not
   // state a first use, a new one begins with its windows spent.

@@ -6,14 +6,6 @@
 
 namespace sotto::fl {
 
-Result<RoundTask> WholeModelFold::open(std::uint32_t) {
-  return RoundTask{plan_, static_cast<std::uint64_t>(values_.numel()) * sizeof(float)};
-}
-
-Result<torch::Tensor> WholeModelFold::fold(std::uint32_t, const torch::Tensor& mean, const Gathered&) {
-  return mean.to(values_.device());
-}
-
 void CohortRounds::follow(const BoundRule& rule) {
   rule_ = rule;
   bound_.fill_(rule.initial);

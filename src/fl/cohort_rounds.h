@@ -25,21 +25,6 @@ class RoundFold {
                                      const Gathered& gathered) = 0;
 };
 
-// Devices fetch the model as 32-bit floats, and the mean of their updates is the direction.
-class WholeModelFold final : public RoundFold {
- public:
-  // values: the current parameters, which must outlive this.
-  WholeModelFold(secagg::EncodingPlan plan, const torch::Tensor& values)
-      : plan_(std::move(plan)), values_(values) {}
-  Result<RoundTask> open(std::uint32_t round) override;
-  Result<torch::Tensor> fold(std::uint32_t round, const torch::Tensor& mean,
-                             const Gathered& gathered) override;
-
- private:
-  secagg::EncodingPlan plan_;
-  const torch::Tensor& values_;
-};
-
 // A clipping bound that follows a quantile of the users' norms (Andrew et al. 2021): the plan's clip is 1, in
 // units of the bound, and its clip bit says inside the same noisy sum how many users were within it.
 //   S ← max(smallest, S − rate · (share within − quantile))

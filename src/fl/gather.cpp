@@ -128,11 +128,20 @@ Result<Gathered> SimulatedRounds::sum(const RoundOrder& order) {
     std::vector<data::UserId> present;
     std::set_intersection(group.begin(), group.end(), cohort.present.begin(), cohort.present.end(),
                           std::back_inserter(present));
+    lost_.clear();
+    const LostDevices& losing = devices_.lost;
+    for (const data::UserId user : present)
+      if (local::is_lost(losing.share, losing.seed, order.round, user)) lost_.push_back(user);
+    const std::size_t stayed_away = group.size() - present.size();
+    if (losing.phase <= local::RoundPhase::upload)
+      std::erase_if(present,
+                    [&](data::UserId user) { return std::binary_search(lost_.begin(), lost_.end(), user); });
     if (present.size() + order.plan.settings().dropped < group.size())
       return failed(
-          "round {}: {} of {} devices stayed away because they may take part only {} times: raise "
-          "participations or dropping",
-          order.round, group.size() - present.size(), group.size(), devices_.cohorts.participations());
+          "round {}: {} of {} devices stayed away because they may take part only {} times, and {} were "
+          "lost: raise participations or dropping",
+          order.round, stayed_away, group.size(), devices_.cohorts.participations(),
+          group.size() - stayed_away - present.size());
     SOTTO_CHECK(add_group(order, group, present, gathered));
   }
   return gathered;
@@ -187,7 +196,10 @@ void SumSettings::bind(SettingsTable& table) {
                   "simulated below")
       .add_choice("server", server, {"semi-honest", "active"},
                   "sums=masked: what the masks withstand, a server that keeps to the protocol or one that "
-                  "may send anything to anybody (up to some hundred devices)");
+                  "may send anything to anybody (up to some hundred devices)")
+      .add("lost", lost, {0.0, 0.9}, "Share of a round's devices that are lost while it lasts")
+      .add_choice("lost_phase", lost_phase, {"advertise", "share", "upload", "confirm", "reveal"},
+                  "The phase of the secure sum in which they are; behind upload their updates are in it");
 }
 
 std::string SumSettings::chosen(std::uint64_t cohort) const {
@@ -196,6 +208,10 @@ std::string SumSettings::chosen(std::uint64_t cohort) const {
 }
 
 Result<std::unique_ptr<Gather>> SumSettings::gather(SimulatedDevices devices) const {
+  constexpr std::string_view phases[] = {"advertise", "share", "upload", "confirm", "reveal"};
+  const auto phase = std::find(std::begin(phases), std::end(phases), lost_phase) - std::begin(phases);
+  devices.lost.share = lost;
+  devices.lost.phase = static_cast<local::RoundPhase>(phase);
   const std::string way = chosen(devices.cohorts.drawn());
   if (way == "law") return std::make_unique<LawGather>(std::move(devices));
   if (way == "simulated") return std::make_unique<SimulatedGather>(std::move(devices));

@@ -11,6 +11,7 @@
 #include "base/settings.h"
 #include "fl/cohort_sampler.h"
 #include "fl/round_update.h"
+#include "local/lost_devices.h"
 #include "secagg/vectors/plan_agreement.h"
 #include "secagg/vectors/update_encoding.h"
 
@@ -53,6 +54,13 @@ class Gather {
 Result<std::vector<std::span<const data::UserId>>> groups_of(std::span<const data::UserId> cohort,
                                                              const secagg::EncodingPlan& plan);
 
+// Who of those that came is lost while a round lasts.
+struct LostDevices {
+  double share = 0;
+  std::uint64_t seed = 0;
+  local::RoundPhase phase = local::RoundPhase::upload;
+};
+
 // Devices that are simulated in this process: who is drawn, who comes, what each sends, and where its noise
 // and rounding come from.
 struct SimulatedDevices {
@@ -61,6 +69,7 @@ struct SimulatedDevices {
   privacy::NoiseOrigin noise;
   // What every device has agreed to, round by round, the last for all that follow. Empty: to anything.
   std::vector<secagg::PlanAgreement> agreed = {};
+  LostDevices lost = {};
 };
 
 // The sum of one group while its devices hand in what they have encoded.
@@ -83,14 +92,17 @@ class SimulatedRounds : public Gather {
   std::vector<torch::Tensor*> state() final { return devices_.cohorts.state(); }
 
  protected:
-  // group: all who were drawn, ascending; present: those of them who come. Adds the group's sum, and the loss
-  // and samples of its devices, to what was gathered.
+  // group: all who were drawn, ascending; present: those of them whose updates are in the sum. Adds the
+  // group's sum, and the loss and samples of its devices, to what was gathered.
   virtual Status add_group(const RoundOrder& order, std::span<const data::UserId> group,
                            std::span<const data::UserId> present, Gathered& gathered) = 0;
   const SimulatedDevices& devices() const { return devices_; }
+  // Of the group: those who came and are lost in the phase that devices().lost names, ascending.
+  std::span<const data::UserId> lost() const { return lost_; }
 
  private:
   SimulatedDevices devices_;
+  std::vector<data::UserId> lost_;
 };
 
 // Device by device: computes the updates of those who come and encodes many of them at a time on all threads.
@@ -126,10 +138,12 @@ tl::unexpected<Error> refused_update(Error why, std::span<const float> update, s
 struct SumSettings {
   // From so many devices per round on, sums=auto is sums=law.
   static constexpr std::uint64_t large_cohort = 1000;
-  std::string sums = "auto", server = "semi-honest";
+  std::string sums = "auto", server = "semi-honest", lost_phase = "upload";
+  double lost = 0;
   void bind(SettingsTable& table);
   // What `sums` is for rounds of so many devices: simulated, masked or law.
   std::string chosen(std::uint64_t cohort) const;
+  // How many are lost, and when, is of these settings; who, of the seed in devices.lost.
   Result<std::unique_ptr<Gather>> gather(SimulatedDevices devices) const;
 };
 

@@ -12,10 +12,14 @@
 namespace sotto::fl {
 namespace {
 
+using local::RoundPhase;
+
 // One device of a group while the round lasts.
 struct MaskedDevice {
   data::UserId user = 0;
   std::uint32_t index = 0;  // in the group
+  std::optional<RoundPhase> lost;
+  bool is_there(RoundPhase phase) const { return !lost || phase < *lost; }
   const secagg::Identity* identity = nullptr;
   SecureRandom random;
   std::optional<secagg::SecAggClient> client;
@@ -49,13 +53,16 @@ class MaskedGroup final : public GroupInProcess {
 
   // Keys and shares, up to where vectors are asked for.
   Status begin() {
-    SOTTO_CHECK(exchange([&](MaskedDevice& device, secagg::ByteView invitation) -> Result<secagg::Bytes> {
-      SOTTO_TRY(device.client,
-                secagg::SecAggClient::join(invitation, policy_, *device.identity, registry_, device.random));
-      return device.client->advertise();
-    }));
-    return exchange(
-        [](MaskedDevice& device, secagg::ByteView roster) { return device.client->share_keys(roster); });
+    SOTTO_CHECK(exchange(RoundPhase::advertise,
+                         [&](MaskedDevice& device, secagg::ByteView invitation) -> Result<secagg::Bytes> {
+                           SOTTO_TRY(device.client,
+                                     secagg::SecAggClient::join(invitation, policy_, *device.identity,
+                                                                registry_, device.random));
+                           return device.client->advertise();
+                         }));
+    return exchange(RoundPhase::share, [](MaskedDevice& device, secagg::ByteView roster) {
+      return device.client->share_keys(roster);
+    });
   }
 
   Status take(data::UserId user, std::span<const std::uint32_t> entries) override {
@@ -65,21 +72,24 @@ class MaskedGroup final : public GroupInProcess {
     SOTTO_TRY(auto vector, secagg::RingVector::of(entries, policy_.vector.bits));
     SOTTO_TRY(const secagg::Bytes shares, message_for(**device));
     SOTTO_TRY(const secagg::Bytes masked, (*device)->client->upload(shares, std::move(vector)));
-    return deliver(**device, masked);
+    SOTTO_CHECK(deliver(**device, masked));
+    ++arrived_;
+    return {};
   }
 
   Result<GroupSum> finish() override {
     SOTTO_CHECK(server_.close_phase());
     if (server_.phase() == secagg::ServerPhase::confirming)
-      SOTTO_CHECK(exchange([](MaskedDevice& device, secagg::ByteView arrivals) {
+      SOTTO_CHECK(exchange(RoundPhase::confirm, [](MaskedDevice& device, secagg::ByteView arrivals) {
         return device.client->confirm_arrivals(arrivals);
       }));
-    SOTTO_CHECK(exchange(
-        [](MaskedDevice& device, secagg::ByteView request) { return device.client->reveal(request); }));
+    SOTTO_CHECK(exchange(RoundPhase::reveal, [](MaskedDevice& device, secagg::ByteView request) {
+      return device.client->reveal(request);
+    }));
     if (server_.phase() != secagg::ServerPhase::done)
       return failed("the secure sum failed: {}", server_.failure());
     const std::vector<std::uint64_t> sum = server_.sum().entries();
-    return GroupSum{{sum.begin(), sum.end()}, devices_.size()};
+    return GroupSum{{sum.begin(), sum.end()}, arrived_};
   }
   std::uint64_t bytes_up() const override { return bytes_up_ / devices_.size(); }
   std::uint64_t bytes_down() const override { return bytes_down_ / devices_.size(); }
@@ -87,10 +97,10 @@ class MaskedGroup final : public GroupInProcess {
  private:
   using Step = std::function<Result<secagg::Bytes>(MaskedDevice& device, secagg::ByteView message)>;
 
-  // One phase: every device that takes part answers once.
-  Status exchange(const Step& step) {
+  // One phase: every device that takes part and is still there answers once.
+  Status exchange(RoundPhase phase, const Step& step) {
     for (const auto& device : devices_) {
-      if (!server_.takes_part(device->index)) continue;
+      if (!server_.takes_part(device->index) || !device->is_there(phase)) continue;
       SOTTO_TRY(const secagg::Bytes message, message_for(*device));
       SOTTO_TRY(const secagg::Bytes answer, step(*device, message));
       SOTTO_CHECK(deliver(*device, answer));
@@ -116,6 +126,7 @@ class MaskedGroup final : public GroupInProcess {
   secagg::ClientPolicy policy_;
   secagg::GroupIdentities registry_;
   std::vector<std::unique_ptr<MaskedDevice>> devices_;  // those who come, ascending by user
+  std::atomic<std::uint64_t> arrived_ = 0;              // in the sum
   std::uint64_t bytes_up_ = 0, bytes_down_ = 0;         // of all devices
 };
 
@@ -142,11 +153,13 @@ Result<std::unique_ptr<GroupInProcess>> MaskedGather::open(const RoundOrder& ord
     if (identity == identities_.end())
       identity = identities_.emplace(user, secagg::Identity::create(random)).first;
     registry->push_back(identity->second.public_key());
-    if (!std::binary_search(present.begin(), present.end(), user)) continue;
+    const bool is_lost = std::binary_search(lost().begin(), lost().end(), user);
+    if (!is_lost && !std::binary_search(present.begin(), present.end(), user)) continue;
     coming.push_back(std::make_unique<MaskedDevice>());
     coming.back()->user = user;
     coming.back()->index = index;
     coming.back()->identity = &identity->second;
+    if (is_lost) coming.back()->lost = this->devices().lost.phase;
   }
   SOTTO_TRY(auto server, secagg::SecAggServer::create(parameters, shape, order_hash, registry, random));
   const secagg::ClientPolicy policy{.server = threat.server,

@@ -1,15 +1,13 @@
 #include "fl/pair_fold.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/interrupt.h"
 #include "fl/item_kernel.h"
 #include "fl/pair_spectrum.h"
-#include "privacy/accounting/account.h"
 #include "secagg/vectors/audited_sums.h"
-#include "secagg/vectors/calibrated_plan.h"
+#include "secagg/vectors/two_sums.h"
 
 namespace sotto::fl {
 
@@ -40,11 +38,16 @@ std::vector<local::OwnItem> PairFold::items_of(data::UserId user) const {
 
 Result<RoundTask> PairFold::open(std::uint32_t round) {
   if (round > 1) return failed("round {} does not exist: two sums are all that is released", round + 1);
+  publish();
   if (round == 0) return RoundTask{plans_.counts};
   const Tensor counts = model_.counts.to(torch::kCPU).contiguous();
   counts_.assign(values_of(counts).begin(), values_of(counts).end());
   chosen_ = local::most_counted(counts_, plans_.chosen);
   return RoundTask{plans_.pairs, chosen_.size() * sizeof(data::ItemId)};
+}
+
+void PairFold::publish() {
+  fetched_ = {sent_as_floats(torch::cat({model_.counts.flatten(), model_.vectors.flatten()})), std::nullopt};
 }
 
 Status PairFold::each_update(std::uint32_t round, std::span<const data::UserId> users,
@@ -60,11 +63,11 @@ Status PairFold::each_update(std::uint32_t round, std::span<const data::UserId> 
   return {};
 }
 
-Result<Tensor> PairFold::fold(std::uint32_t round, const Tensor& mean, const Gathered&) {
+Result<Tensor> PairFold::fold(std::uint32_t round, const Tensor& mean, const Gathered& gathered) {
   const torch::NoGradGuard no_grad;
   if (round == 0) return setting(mean, model_.vectors);
   std::vector<float> rows =
-      vectors_from_pairs(values_of(mean), chosen_.size(), noise_of_mean(plans_.pairs, data_.users.size()),
+      vectors_from_pairs(values_of(mean), chosen_.size(), noise_of_mean(plans_.pairs, gathered.arrived()),
                          {settings_.vectors, ridge(counts_)},
                          item_kernel(dataset_.catalogue(), chosen_, counts_, settings_.features));
   const auto items = static_cast<std::int64_t>(chosen_.size());
@@ -88,9 +91,13 @@ Tensor PairFold::setting(const Tensor& counts, const Tensor& vectors) const {
 }
 
 void score_test_users(const data::Dataset& dataset, const InteractionData& data,
-                      const model::ItemVectors& model, const model::RankingWeights& weights,
+                      const model::ItemVectors& model, const local::RankingWeights& weights,
                       const TakeScores& take) {
-  const model::VectorRanking ranking(model, weights);
+  const auto on_cpu = [](const Tensor& tensor) {
+    return tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous();
+  };
+  const Tensor counts = on_cpu(model.counts), vectors = on_cpu(model.vectors);
+  const local::VectorRanking ranking(values_of(counts), values_of(vectors), weights);
   for (std::size_t user = 0; user < data.test.size() && !interrupted(); ++user) {
     std::vector<data::ItemId> liked, known;
     for (const std::uint64_t row : data.test[user].support.positive)
@@ -103,53 +110,17 @@ void score_test_users(const data::Dataset& dataset, const InteractionData& data,
 
 namespace {
 
-// The values of one grid step in the two sums; 0: the finest that fits into the bits.
-struct Steps {
-  double counts = 0, pairs = 0;
-};
-
-enum class Sent { counts, products };
-
-Result<secagg::EncodingPlan> sum_plan(const PrivateTrainingSettings& settings, Sent sent,
-                                      std::uint64_t dimension, std::uint64_t users, double noise_multiplier,
-                                      double step) {
-  secagg::EncodingPlan::Settings encoding;
-  encoding.dimension = dimension;
-  encoding.clip = 1;
-  (sent == Sent::counts ? encoding.nonnegative : encoding.products) = true;
-  encoding.denominator = static_cast<double>(users);
-  encoding.devices = users;
-  encoding.dropped = secagg::devices_in(settings.dropping, users);
-  encoding.corrupted = secagg::devices_in(settings.corrupted, users);
-  encoding.noise_multiplier = noise_multiplier;
-  encoding.adjacency = privacy::Adjacency::replace_one;
-  encoding.step = step;
-  if (step == 0) {
-    SOTTO_TRY(encoding.step, secagg::finest_step(encoding, static_cast<unsigned>(settings.bits)));
-  }
-  return secagg::EncodingPlan::create(encoding);
+secagg::TrainingBudget budget_of(const PrivateTrainingSettings& settings) {
+  return {.epsilon = settings.epsilon,
+          .delta = settings.delta,
+          .participations = 0,
+          .bits = static_cast<unsigned>(settings.bits),
+          .dropping = settings.dropping,
+          .corrupted = settings.corrupted};
 }
 
-Result<PairPlans> pair_plans(const PrivateTrainingSettings& settings, const SumsShape& shape,
-                             double noise_multiplier, const Steps& steps) {
-  SOTTO_TRY(auto counts, sum_plan(settings, Sent::counts, shape.items, shape.users,
-                                  shape.counts_noise * noise_multiplier, steps.counts));
-  SOTTO_TRY(auto pairs, sum_plan(settings, Sent::products, local::pair_count(shape.chosen), shape.users,
-                                 noise_multiplier, steps.pairs));
-  return PairPlans{std::move(counts), std::move(pairs), shape.chosen};
-}
-
-struct Candidate {
-  PairPlans plans;
-  privacy::Guarantee guarantee;
-};
-
-Result<Candidate> with_noise(const PrivateTrainingSettings& settings, const SumsShape& shape,
-                             double noise_multiplier, const Steps& steps) {
-  SOTTO_TRY(auto plans, pair_plans(settings, shape, noise_multiplier, steps));
-  const std::array both = {*plans.counts.event(), *plans.pairs.event()};
-  SOTTO_TRY(auto guarantee, privacy::account_best(both, settings.delta, privacy::Adversary::server));
-  return Candidate{std::move(plans), std::move(guarantee)};
+secagg::TwoSumsShape sums_of(const SumsShape& shape) {
+  return {shape.items, local::pair_count(shape.chosen), shape.users, 0, shape.counts_noise};
 }
 
 privacy::PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const SumsShape& shape,
@@ -169,31 +140,16 @@ privacy::PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const
 
 Result<TwoPrivateSums> TwoPrivateSums::calibrate(const PrivateTrainingSettings& settings,
                                                  const SumsShape& shape) {
-  if (settings.epsilon <= 0)
-    return bad_input("two private sums need a budget: give --epsilon (and delta, {:g} by default)",
-                     settings.delta);
-  SOTTO_CHECK(secagg::check_delta(settings.delta, shape.users));
-  // Epsilon hardly depends on the grid, and less noise needs no coarser one: the grid of the first noise that
-  // is enough serves the search, and the finest is taken at its end.
-  Steps steps;
-  SOTTO_TRY(const double noise,
-            privacy::smallest_noise(settings.epsilon, [&](double candidate) -> Result<double> {
-              SOTTO_TRY(const Candidate tried, with_noise(settings, shape, candidate, steps));
-              if (steps.counts == 0 && tried.guarantee.epsilon <= settings.epsilon)
-                steps = {tried.plans.counts.settings().step, tried.plans.pairs.settings().step};
-              return tried.guarantee.epsilon;
-            }));
-  SOTTO_TRY(Candidate good, with_noise(settings, shape, noise, {}));
-  if (good.guarantee.epsilon > settings.epsilon) {
-    SOTTO_TRY(good, with_noise(settings, shape, noise, steps));
-  }
-  privacy::PrivacyPlan accounted = accounted_as(settings, shape, good.plans);
-  return TwoPrivateSums{std::move(good.plans), std::move(good.guarantee), std::move(accounted),
+  SOTTO_TRY(auto sums, secagg::calibrated_two_sums(budget_of(settings), sums_of(shape), shape.users));
+  PairPlans plans{std::move(sums.first), std::move(sums.second), shape.chosen};
+  privacy::PrivacyPlan accounted = accounted_as(settings, shape, plans);
+  return TwoPrivateSums{std::move(plans), std::move(sums.guarantee), std::move(accounted),
                         settings.sums.chosen(shape.users)};
 }
 
 Result<PairPlans> sums_without_noise(const PrivateTrainingSettings& settings, const SumsShape& shape) {
-  return pair_plans(settings, shape, 0, {});
+  SOTTO_TRY(auto plans, secagg::two_sums_without_noise(budget_of(settings), sums_of(shape)));
+  return PairPlans{std::move(plans.first), std::move(plans.second), shape.chosen};
 }
 
 privacy::PrivacyDatasheet TwoPrivateSums::datasheet(std::string recipe) const {

@@ -7,10 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "fl/cohort_rounds.h"
+#include "fl/device_fold.h"
 #include "fl/interaction_data.h"
 #include "fl/private_training.h"
 #include "local/item_sums.h"
+#include "local/vector_ranking.h"
 #include "model/interactions/item_vectors.h"
 #include "privacy/accounting/account.h"
 
@@ -58,12 +59,13 @@ struct TasteSettings {
 };
 
 // Refers to everything it is given but plans.
-class PairFold final : public RoundFold, public UserUpdates {
+class PairFold final : public DeviceFold, public UserUpdates {
  public:
   PairFold(const data::Dataset& dataset, const InteractionData& data, const model::ItemVectors& model,
            PairPlans plans, const TasteSettings& settings)
       : dataset_(dataset), data_(data), model_(model), plans_(std::move(plans)), settings_(settings) {}
   Result<RoundTask> open(std::uint32_t round) override;  // 0 or 1
+  void publish() override;
   // What a device sends: its shares of items, then of pairs of the chosen items.
   Status each_update(std::uint32_t round, std::span<const data::UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
@@ -90,7 +92,7 @@ double noise_of_mean(const secagg::EncodingPlan& plan, std::uint64_t present);
 
 // Scores of all items for every test user, from its support rows.
 void score_test_users(const data::Dataset& dataset, const InteractionData& data,
-                      const model::ItemVectors& model, const model::RankingWeights& weights,
+                      const model::ItemVectors& model, const local::RankingWeights& weights,
                       const TakeScores& take);
 
 }  // namespace sotto::fl

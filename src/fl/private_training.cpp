@@ -14,7 +14,10 @@ void PrivateTrainingSettings::bind(SettingsTable& table) {
                   "models alone")
       .add("participations", participations, {0, 1000000000},
            "Rounds one user may take part in at most; 0: so many that hardly anybody reaches them")
-      .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to, at first");
+      .add("clip", clip, {1e-12, 1e12}, "L2 norm that one user's update is clipped to, at first")
+      .add_choice("updates", updates, {"batched", "device"},
+                  "Who computes what a user sends: many users in one product, or the code that runs on "
+                  "devices, one user after another");
 }
 
 void PrivateTrainingSettings::bind_budget(SettingsTable& table) {
@@ -105,21 +108,15 @@ Result<SoundRounds> SoundRounds::begin(const PrivateTrainingSettings& budget, co
 }
 
 Result<UpdateSource*> SoundRounds::through(RoundFold& fold, UserUpdates& updates, CohortSampler sampler,
-                                           const privacy::NoiseOrigin& noise) {
+                                           const privacy::NoiseOrigin& noise, std::uint64_t seed) {
   SOTTO_TRY(gather_, budget_.sums.gather({{std::move(sampler), training_.participations()},
                                           updates,
                                           noise,
-                                          {secagg::PlanAgreement::to(training_.plan)}}));
+                                          {secagg::PlanAgreement::to(training_.plan)},
+                                          {.seed = seed}}));
   rounds_ = std::make_unique<CohortRounds>(fold, *gather_);
-  if (budget_.clip_quantile > 0)
-    rounds_->follow({budget_.clip, budget_.clip_floor, budget_.clip_quantile, budget_.clip_rate});
+  if (budget_.clip_quantile > 0) rounds_->follow(budget_.bound_rule());
   return rounds_.get();
-}
-
-Result<UpdateSource*> SoundRounds::of_whole_model(const torch::Tensor& values, UserUpdates& updates,
-                                                  CohortSampler sampler, const privacy::NoiseOrigin& noise) {
-  whole_model_ = std::make_unique<WholeModelFold>(training_.plan, values);
-  return through(*whole_model_, updates, std::move(sampler), noise);
 }
 
 }  // namespace sotto::fl

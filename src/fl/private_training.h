@@ -19,12 +19,15 @@ struct PrivateTrainingSettings {
   std::int64_t participations = 0, bits = 18;
   double dropping = 0.1, corrupted = 0.1;
   double clip_quantile = 0, clip_rate = 0.2, clip_floor = 1e-6;
+  std::string updates = "batched";
   SumSettings sums;
   void bind(SettingsTable& table);
   // Budget, bits and margins alone: for recipes in which everybody takes part and norms are known.
   void bind_budget(SettingsTable& table);
   // For recipes whose rounds can follow a quantile of the users' norms.
   void bind_following_bound(SettingsTable& table);
+  bool on_devices() const { return updates == "device"; }
+  BoundRule bound_rule() const { return {clip, clip_floor, clip_quantile, clip_rate}; }
 };
 
 using TrainingShape = secagg::TrainingShape;
@@ -59,10 +62,7 @@ class SoundRounds {
   // Rounds through a fold that was made for plan(). The clipping bound follows a quantile where the budget
   // has one. The sampler's draws must be as secret as the noise: the published ε counts on both.
   Result<UpdateSource*> through(RoundFold& fold, UserUpdates& updates, CohortSampler sampler,
-                                const privacy::NoiseOrigin& noise);
-  // Rounds in which devices fetch the whole model, `values`, and return updates of it.
-  Result<UpdateSource*> of_whole_model(const torch::Tensor& values, UserUpdates& updates,
-                                       CohortSampler sampler, const privacy::NoiseOrigin& noise);
+                                const privacy::NoiseOrigin& noise, std::uint64_t seed);
   privacy::PrivacyDatasheet datasheet(std::string recipe) const {
     return training_.datasheet(std::move(recipe));
   }
@@ -73,7 +73,6 @@ class SoundRounds {
 
   PrivateTrainingSettings budget_;
   PrivateTraining training_;
-  std::unique_ptr<RoundFold> whole_model_;
   std::unique_ptr<Gather> gather_;
   std::unique_ptr<CohortRounds> rounds_;
 };

@@ -10,37 +10,7 @@ namespace sotto::fl {
 
 using torch::Tensor;
 
-Received sent_as_floats(const Tensor& values) {
-  return {values.clone(), static_cast<std::uint64_t>(values.numel()) * sizeof(float)};
-}
-
-Received sent_as_bytes(const Tensor& rows) {
-  const torch::NoGradGuard no_grad;
-  // Rounded up to 16 bits, so that the largest number of a row still fits.
-  const Tensor largest = rows.abs().amax(1, true) / 127;
-  Tensor scale = largest.to(torch::kFloat16).to(rows.scalar_type());
-  scale = torch::where(scale.lt(largest), scale * (1 + 0x1p-10) + 0x1p-24, scale)
-              .to(torch::kFloat16)
-              .to(rows.scalar_type());
-  const Tensor steps =
-      torch::where(scale.gt(0), rows / scale, torch::zeros_like(rows)).round().clamp(-127, 127);
-  return {steps * scale, static_cast<std::uint64_t>(rows.numel() + 2 * rows.size(0))};
-}
-
-Received vector_sent_as_bytes(const Tensor& vector) {
-  constexpr std::int64_t columns = 1024;
-  const std::int64_t size = vector.numel(), rows = (size + columns - 1) / columns;
-  Tensor padded = torch::zeros({rows * columns}, vector.options());
-  padded.slice(0, 0, size).copy_(vector);
-  Received received = sent_as_bytes(padded.view({rows, columns}));
-  received.values = received.values.flatten().slice(0, 0, size).clone();
-  received.bytes = static_cast<std::uint64_t>(size + 2 * rows);
-  return received;
-}
-
-using torch::Tensor;
-
-std::uint64_t SplitFold::publish(std::vector<data::ItemId> items, bool compressed) {
+std::uint64_t SplitFold::send(std::vector<data::ItemId> items, bool compressed) {
   items_ = std::move(items);
   const Tensor vectors = training_.infer(items_), encoder = training_.user_encoder();
   vectors_ = compressed ? sent_as_bytes(vectors) : sent_as_floats(vectors);
@@ -78,7 +48,15 @@ CatalogueFold::CatalogueFold(secagg::EncodingPlan plan, SplitTraining& training,
   std::iota(catalogue_.begin(), catalogue_.end(), data::ItemId{0});
 }
 
-Result<RoundTask> CatalogueFold::open(std::uint32_t) { return RoundTask{plan_, publish(catalogue_, true)}; }
+void CatalogueFold::publish() {
+  send(catalogue_, true);
+  fetched_ = {user(), vectors()};
+}
+
+Result<RoundTask> CatalogueFold::open(std::uint32_t) {
+  publish();
+  return RoundTask{plan_, fetched_.bytes()};
+}
 
 Result<Tensor> CatalogueFold::fold(std::uint32_t, const Tensor& mean, const Gathered&) {
   return training().whole_gradient(items(), mean).clone();
@@ -138,7 +116,7 @@ Result<RoundTask> UnionFold::open(std::uint32_t round) {
   const auto group = sampler_.sample(round);
   SOTTO_TRY(Union shared, items_of(round, group));
   std::uint64_t bytes_down = shared.items.size() * sizeof(data::ItemId);
-  bytes_down += publish(std::move(shared.items), settings_.compress);
+  bytes_down += send(std::move(shared.items), settings_.compress);
   SOTTO_TRY(auto plan, plan_for(group.size(), training().dimension(items().size()), round));
   return RoundTask{std::move(plan), bytes_down, shared.bytes_up + sizeof(std::uint64_t)};
 }

@@ -6,25 +6,14 @@
 #include <cstdint>
 
 #include "fl/cohort_rounds.h"
+#include "fl/device_fold.h"
 #include "fl/split_training.h"
 #include "model/tensor.h"
 
 namespace sotto::fl {
 
-// What a device receives: numbers as they are, or as 8-bit integers with one 16-bit scale per row.
-struct Received {
-  torch::Tensor values;     // shaped like what was sent
-  std::uint64_t bytes = 0;  // on the wire
-};
-
-Received sent_as_floats(const torch::Tensor& values);
-// rows: [R, columns]. The error of a number is at most half a step, 1/254 of the largest of its row.
-Received sent_as_bytes(const torch::Tensor& rows);
-// A long vector, in rows of 1,024.
-Received vector_sent_as_bytes(const torch::Tensor& vector);
-
 // What devices fetch and compute, for items that the kinds below choose. Refers to the training.
-class SplitFold : public RoundFold, public UserUpdates {
+class SplitFold : public UserUpdates {
  public:
   Status each_update(std::uint32_t round, std::span<const data::UserId> users,
                      const std::function<Status(const UserUpdate&)>& take) override;
@@ -32,9 +21,11 @@ class SplitFold : public RoundFold, public UserUpdates {
  protected:
   explicit SplitFold(SplitTraining& training) : training_(training) {}
   // Sends the vectors of these items (ascending) and the user encoder; returns the bytes of both.
-  std::uint64_t publish(std::vector<data::ItemId> items, bool compressed);
+  std::uint64_t send(std::vector<data::ItemId> items, bool compressed);
   SplitTraining& training() { return training_; }
   const std::vector<data::ItemId>& items() const { return items_; }
+  const Received& vectors() const { return vectors_; }
+  const Received& user() const { return user_; }
 
  private:
   SplitTraining& training_;
@@ -44,10 +35,11 @@ class SplitFold : public RoundFold, public UserUpdates {
 
 // Sound: devices receive the vectors of the whole catalogue and return gradients for all of them, zero for
 // those they did not read: which coordinates are sent depends on nobody.
-class CatalogueFold final : public SplitFold {
+class CatalogueFold final : public SplitFold, public DeviceFold {
  public:
   CatalogueFold(secagg::EncodingPlan plan, SplitTraining& training, std::uint64_t catalogue);
   Result<RoundTask> open(std::uint32_t round) override;
+  void publish() override;
   Result<torch::Tensor> fold(std::uint32_t round, const torch::Tensor& mean,
                              const Gathered& gathered) override;
 
@@ -67,7 +59,7 @@ struct EfficientSettings {
 // As printed: a group finds the union of its items inside a secure sum and fetches the vectors of these. The
 // sum of gradients is without noise, and click counts are summed beside it: an item that one device alone
 // holds shows that device's gradient (docs/systems.md). Draws are addressed by (seed, round, user).
-class UnionFold final : public SplitFold {
+class UnionFold final : public SplitFold, public RoundFold {
  public:
   UnionFold(const EfficientSettings& settings, CohortSampler sampler, SplitTraining& training,
             std::uint64_t catalogue, std::uint64_t seed)

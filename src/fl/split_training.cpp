@@ -17,6 +17,11 @@ Result<SplitTraining> SplitTraining::create(NewsTraining& training, model::Ranki
   return SplitTraining(training, *towers, training.parameters().offset_of(towers->first_user_parameter()));
 }
 
+std::string SplitTraining::user_layout() const {
+  const std::string& layout = training_.parameters().layout();
+  return layout.substr(layout.find(std::string(model_.first_user_parameter()) + ":"));
+}
+
 std::vector<data::ItemId> SplitTraining::items_of(std::uint32_t round, data::UserId user) const {
   const model::RankingBatch batch = training_.batch_of(round, {&user, 1});
   std::vector<data::ItemId> items = batch.items();

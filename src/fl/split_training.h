@@ -38,6 +38,7 @@ class SplitTraining {
 
   std::int64_t vector_size() const { return model_.vector_size(); }
   std::int64_t user_size() const { return training_.parameters().size() - first_; }  // Q
+  std::string user_layout() const;  // of the user encoder, as FlatParameters has it
   // What a device reads in a round, ascending: its history and the items it is shown.
   std::vector<data::ItemId> items_of(std::uint32_t round, data::UserId user) const;
   // Vectors of the items as the server infers them now: [M, D].

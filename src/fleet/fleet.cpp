@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "device/rounds/round_calls.h"
 #include "fleet/readers.h"
+#include "local/lost_devices.h"
 #include "privacy/ledger/ledger_clock.h"
 #include "transport/http_transport.h"
 
@@ -28,7 +29,7 @@ device::DeviceSettings settings_for(const rounds::Campaign& campaign, double lif
   settings.ranking = "local";
   settings.lifetime_epsilon = lifetime_epsilon;
   settings.budget_delta = 1e-4;
-  settings.pages = 1'000'000;
+  settings.pages = settings.rows = 1'000'000;
   settings.keep_days = for_ever.count();
   settings.training = {.epsilon = campaign.epsilon,
                        .delta = campaign.delta,
@@ -52,12 +53,10 @@ struct Standing {
 class Fleet {
  public:
   Fleet(const FleetSettings& settings, const data::Dataset& dataset, const std::function<bool()>& cancelled)
-      : settings_(settings),
-        dataset_(dataset),
-        cancelled_(cancelled),
-        readers_(readers_of(dataset, settings.devices)) {}
+      : settings_(settings), dataset_(dataset), cancelled_(cancelled) {}
 
   Result<FleetReport> run(const OnFleetRound& on_round) {
+    SOTTO_TRY(readers_, readers_of(dataset_, settings_.devices, settings_.split_seed()));
     if (readers_.size() < settings_.devices)
       return bad_input("{} has {} readers with something to learn from, and the fleet wants {}: take fewer",
                        dataset_.name(), readers_.size(), settings_.devices);
@@ -91,7 +90,9 @@ class Fleet {
     auto last_change = steady_clock::now();
     std::uint64_t done = begin;
     while (!is_over()) {
-      SOTTO_TRY(const Standing now, standing(client));
+      const auto asked = standing(client);
+      if (!asked) SOTTO_CHECK(bear(asked.error()));
+      const Standing now = asked.value_or(Standing{done, ""});
       if (now.rounds_done > done) {
         done = now.rounds_done;
         last_change = steady_clock::now();
@@ -140,17 +141,27 @@ class Fleet {
     SOTTO_CHECK(device.agree(
         device.terms(settings_.server.url, campaign.campaign.purpose, {.training = true, .asking = false})));
     SOTTO_CHECK(enrol(device, http, number));
-    if (device.pages().empty()) SOTTO_CHECK(device.add_pages(shown_to(dataset_, reader)));
+    if (device.pages().empty() && device.rows().rows.empty()) {
+      Memory memory = memory_of(dataset_, reader);
+      SOTTO_CHECK(device.add_pages(std::move(memory.impressions)));
+      SOTTO_CHECK(device.set_profile(std::move(memory.rows.profile)));
+      SOTTO_CHECK(device.add_rows(std::move(memory.rows.rows)));
+    }
     FaultyTransport network(http, *device.identity());
+    network.set([this, reader](std::uint64_t round) { return fault_of(reader, round); });
     const device::RoundHooks hooks{[this] { return is_over(); },
                                    [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
     rounds::Digest last{};
     while (!is_over()) {
-      network.set(fault_of(chance));
-      SOTTO_TRY(const Participation done, device.take_part(network, hooks));
-      count(done);
-      if (done.outcome != Participation::Outcome::took_part || done.round == last) pause();
-      last = done.round;
+      const auto done = device.take_part(network, hooks);
+      if (!done) {
+        SOTTO_CHECK(bear(done.error()));
+        pause();
+        continue;
+      }
+      count(*done);
+      if (done->outcome != Participation::Outcome::took_part || done->round == last) pause();
+      last = done->round;
     }
     return {};
   }
@@ -170,6 +181,15 @@ class Fleet {
     };
   }
 
+  // A coordinator that cannot be reached may come back, or another in its place: the fleet's patience
+  // decides.
+  Status bear(const Error& error) {
+    if (error.kind != ErrorKind::failed) return tl::unexpected(error);
+    const std::lock_guard lock(mutex_);
+    ++report_.reasons[error.message];
+    return {};
+  }
+
   static void pause() { std::this_thread::sleep_for(look_again); }
 
   Status enrol(device::Device& device, device::Transport& network, std::size_t number) {
@@ -180,15 +200,18 @@ class Fleet {
     return device.enrol(network, settings_.tokens[number], rounds::OperatorKeys(settings_.operator_key));
   }
 
-  Fault fault_of(RandomSource& chance) const {
+  // Of one reader's device in one round. A fleet and a simulation of the same seed lose the same devices.
+  Fault fault_of(data::UserId reader, std::uint64_t round) const {
+    const auto place = static_cast<std::uint32_t>(round - 1);
+    SeededRandom chance(settings_.split_seed(), Purpose::noise, place, reader);
     const auto share = [&] { return static_cast<double>(chance() >> 11) * 0x1p-53; };
     Fault fault;
     if (settings_.slowest.count() > 0)
       fault.delay = std::chrono::milliseconds(
           static_cast<std::int64_t>(share() * static_cast<double>(settings_.slowest.count())));
-    if (const double dice = share(); dice < settings_.vanishing)
+    if (local::is_lost(settings_.vanishing, settings_.split_seed(), place, reader))
       fault.kind = Fault::Kind::vanishes, fault.phase = settings_.vanishing_phase;
-    else if (dice < settings_.vanishing + settings_.lying)
+    else if (share() < settings_.lying)
       fault.kind = Fault::Kind::lies, fault.phase = "reveal";
     return fault;
   }
@@ -210,7 +233,7 @@ class Fleet {
   const FleetSettings& settings_;
   const data::Dataset& dataset_;
   const std::function<bool()>& cancelled_;
-  const std::vector<data::UserId> readers_;
+  std::vector<data::UserId> readers_;
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;
   std::string failure_;

@@ -29,7 +29,9 @@ struct FleetSettings {
   std::chrono::seconds clock_skew{0};    // a device's clock is wrong by up to so much
   std::chrono::seconds patience{600};    // without a finished round, then the fleet gives up
   double lifetime_epsilon = 100;         // budget of each ledger
-  std::uint64_t seed = 1;                // of who misbehaves
+  std::uint64_t seed = 1;                // of who misbehaves, and who trains
+  // Draws that a simulation of the same seed makes too.
+  std::uint64_t split_seed() const { return reproducible.value_or(seed); }
 };
 
 struct FleetReport {

@@ -1,25 +1,35 @@
 #pragma once
-// Readers of a data set as people with devices: what their devices were shown, and how well a version of the
-// flagship ranks what they clicked afterwards.
+// Readers of a data set as people with devices: what their devices have seen, and how well a version ranks
+// for them what they chose afterwards. The fleet's own view: no coordinator can compute it.
+
+#include <variant>
 
 #include "data/dataset.h"
-#include "device/history/impression_store.h"
+#include "device/rounds/round_inputs.h"
+#include "metrics/held_out_report.h"
 #include "metrics/ranking.h"
-#include "rounds/model_version.h"
 
 namespace sotto::fleet {
 
-// Readers who have something to learn from, ascending; at most `most`.
-std::vector<data::UserId> readers_of(const data::Dataset& dataset, std::size_t most);
+// Readers who have something to learn from, ascending; at most `most`. Of interactions those who train in
+// PrivRec's protocol (data/splits.h) by this seed, and the others test; where the data says itself which rows
+// test, everybody.
+Result<std::vector<data::UserId>> readers_of(const data::Dataset& dataset, std::size_t most,
+                                             std::uint64_t seed);
 
-// The training impressions of a reader with a click and something else, as its device keeps them.
-std::vector<device::StoredImpression> shown_to(const data::Dataset& dataset, data::UserId reader);
+// What a reader's device has from training.
+struct Memory {
+  std::vector<device::StoredImpression> impressions;  // with a click and something else
+  device::StoredRows rows;
+};
+Memory memory_of(const data::Dataset& dataset, data::UserId reader);
 
-// Of a version over the test impressions of these readers, each ranked as its device would, without personal
-// adaptation. The fleet's own view: no coordinator can compute it.
-Result<metrics::MeanImpressionMetrics> measure(const data::Dataset& dataset,
-                                               std::span<const data::UserId> readers,
-                                               const rounds::ModelVersion& version,
-                                               const rounds::ItemTable& items, std::size_t max_history);
+using Accuracy = std::variant<metrics::MeanImpressionMetrics, metrics::HeldOutReport>;
+
+// Of a version, as devices rank: over the test impressions of these readers; of interactions over the users
+// who test, each with one half of its rows on its device, which tunes itself first where the recipe says so.
+Result<Accuracy> measure(const data::Dataset& dataset, std::span<const data::UserId> readers,
+                         const local::LocalTrainer& trainer, const device::FetchedModel& model,
+                         std::uint64_t seed, const std::function<bool()>& cancelled);
 
 }  // namespace sotto::fleet

@@ -30,4 +30,16 @@ Status check_result(const LocalUpdate& update) {
 
 bool came_from_result(const Error& error) { return error.message.find(not_finite) != std::string::npos; }
 
+Result<std::vector<float>> chosen_scores(std::span<const float> all, std::span<const ItemRow> items) {
+  if (!all_finite(all)) return failed("the version of the model ranks by numbers that are not finite");
+  std::vector<float> scores;
+  scores.reserve(items.size());
+  for (const ItemRow item : items) {
+    if (item >= all.size())
+      return bad_input("item {} of {} cannot be ranked: it was not fetched", item, all.size());
+    scores.push_back(all[item]);
+  }
+  return scores;
+}
+
 }  // namespace sotto::local

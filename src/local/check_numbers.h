@@ -14,5 +14,7 @@ Status check_parameters(const Layout& layout, std::span<const float> parameters)
 Status check_result(const LocalUpdate& update);
 // An error that check_result() made, wherever it travelled since.
 bool came_from_result(const Error& error);
+// Of all items' scores, those of these.
+Result<std::vector<float>> chosen_scores(std::span<const float> all, std::span<const ItemRow> items);
 
 }  // namespace sotto::local

@@ -92,6 +92,39 @@ Result<std::vector<float>> InteractionTrainer::fine_tuned(const RoundInputs& inp
   return std::move(outcome.parameters);
 }
 
+Result<std::vector<float>> InteractionTrainer::rank(const RoundInputs& inputs, const OwnEvents& own,
+                                                    const RankingQuestion& question, RandomSource& draws,
+                                                    const Cancelled& cancelled) const {
+  std::vector<float> parameters(inputs.parameters.begin(), inputs.parameters.end());
+  if (settings_.tuning_epochs > 0) {
+    SOTTO_TRY(parameters,
+              fine_tuned(inputs, own, settings_.tuning_epochs, settings_.tuning_rate, draws, cancelled));
+  }
+  if (own.context_fields.empty()) {
+    SOTTO_TRY(const std::vector<float> all, scores(parameters, inputs, own, 0));
+    return chosen_scores(all, question.items);
+  }
+  if (question.situation.size() != own.context_fields.size())
+    return bad_input("{} features of the situation are given, and the model reads {}",
+                     question.situation.size(), own.context_fields.size());
+  // The situation as that of one row more, which says nothing else.
+  OwnEvents asked = own;
+  asked.rows.push_back({0, false});
+  std::vector<std::pair<std::vector<std::uint64_t>, std::vector<std::uint32_t>>> longer;
+  longer.reserve(own.context_fields.size());
+  for (std::size_t f = 0; f < own.context_fields.size(); ++f) {
+    if (question.situation[f].rows() != 1) return bad_input("a situation is one row of every feature");
+    auto& [offsets, codes] = longer.emplace_back();
+    offsets.assign(own.context_fields[f].offsets.begin(), own.context_fields[f].offsets.end());
+    codes.assign(own.context_fields[f].codes.begin(), own.context_fields[f].codes.end());
+    for (const std::uint32_t code : question.situation[f].of(0)) codes.push_back(code);
+    offsets.push_back(codes.size());
+    asked.context_fields[f] = {offsets, codes};
+  }
+  SOTTO_TRY(const std::vector<float> all, scores(parameters, inputs, asked, own.rows.size()));
+  return chosen_scores(all, question.items);
+}
+
 Result<std::vector<float>> InteractionTrainer::scores(std::span<const float> parameters,
                                                       const RoundInputs& inputs, const OwnEvents& own,
                                                       std::size_t situation) const {

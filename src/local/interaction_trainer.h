@@ -13,6 +13,9 @@ struct InteractionTrainerSettings {
   double learning_rate = 1, proximal = 0;
   std::string proximal_norm = "squared";  // or "paper": unsquared, gradient 0 at the start
   std::int64_t max_rows = 10'000;         // latest rows that a device trains on
+  std::int64_t tuning_epochs = 0;         // before it ranks; 0: by the parameters as they are
+  double tuning_rate = 0.1;
+  EventUse events = {.reads_rows = true};
 };
 
 // Fields and numbers of them: "7,21,18". Empty: none.
@@ -24,10 +27,15 @@ class InteractionTrainer final : public LocalTrainer {
       : settings_(std::move(settings)), network_(settings_.sizes) {}
 
   const Layout& layout() const override { return network_.layout(); }
+  EventUse reads() const override { return settings_.events; }
   // The loss is that of the first step, times all examples: a mean of what was there before anything was
   // learned.
   Result<LocalUpdate> train(const RoundInputs& inputs, const OwnEvents& own, RandomSource& draws,
                             const Cancelled& cancelled) const override;
+
+  Result<std::vector<float>> rank(const RoundInputs& inputs, const OwnEvents& own,
+                                  const RankingQuestion& question, RandomSource& draws,
+                                  const Cancelled& cancelled) const override;
 
   // The device's own parameters after so many epochs on all its rows; never sent.
   Result<std::vector<float>> fine_tuned(const RoundInputs& inputs, const OwnEvents& own, std::int64_t epochs,

@@ -96,36 +96,56 @@ std::vector<float> pair_shares(std::span<const float> y) {
 
 ItemSumsTrainer::ItemSumsTrainer(const ItemSumsSettings& settings)
     : settings_(settings),
-      layout_({{"counts", 1, settings.items}, {"vectors", settings.items, settings.vectors}}) {}
+      layout_({{"counts", 1, settings.catalogue}, {"vectors", settings.catalogue, settings.vectors}}) {}
 
-std::size_t ItemSumsTrainer::dimension(std::size_t /*items*/) const {
-  const auto items = static_cast<std::uint64_t>(settings_.items),
-             chosen = static_cast<std::uint64_t>(settings_.chosen);
-  return chosen == 0 ? items : pair_count(std::min(chosen, items));
+std::size_t ItemSumsTrainer::dimension(std::size_t /*items*/, std::uint64_t round) const {
+  const auto catalogue = static_cast<std::uint64_t>(settings_.catalogue),
+             chosen = static_cast<std::uint64_t>(settings_.items);
+  return round == 1 ? catalogue : pair_count(std::min(chosen, catalogue));
+}
+
+Result<std::span<const OwnRow>> ItemSumsTrainer::latest_rows(const OwnEvents& own) const {
+  const std::size_t read = std::min(own.rows.size(), static_cast<std::size_t>(settings_.max_rows));
+  const auto rows = std::span(own.rows).last(read);
+  for (const OwnRow& row : rows)
+    if (row.item >= settings_.catalogue)
+      return bad_input("a row names item {} of {}: leave items out that the model does not know", row.item,
+                       settings_.catalogue);
+  return rows;
 }
 
 Result<LocalUpdate> ItemSumsTrainer::train(const RoundInputs& inputs, const OwnEvents& own,
                                            RandomSource& /*draws*/, const Cancelled& cancelled) const {
   SOTTO_CHECK(check_parameters(layout_, inputs.parameters));
+  if (inputs.round > 2) return bad_input("round {} has no sum: there are two", inputs.round);
   if (cancelled()) return failed("the training was stopped before it began");
-  const auto items = static_cast<std::size_t>(settings_.items);
-  const std::size_t read = std::min(own.rows.size(), static_cast<std::size_t>(settings_.max_rows));
-  const auto rows = std::span(own.rows).last(read);
-  for (const OwnRow& row : rows)
-    if (row.item >= items)
-      return bad_input("a row names item {} of {}: leave items out that the model does not know", row.item,
-                       items);
-  const std::vector<OwnItem> known = own_items(rows, settings_.low);
+  SOTTO_TRY(const auto rows, latest_rows(own));
+  const std::vector<OwnItem> known = own_items(rows, settings_.weights.low);
   LocalUpdate update;
   update.samples = known.size();
-  if (settings_.chosen == 0) {
-    update.direction = item_shares(known, items);
+  const auto catalogue = static_cast<std::size_t>(settings_.catalogue);
+  if (inputs.round == 1) {
+    update.direction = item_shares(known, catalogue);
     return update;
   }
-  const auto counts = inputs.parameters.first(items);
-  const auto chosen = most_counted(counts, static_cast<std::size_t>(settings_.chosen));
+  const auto counts = inputs.parameters.first(catalogue);
+  const auto chosen = most_counted(counts, static_cast<std::size_t>(settings_.items));
   update.direction = pair_shares(taste(known, chosen, counts, settings_.centre));
   return update;
+}
+
+Result<std::vector<float>> ItemSumsTrainer::rank(const RoundInputs& inputs, const OwnEvents& own,
+                                                 const RankingQuestion& question, RandomSource& /*draws*/,
+                                                 const Cancelled& cancelled) const {
+  SOTTO_CHECK(check_parameters(layout_, inputs.parameters));
+  if (cancelled()) return failed("the ranking was stopped before it began");
+  SOTTO_TRY(const auto rows, latest_rows(own));
+  std::vector<ItemRow> liked, known;
+  for (const OwnRow& row : rows) (row.positive ? liked : known).push_back(row.item);
+  const auto catalogue = static_cast<std::size_t>(settings_.catalogue);
+  const VectorRanking ranking(inputs.parameters.first(catalogue), inputs.parameters.subspan(catalogue),
+                              settings_.weights);
+  return chosen_scores(ranking.scores(liked, known), question.items);
 }
 
 }  // namespace sotto::local

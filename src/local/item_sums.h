@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "local/local_trainer.h"
+#include "local/vector_ranking.h"
 
 namespace sotto::local {
 
@@ -48,25 +49,32 @@ std::vector<float> taste(std::span<const OwnItem> own, std::span<const ItemRow> 
 // Row by row from the diagonal on: (0,0), (0,1), ..., (1,1), (1,2), ...; length: pair_count(y.size()).
 std::vector<float> pair_shares(std::span<const float> y);
 
-// dp-svd on a device: one of the two sums. The parameters are the model's as it is published: counts, which
-// choose the items of the second sum and are what tastes are centred by, and vectors.
+// dp-svd on a device: counts in the first round of a campaign, in the second pairs of the chosen items. The
+// parameters are the model's as it is published: counts, which choose the items of the second sum and are
+// what tastes are centred by, and vectors.
 struct ItemSumsSettings {
-  std::int64_t items = 0, vectors = 64;
-  std::int64_t chosen = 0;  // of the second sum; 0: the first
-  double low = 0.7, centre = 0.5;
-  std::int64_t max_rows = 100'000;  // latest rows that are read
+  std::int64_t catalogue = 0, items = 0, vectors = 64;  // items: that are chosen
+  double centre = 0.5;
+  std::int64_t max_rows = 100'000;        // latest rows that are read
+  RankingWeights weights = {.low = 0.7};  // low: in what is sent as well as in ranking
+  EventUse events = {.reads_rows = true};
 };
 
 class ItemSumsTrainer final : public LocalTrainer {
  public:
   explicit ItemSumsTrainer(const ItemSumsSettings& settings);
   const Layout& layout() const override { return layout_; }
-  std::size_t dimension(std::size_t items) const override;
+  std::size_t dimension(std::size_t items, std::uint64_t round) const override;
+  EventUse reads() const override { return settings_.events; }
   // The direction is the device's part of the sum; samples are its items, and there is no loss.
   Result<LocalUpdate> train(const RoundInputs& inputs, const OwnEvents& own, RandomSource& draws,
                             const Cancelled& cancelled) const override;
+  Result<std::vector<float>> rank(const RoundInputs& inputs, const OwnEvents& own,
+                                  const RankingQuestion& question, RandomSource& draws,
+                                  const Cancelled& cancelled) const override;
 
  private:
+  Result<std::span<const OwnRow>> latest_rows(const OwnEvents& own) const;  // oldest first
   ItemSumsSettings settings_;
   Layout layout_;
 };

@@ -45,6 +45,7 @@ struct RoundInputs {
   Eigen::Map<const Rows> words = {nullptr, 0, 0};  // [V, E]
   ItemTitles titles;
   std::vector<CodeField> item_fields;  // by item
+  std::uint64_t round = 1;             // of the campaign, from 1
 };
 
 // What the device alone has, oldest first; of it, what the trainer reads. Item rows are of RoundInputs.
@@ -53,6 +54,19 @@ struct OwnEvents {
   std::vector<OwnRow> rows;
   std::vector<CodeField> user_fields;     // each of one row
   std::vector<CodeField> context_fields;  // by row of `rows`: in which situation it was
+};
+
+// Which of its events a trainer reads, and how rows count.
+struct EventUse {
+  bool reads_rows = false;    // otherwise impressions
+  double positive_above = 3;  // ratings above this are positive; a row without a rating always is
+  bool distinct = false;      // of several rows of one item the first counts
+};
+
+// What a device ranks for its reader: items after a history, or in a situation.
+struct RankingQuestion {
+  std::span<const ItemRow> history, items;
+  std::vector<CodeField> situation = {};  // each of one row
 };
 
 struct LocalUpdate {
@@ -74,10 +88,19 @@ class LocalTrainer {
  public:
   virtual ~LocalTrainer() = default;
   virtual const Layout& layout() const = 0;
-  // Numbers in the direction for so many items: all parameters, unless more is returned.
-  virtual std::size_t dimension(std::size_t /*items*/) const { return layout().size(); }
+  // Numbers in the direction of a round, from 1, for so many items: all parameters, unless another number is
+  // returned.
+  virtual std::size_t dimension(std::size_t /*items*/, std::uint64_t /*round*/) const {
+    return layout().size();
+  }
+  virtual EventUse reads() const { return {}; }
   virtual Result<LocalUpdate> train(const RoundInputs& inputs, const OwnEvents& own, RandomSource& draws,
                                     const Cancelled& cancelled) const = 0;
+  // How the device ranks by the parameters that it has fetched, after tuning them to its reader where the
+  // recipe says so: a score for each of the question's items. Nothing of it is sent.
+  virtual Result<std::vector<float>> rank(const RoundInputs& inputs, const OwnEvents& own,
+                                          const RankingQuestion& question, RandomSource& draws,
+                                          const Cancelled& cancelled) const = 0;
 };
 
 // A campaign's settings of the training on devices.

@@ -19,6 +19,7 @@ struct Pass {
   Tape<float>& tape;
   std::span<const Value<float>> parameters;
   RandomSource& draws;
+  bool trains = true;  // otherwise nothing is dropped
 };
 
 // Histories as rows of a table of item vectors. An empty one has one row, which stands for a blank item.

@@ -205,7 +205,7 @@ class Training {
 
 }  // namespace
 
-std::size_t RankingTrainer::dimension(std::size_t items) const {
+std::size_t RankingTrainer::dimension(std::size_t items, std::uint64_t /*round*/) const {
   const bool returned = model_->item_gradients() == ItemGradients::returned;
   return layout().size() + (returned ? items * static_cast<std::size_t>(model_->vector_size()) : 0);
 }
@@ -217,10 +217,39 @@ Result<LocalUpdate> RankingTrainer::train(const RoundInputs& inputs, const OwnEv
   SOTTO_CHECK(check_rows(own, items));
   SOTTO_TRY(const std::vector<RankingExample> examples, examples_of(own.impressions, settings_, draws));
   LocalUpdate update;
-  update.direction.assign(dimension(items), 0);
+  update.direction.assign(dimension(items, inputs.round), 0);
   SOTTO_CHECK(Training(*model_, inputs, examples, draws, cancelled, update).run());
   SOTTO_CHECK(check_result(update));
   return update;
+}
+
+Result<std::vector<float>> RankingTrainer::rank(const RoundInputs& inputs, const OwnEvents& /*own*/,
+                                                const RankingQuestion& question, RandomSource& draws,
+                                                const Cancelled& cancelled) const {
+  SOTTO_CHECK(check_parameters(layout(), inputs.parameters));
+  SOTTO_TRY(const std::size_t items, model_->count_items(inputs));
+  const auto history = question.history.last(
+      std::min(question.history.size(), static_cast<std::size_t>(settings_.max_history)));
+  for (const auto rows : {history, question.items})
+    if (const auto unknown = std::ranges::find_if(rows, [&](ItemRow item) { return item >= items; });
+        unknown != rows.end())
+      return bad_input("item {} of {} cannot be ranked: it was not fetched", *unknown, items);
+  if (question.items.empty()) return std::vector<float>();
+  if (cancelled()) return failed("the ranking was stopped before it began");
+  const RankingExample example{history, {question.items.begin(), question.items.end()}};
+  Piece piece({&example, 1});
+  Tape<float> tape;
+  const std::vector<Value<float>> parameters = layout().on(tape, inputs.parameters);
+  Pass pass{tape, parameters, draws, false};
+  const Value<float> vectors = model_->items(pass, inputs, piece.items.items());
+  const Value<float> blank = tape.constant(Rows::Zero(1, vectors.cols()));
+  const Value<float> users = model_->users(pass, above(vectors, blank), piece.histories);
+  const Rows& scores = dot_rows(gather_rows(vectors, std::move(piece.pair_item)),
+                                gather_rows(users, std::move(piece.pair_history)))
+                           .numbers();
+  std::vector<float> all(scores.data(), scores.data() + scores.size());
+  if (!all_finite(all)) return failed("the version of the model ranks by numbers that are not finite");
+  return all;
 }
 
 }  // namespace sotto::local

@@ -17,9 +17,12 @@ class RankingTrainer final : public LocalTrainer {
       : model_(std::move(model)), settings_(settings) {}
 
   const Layout& layout() const override { return model_->layout(); }
-  std::size_t dimension(std::size_t items) const override;
+  std::size_t dimension(std::size_t items, std::uint64_t round) const override;
   Result<LocalUpdate> train(const RoundInputs& inputs, const OwnEvents& own, RandomSource& draws,
                             const Cancelled& cancelled) const override;
+  Result<std::vector<float>> rank(const RoundInputs& inputs, const OwnEvents& own,
+                                  const RankingQuestion& question, RandomSource& draws,
+                                  const Cancelled& cancelled) const override;
 
  private:
   std::unique_ptr<const RankingModel> model_;

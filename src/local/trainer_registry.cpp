@@ -75,18 +75,28 @@ Made make_private_rec(LocalSettings given) {
       make_mixture_model(make_nrms_model(sizes, "backbone."), basis_vectors, weight_clip), examples);
 }
 
+// How rows of interactions count, as the server's recipes say it.
+void bind(EventUse& events, std::string& rows, SettingsTable& table) {
+  table
+      .add("positive_above", events.positive_above, {-1e6, 1e6},
+           "Ratings above this are positive; rows without a rating always are")
+      .add_choice("rows", rows, {"log", "distinct"},
+                  "log: every row counts, items may repeat; distinct: each item of a user counts once");
+}
+
 // Where the two start: PrivRec's rounds, and one step as private training takes it.
 Made make_interactions(LocalSettings given, InteractionTrainerSettings start) {
   NetworkSizes& sizes = start.sizes;
   std::int64_t user_fields = 0, context_fields = 0;
-  std::string values;
+  std::string values, rows = "log";
   SettingsTable table;
+  bind(start.events, rows, table);
   table
       .add_choice(
           "inputs", sizes.inputs, {"rich", "ids", "paper"},
           "What the model reads: what the device remembers, item vectors and features; without features; "
           "features alone")
-      .add("items", sizes.items, {0, 100'000'000}, "Items of the catalogue")
+      .add("catalogue", sizes.items, {0, 100'000'000}, "Items that there are")
       .add("field_values", values, "Values of every feature, of readers, situations and items: 2,7,18")
       .add("user_fields", user_fields, {0, 1000}, "How many of them are of readers")
       .add("context_fields", context_fields, {0, 1000}, "How many of them are of situations")
@@ -104,7 +114,10 @@ Made make_interactions(LocalSettings given, InteractionTrainerSettings start) {
       .add("proximal", start.proximal, {0.0, 1e6}, "mu, how strongly a copy is held to the global model")
       .add_choice("proximal_norm", start.proximal_norm, {"squared", "paper"},
                   "The distance that is held: squared, or as PrivRec prints it")
-      .add("max_rows", start.max_rows, {1, 100'000}, "Most recent rows that a device learns from at once");
+      .add("max_rows", start.max_rows, {1, 100'000}, "Most recent rows that a device learns from at once")
+      .add("tuning_epochs", start.tuning_epochs, {0, 10'000},
+           "Epochs of fine-tuning on the device before it ranks")
+      .add("tuning_rate", start.tuning_rate, {1e-9, 1e6}, "Step size of fine-tuning");
   SOTTO_CHECK(apply(table, given));
   SOTTO_TRY(sizes.values, parse_values(values));
   sizes.user_fields = static_cast<std::size_t>(user_fields);
@@ -112,7 +125,8 @@ Made make_interactions(LocalSettings given, InteractionTrainerSettings start) {
   if (sizes.user_fields + sizes.context_fields > sizes.values.size())
     return bad_input("user_fields and context_fields are {} and {}, and field_values names {} features",
                      user_fields, context_fields, sizes.values.size());
-  if (sizes.items == 0) return bad_input("items is missing: give the number of items of the catalogue");
+  if (sizes.items == 0) return bad_input("catalogue is missing: give the number of its items");
+  start.events.distinct = rows == "distinct";
   if ((sizes.inputs == "ids") != sizes.values.empty() && sizes.inputs != "rich")
     return bad_input("inputs={} goes {} features: change inputs or field_values", sizes.inputs,
                      sizes.values.empty() ? "with" : "without");
@@ -124,30 +138,33 @@ Made make_privrec(LocalSettings given) {
   InteractionTrainerSettings start;
   start.steps.epochs = 20, start.steps.most = 0;
   start.learning_rate = 0.1, start.proximal = 0.01, start.proximal_norm = "paper";
+  start.tuning_epochs = 5;
   return make_interactions(given, std::move(start));
 }
 
 Made make_dp_privrec(LocalSettings given) { return make_interactions(given, {}); }
 
-// A campaign asks for one of the two sums.
 Made make_dp_svd(LocalSettings given) {
   ItemSumsSettings settings;
-  std::string sum = "counts";
+  std::string rows = "log";
   SettingsTable table;
-  table
-      .add_choice("sum", sum, {"counts", "pairs"},
-                  "Of items, or of the chosen items that readers like together")
-      .add("items", settings.items, {0, 100'000'000}, "Items of the catalogue")
+  bind(settings.events, rows, table);
+  table.add("catalogue", settings.catalogue, {0, 100'000'000}, "Items that there are")
+      .add("items", settings.items, {0, 10'000}, "Items that get a vector, the most counted ones")
       .add("vectors", settings.vectors, {1, 4096}, "Numbers per item of the model")
-      .add("chosen", settings.chosen, {0, 4096}, "Items whose pairs are summed, the most counted ones")
-      .add("low", settings.low, {0.0, 1.0}, "How much a row counts that is not positive")
+      .add("low", settings.weights.low, {0.0, 1.0}, "How much a row counts that is not positive")
       .add("centre", settings.centre, {0.0, 1.0}, "Share of what everybody likes that is taken out of tastes")
+      .add("popularity_weight", settings.weights.popularity, {0.0, 1e9},
+           "How much an item's count adds to its score")
+      .add("rare", settings.weights.rare, {0.0, 1.0},
+           "Items of a history count by this power of how much rarer they are than the most counted one")
+      .add("again", settings.weights.again, {0.0, 1e6},
+           "How far what a reader has used before is lifted, by the logarithm of how often")
       .add("max_rows", settings.max_rows, {1, 10'000'000}, "Most recent rows that a device reads");
   SOTTO_CHECK(apply(table, given));
-  if (settings.items == 0) return bad_input("items is missing: give the number of items of the catalogue");
-  if ((sum == "pairs") != (settings.chosen > 0))
-    return bad_input("sum is {} and chosen is {}: sums of pairs, and no others, have chosen items", sum,
-                     settings.chosen);
+  if (settings.catalogue == 0) return bad_input("catalogue is missing: give the number of its items");
+  if (settings.items == 0) return bad_input("items is missing: say how many items get a vector");
+  settings.events.distinct = rows == "distinct";
   return std::make_unique<ItemSumsTrainer>(settings);
 }
 

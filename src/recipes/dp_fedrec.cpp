@@ -148,8 +148,9 @@ class DpFedRec final : public NewsRecipe {
 
   Result<TrainOutcome> train_soundly(NewsRun& run, const RunRequest& request, std::uint64_t vector_size) {
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.noise()));
+    SOTTO_TRY(const auto optimiser, fl::make_optimiser(optimiser_, run.parameters().values()));
     SOTTO_TRY(auto outcome,
-              run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "dp-fedrec"));
+              run.train_soundly(private_, std::move(sampler), *optimiser, engine_, "dp-fedrec", task()));
     SOTTO_TRY(const std::string query_line, query_statement(vector_size));
     outcome.privacy->mechanism += "; " + query_line;
     SOTTO_TRY(outcome.privacy->epsilon_query, query_epsilon(vector_size));

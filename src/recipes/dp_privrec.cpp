@@ -57,6 +57,8 @@ class DpPrivRec final : public Recipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request));
+    if (request.remote != nullptr)
+      return run.train_remotely(private_.bound_rule(), optimiser_, engine_, "dp-privrec");
     SOTTO_TRY(auto sampler, run.secret_sampler());
     if (mode_ != "paper")
       return run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "dp-privrec");
@@ -67,6 +69,15 @@ class DpPrivRec final : public Recipe {
     SOTTO_TRY(auto outcome, run.train(source, optimiser_, engine_));
     outcome.privacy = std::move(sheet);
     return outcome;
+  }
+
+  Result<fl::DeviceTask> device_task(const RunRequest& request) override {
+    if (mode_ == "paper") return bad_input("devices sum under noise: leave out mode=paper");
+    SOTTO_TRY(const auto run, InteractionRun::prepare(settings_, request));
+    SOTTO_TRY(auto task, run.device_task("dp-privrec"));
+    task.clip = private_.clip;
+    task.bound_follows = private_.clip_quantile > 0;
+    return task;
   }
 
   Result<std::optional<TrainedFactors>> open_factors(const RunRequest& request) override {

@@ -21,13 +21,14 @@ namespace {
 // weights, which it is on average. An item without a vector stands as far below none as the most popular one
 // stands above, and further the less it was counted. What was used before is not lifted: devices do not show
 // it again.
-TrainedFactors factors_of(const model::ItemVectors& model, const model::RankingWeights& weights) {
+TrainedFactors factors_of(const model::ItemVectors& model, const local::RankingWeights& weights) {
   const torch::NoGradGuard no_grad;
   const auto vectors = model.vectors.to(torch::kCPU, torch::kFloat32).contiguous();
-  const auto counts = model.counts.to(torch::kCPU, torch::kFloat64).contiguous();
-  const auto counted = model::counted_items(model, weights.rare);
+  const auto counts = model.counts.to(torch::kCPU, torch::kFloat32).contiguous();
   const auto items = static_cast<std::size_t>(vectors.size(0)),
              width = static_cast<std::size_t>(vectors.size(1));
+  const auto counted = local::counted_items({counts.data_ptr<float>(), items},
+                                            {vectors.data_ptr<float>(), items * width}, weights.rare);
   constexpr double tiny = 1e-300;
   const double lowest = counts.min().item<double>(),
                range = std::max(counts.max().item<double>() - lowest, tiny);
@@ -50,7 +51,7 @@ TrainedFactors factors_of(const model::ItemVectors& model, const model::RankingW
     made.items.insert(made.items.end(), row, row + width);
     for (std::size_t i = 0; i < width; ++i)
       made.items.push_back(static_cast<float>(counted.says[item] / loudest * row[i]));
-    const double rank = (counts.data_ptr<double>()[item] - lowest) / range;  // 0 to 1
+    const double rank = (counts.data_ptr<float>()[item] - lowest) / range;  // 0 to 1
     made.items.push_back(
         static_cast<float>(scale * (counted.says[item] > 0 ? counted.popularity[item] : -most * (2 - rank))));
   }
@@ -108,10 +109,11 @@ class DpSvd final : public Recipe {
   }
 
   Result<TrainOutcome> train(const RunRequest& request) override {
+    if (request.remote != nullptr) return remotely(request);
     SOTTO_CHECK(check());
     SOTTO_TRY(const auto data, tested_interactions(request, data_));
     SOTTO_TRY(const auto model, make_model(request));
-    const fl::SumsShape shape = shape_of(request.dataset, data);
+    const fl::SumsShape shape = shape_of(request.dataset.item_count(), data.users.size());
     std::optional<fl::TwoPrivateSums> sums;
     if (noise_ != "none") {
       SOTTO_CHECK(check_may_train_privately(request.dataset));
@@ -131,7 +133,8 @@ class DpSvd final : public Recipe {
               budget_.sums.gather({{std::move(sampler), fl::every_round},
                                    fold,
                                    sums ? request.noise() : privacy::NoiseOrigin::reproducible(request.seed),
-                                   std::move(agreed)}));
+                                   std::move(agreed),
+                                   {.seed = request.seed}}));
     fl::CohortRounds source(fold, *gather);
     SOTTO_TRY(auto outcome, train_to_last_round(request, parameters, source, optimiser_, engine_,
                                                 [&] { return measure(request, data, *model); }));
@@ -141,12 +144,36 @@ class DpSvd final : public Recipe {
     return outcome;
   }
 
+  Result<fl::DeviceTask> device_task(const RunRequest& request) override {
+    if (noise_ == "none") return bad_input("devices sum under noise: leave out noise=none");
+    SOTTO_TRY(const auto model, make_model(request));
+    const model::FlatParameters parameters(*model);
+    const std::uint64_t catalogue = request.dataset.item_count();
+    const fl::SumsShape shape = shape_of(catalogue, request.devices);
+    const local::RankingWeights weights = weights_for(request.devices);
+    LocalSettingsList local;
+    local.add("catalogue", static_cast<std::int64_t>(catalogue))
+        .add("items", static_cast<std::int64_t>(shape.chosen))
+        .add("vectors", taste_.vectors)
+        .add("low", weights.low)
+        .add("centre", taste_.centre)
+        .add("popularity_weight", weights.popularity)
+        .add("rare", weights.rare)
+        .add("again", weights.again)
+        .add("positive_above", data_.positive_above)
+        .add("rows", data_.rows);
+    auto task = task_over(request.dataset.catalogue(), "dp-svd", std::move(local), parameters.layout());
+    task.bits = static_cast<unsigned>(budget_.bits);
+    task.first_noise = shape.counts_noise;
+    return task;
+  }
+
   Result<std::optional<TrainedFactors>> open_factors(const RunRequest& request) override {
     SOTTO_TRY(const auto data, fl::prepare_interactions(request.dataset, data_, request.seed));
     SOTTO_TRY(const auto model, make_model(request));
     model::FlatParameters parameters(*model);
     SOTTO_CHECK(load_last_round(request, parameters));
-    return factors_of(*model, weights_for(data));
+    return factors_of(*model, weights_for(data.users.size()));
   }
 
   Result<TestMetrics> evaluate(const RunRequest& request) override {
@@ -167,8 +194,24 @@ class DpSvd final : public Recipe {
     return {};
   }
 
-  fl::SumsShape shape_of(const data::Dataset& dataset, const fl::InteractionData& interactions) const {
-    const std::uint64_t users = interactions.users.size(), all = dataset.item_count();
+  // The two sums of devices elsewhere, whose plans the campaign has.
+  Result<TrainOutcome> remotely(const RunRequest& request) {
+    const auto& plans = request.remote->plans;
+    if (plans.size() != 2 || engine_.rounds != 2)
+      return bad_input("dp-svd has two rounds with a sum each: draft its campaign with 'sotto campaign new'");
+    RunRequest sized = request;
+    sized.devices = static_cast<std::uint64_t>(plans.front().settings().denominator);
+    SOTTO_TRY(const auto task, device_task(sized));
+    SOTTO_TRY(const auto model, make_model(request));
+    model::FlatParameters parameters(*model);
+    const std::uint64_t chosen = shape_of(request.dataset.item_count(), sized.devices).chosen;
+    const fl::InteractionData nobody;
+    fl::PairFold fold(request.dataset, nobody, *model, {plans[0], plans[1], chosen}, taste_);
+    SOTTO_TRY(const auto optimiser, fl::make_optimiser(optimiser_, parameters.values()));
+    return train_remotely(request, task, parameters, fold, *optimiser, engine_, {});
+  }
+
+  fl::SumsShape shape_of(std::uint64_t all, std::uint64_t users) const {
     const std::uint64_t most = local::most_items_of_pairs(static_cast<unsigned>(budget_.bits));
     const std::uint64_t chosen = items_ > 0 ? static_cast<std::uint64_t>(items_)
                                             : std::min(std::max<std::uint64_t>(users / 6, 50), most);
@@ -183,8 +226,8 @@ class DpSvd final : public Recipe {
     return model;
   }
 
-  model::RankingWeights weights_for(const fl::InteractionData& data) const {
-    return {.popularity = popularity_ / std::sqrt(static_cast<double>(data.users.size())),
+  local::RankingWeights weights_for(std::uint64_t users) const {
+    return {.popularity = popularity_ / std::sqrt(static_cast<double>(std::max<std::uint64_t>(users, 1))),
             .again = again_,
             .low = taste_.low,
             .rare = rare_};
@@ -192,7 +235,7 @@ class DpSvd final : public Recipe {
 
   TestMetrics measure(const RunRequest& request, const fl::InteractionData& data,
                       const model::ItemVectors& model) const {
-    const model::RankingWeights weights = weights_for(data);
+    const local::RankingWeights weights = weights_for(data.users.size());
     return request.evaluate_held_out(request.dataset, data, [&](const fl::TakeScores& take) {
       fl::score_test_users(request.dataset, data, model, weights, take);
     });

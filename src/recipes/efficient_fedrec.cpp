@@ -4,6 +4,7 @@
 // paper: sums without noise. sound: the whole catalogue's vectors are sent and returned, so that which items
 // a device holds shows nowhere, and the sum carries user-level distributed noise.
 
+#include "fl/device_updates.h"
 #include "fl/server_optimiser.h"
 #include "fl/split_fold.h"
 #include "recipes/news_run.h"
@@ -57,6 +58,7 @@ class EfficientFedRec final : public NewsRecipe {
     SOTTO_TRY(auto news, fl::make_optimiser(news_optimiser_, run.parameters().values().slice(0, 0, first)));
     SOTTO_TRY(auto user, fl::make_optimiser(user_optimiser_, split.user_encoder()));
     fl::SplitOptimiser optimiser(std::move(news), std::move(user), first);
+    if (request.remote != nullptr) return remotely(run, split, optimiser, request);
     return mode_ == "paper" ? as_printed(run, split, optimiser, request)
                             : soundly(run, split, optimiser, request);
   }
@@ -85,10 +87,42 @@ class EfficientFedRec final : public NewsRecipe {
     const auto shape = fl::shape_of(split.dimension(catalogue), sampler, engine_.rounds);
     SOTTO_TRY(auto rounds, fl::SoundRounds::begin(private_, shape, request.run));
     fl::CatalogueFold fold(rounds.plan(), split, catalogue);
-    SOTTO_TRY(auto* source, rounds.through(fold, fold, std::move(sampler), request.noise()));
+    std::unique_ptr<fl::DeviceUpdates> on_devices;
+    if (private_.on_devices()) {
+      SOTTO_TRY(auto task, task_of(run));
+      SOTTO_TRY(on_devices, fl::DeviceUpdates::create(std::move(task), fold,
+                                                      fl::impressions_on_devices(request.dataset, run.data()),
+                                                      request.seed));
+    }
+    fl::UserUpdates* updates = &fold;
+    if (on_devices) updates = on_devices.get();
+    SOTTO_TRY(auto* source,
+              rounds.through(fold, *updates, std::move(sampler), request.noise(), request.seed));
     SOTTO_TRY(auto outcome, run.train(*source, optimiser, engine_));
     outcome.privacy = rounds.datasheet("efficient-fedrec");
     return outcome;
+  }
+
+  Result<TrainOutcome> remotely(NewsRun& run, fl::SplitTraining& split, fl::ServerOptimiser& optimiser,
+                                const RunRequest& request) {
+    SOTTO_TRY(const auto task, task_of(run));
+    fl::CatalogueFold fold(request.remote->plans.front(), split, request.dataset.catalogue().size());
+    return train_remotely(request, task, run.parameters(), fold, optimiser, engine_, private_.bound_rule());
+  }
+
+  // Devices train the user model on vectors that come with every version.
+  Result<fl::DeviceTask> task_of(NewsRun& run) override {
+    if (mode_ == "paper") return bad_input("devices sum under noise: leave out mode=paper");
+    SOTTO_TRY(auto split, fl::SplitTraining::create(run.training(), run.model()));
+    LocalSettingsList local = run.local_examples();
+    local.add("heads", news_.shape.heads)
+        .add("head_size", news_.shape.head_size)
+        .add("pooling_size", news_.shape.pooling_size)
+        .add("dropout", news_.shape.dropout);
+    fl::DeviceTask task =
+        task_over(run.catalogue(), "efficient-fedrec", std::move(local), split.user_layout());
+    task.clip = private_.clip;
+    return task;
   }
 
   // No differential privacy holds, and the page says why.

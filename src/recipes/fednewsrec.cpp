@@ -40,10 +40,7 @@ class FedNewsRec final : public NewsRecipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
-    if (federated_.mode != "paper") {
-      SOTTO_TRY(auto secret, fl::CohortSampler::create(run.data().users, federated_.cohort, request.noise()));
-      return run.train_soundly(private_, std::move(secret), optimiser_, engine_, "fednewsrec");
-    }
+    if (federated_.mode != "paper" || request.remote != nullptr) return train_soundly(run, request);
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
     SOTTO_TRY(auto noise, privacy::ElementwiseLaplace::create({element_clip_, laplace_, run.dimension()}));
     fl::UpdateTransforms upload;
@@ -55,6 +52,23 @@ class FedNewsRec final : public NewsRecipe {
   }
 
  private:
+  Result<TrainOutcome> train_soundly(NewsRun& run, const RunRequest& request) {
+    SOTTO_TRY(const auto optimiser, fl::make_optimiser(optimiser_, run.parameters().values()));
+    if (request.remote != nullptr) return run.train_remotely(private_, *optimiser, engine_, task());
+    SOTTO_TRY(auto secret, fl::CohortSampler::create(run.data().users, federated_.cohort, request.noise()));
+    return run.train_soundly(private_, std::move(secret), *optimiser, engine_, "fednewsrec", task());
+  }
+
+  Result<fl::DeviceTask> task_of(NewsRun& run) override {
+    if (federated_.mode == "paper") return bad_input("devices sum under noise: leave out mode=paper");
+    LocalSettingsList local = run.local_examples();
+    run.add_title_sizes(local);
+    local.add("recent_clicks", news_.shape.recent_clicks);
+    SOTTO_TRY(auto task, run.task_of_whole_model("fednewsrec", std::move(local), NewsRun::ItemsAs::titles));
+    task.clip = private_.clip;
+    return task;
+  }
+
   // Nobody's participations are capped, so every round counts.
   Result<privacy::PrivacyDatasheet> as_printed(std::uint64_t dimension) const {
     SOTTO_TRY(const auto upload, privacy::ElementwiseLaplace::create({element_clip_, laplace_, dimension}));

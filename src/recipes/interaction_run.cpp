@@ -1,5 +1,8 @@
 #include "recipes/interaction_run.h"
 
+#include <fmt/format.h>
+
+#include "fl/device_updates.h"
 #include "recipes/run_data.h"
 
 namespace sotto::recipes {
@@ -98,16 +101,19 @@ Result<InteractionRun> InteractionRun::prepare(const InteractionRunSettings& set
                                                const RunRequest& request, fl::MetaLearning method) {
   InteractionRun run(settings, request);
   SOTTO_TRY(const auto device, request.compute_device());
-  SOTTO_TRY(auto data, tested_interactions(request, settings.data));
-  run.data_ = std::make_unique<fl::InteractionData>(std::move(data));
+  run.data_ = std::make_unique<fl::InteractionData>();
+  if (!request.catalogue_only) {
+    SOTTO_TRY(*run.data_, tested_interactions(request, settings.data));
+  }
   SOTTO_TRY(auto inputs, model::build_tabular_inputs(request.dataset, model::input_choice(settings.inputs)));
   run.inputs_ = std::make_unique<model::TabularInputs>(std::move(inputs));
-  SOTTO_TRY(auto tasks, fl::InteractionTasks::create(request.dataset, *run.data_, *run.inputs_,
-                                                     settings.tasks, request.seed));
   torch::manual_seed(request.seed);
   run.model_ = std::make_shared<model::TabularModel>(settings.shape, *run.inputs_);
   run.model_->to(device);
   run.parameters_ = std::make_unique<model::FlatParameters>(*run.model_);
+  if (request.catalogue_only) return run;
+  SOTTO_TRY(auto tasks, fl::InteractionTasks::create(request.dataset, *run.data_, *run.inputs_,
+                                                     settings.tasks, request.seed));
   run.training_ = std::make_unique<fl::InteractionTraining>(
       *run.data_, *run.inputs_, std::move(tasks), *run.model_, *run.parameters_, settings.copies, method);
   return run;
@@ -144,11 +150,80 @@ Result<TrainOutcome> InteractionRun::train_soundly(const fl::PrivateTrainingSett
   SOTTO_CHECK(check_may_train_privately(request_.dataset));
   const auto shape = fl::shape_of(dimension(), sampler, engine.rounds);
   SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
-  SOTTO_TRY(auto* source,
-            rounds.of_whole_model(parameters_->values(), *training_, std::move(sampler), request_.noise()));
+  fl::WholeModelFold fold(rounds.plan(), parameters_->values());
+  std::unique_ptr<fl::DeviceUpdates> on_devices;
+  if (budget.on_devices()) {
+    SOTTO_TRY(auto task, device_task(recipe));
+    SOTTO_TRY(on_devices, fl::DeviceUpdates::create(std::move(task), fold,
+                                                    fl::rows_on_devices(request_.dataset, *data_, *inputs_),
+                                                    request_.seed));
+  }
+  fl::UserUpdates& updates = on_devices ? static_cast<fl::UserUpdates&>(*on_devices) : *training_;
+  SOTTO_TRY(auto* source, rounds.through(fold, updates, std::move(sampler), request_.noise(), request_.seed));
   SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
   outcome.privacy = rounds.datasheet(recipe);
   return outcome;
+}
+
+Result<TrainOutcome> InteractionRun::train_remotely(const fl::BoundRule& rule,
+                                                    const fl::OptimiserSettings& optimiser_settings,
+                                                    const fl::EngineSettings& engine,
+                                                    const std::string& recipe) {
+  SOTTO_TRY(const auto task, device_task(recipe));
+  SOTTO_TRY(const auto optimiser, fl::make_optimiser(optimiser_settings, parameters_->values()));
+  fl::WholeModelFold fold(request_.remote->plans.front(), parameters_->values());
+  return recipes::train_remotely(request_, task, *parameters_, fold, *optimiser, engine, rule);
+}
+
+namespace {
+
+// The names of a feature's values, as everybody may know them.
+std::vector<fl::NamedValues> named(const std::vector<model::TabularField>& fields,
+                                   const data::Features& features) {
+  std::vector<fl::NamedValues> named;
+  for (const auto& field : fields) {
+    named.push_back({field.name, {}});
+    const data::StringColumn& names = features.find_categorical(field.name)->names;
+    for (std::size_t i = 0; i < names.size(); ++i) named.back().values.emplace_back(names[i]);
+  }
+  return named;
+}
+
+}  // namespace
+
+Result<fl::DeviceTask> InteractionRun::device_task(const std::string& recipe) const {
+  if (inputs_->choice == model::InputChoice::leaking)
+    return bad_input("inputs=leaking reads the answer, which no device has: use rich, ids or paper");
+  std::vector<std::string> values;
+  for (std::size_t f = 0; f < inputs_->field_count(); ++f)
+    values.push_back(std::to_string(inputs_->values_of(f)));
+  LocalSettingsList local;
+  local.add("inputs", settings_.inputs)
+      .add("catalogue", inputs_->items)
+      .add("field_values", fmt::format("{}", fmt::join(values, ",")))
+      .add("user_fields", static_cast<std::int64_t>(inputs_->user.size()))
+      .add("context_fields", static_cast<std::int64_t>(inputs_->context.size()))
+      .add("embedding", settings_.shape.embedding)
+      .add("hidden", settings_.shape.hidden)
+      .add("layers", settings_.shape.layers)
+      .add("labels", settings_.tasks.labels)
+      .add("negatives", settings_.tasks.negatives)
+      .add("local_batch", settings_.tasks.local_batch)
+      .add("local_epochs", settings_.tasks.local_epochs)
+      .add("local_steps", settings_.tasks.local_steps)
+      .add("local_learning_rate", settings_.copies.local_learning_rate)
+      .add("proximal", settings_.copies.proximal)
+      .add("proximal_norm", settings_.copies.proximal_norm)
+      .add("tuning_epochs", settings_.tuning_epochs)
+      .add("tuning_rate", settings_.tuning_rate)
+      .add("positive_above", settings_.data.positive_above)
+      .add("rows", settings_.data.rows);
+  fl::DeviceTask task =
+      task_over(request_.dataset.catalogue(), recipe, std::move(local), parameters_->layout());
+  task.item_fields = inputs_->item;
+  task.reader_fields = named(inputs_->user, request_.dataset.user_features());
+  task.situation_fields = named(inputs_->context, request_.dataset.interactions().context);
+  return task;
 }
 
 Result<std::optional<TrainedFactors>> InteractionRun::factors_of_best() {

@@ -10,7 +10,7 @@
 #include "fl/private_training.h"
 #include "fl/server_optimiser.h"
 #include "model/flat_parameters.h"
-#include "recipes/recipe.h"
+#include "recipes/device_training.h"
 
 namespace sotto::recipes {
 
@@ -79,6 +79,11 @@ class InteractionRun {
   Result<TrainOutcome> train_soundly(const fl::PrivateTrainingSettings& budget, fl::CohortSampler sampler,
                                      const fl::OptimiserSettings& optimiser, const fl::EngineSettings& engine,
                                      const std::string& recipe);
+  // Versions of a campaign whose devices are elsewhere (RunRequest::remote).
+  Result<TrainOutcome> train_remotely(const fl::BoundRule& rule, const fl::OptimiserSettings& optimiser,
+                                      const fl::EngineSettings& engine, const std::string& recipe);
+  // What devices train: REPTILE's local steps, and how they tune before they rank.
+  Result<fl::DeviceTask> device_task(const std::string& recipe) const;
   Result<TestMetrics> evaluate_best();
   // The first order of the network in what a device remembers, without features of users and situations,
   // which no pack carries, and without tuning. Refuses inputs without a history.

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/log.h"
+#include "fl/device_updates.h"
 #include "recipes/news_text.h"
 #include "recipes/run_data.h"
 
@@ -74,13 +75,14 @@ Result<NewsRun> NewsRun::prepare(const NewsSettings& settings, const RunRequest&
   SOTTO_TRY(const auto device, request.compute_device());
   SOTTO_TRY(const auto precision, model::precision_on(settings.precision, request.device));
   run.data_ = std::make_unique<fl::TrainingData>();
-  if (request.remote == nullptr) {
+  if (!request.catalogue_only) {
     SOTTO_TRY(*run.data_, fl::prepare_training_data(request.dataset, settings.data, request.seed));
     keep_drawn_tests(run.data_->test, request);
   }
   torch::manual_seed(request.seed);
   SOTTO_TRY(auto text, read_news_text(settings, request, *entry));
   run.items_ = text.items;
+  run.words_ = text.words;
   run.read_ = std::move(text.read);
   model::ModelInputs inputs{settings.shape, std::move(text.words), std::move(text.items),
                             entry->user_ids() ? model::KnownUsers{run.data_->users} : model::KnownUsers{},
@@ -161,24 +163,66 @@ metrics::MeanImpressionMetrics NewsRun::measure_test() { return measure(request_
 Result<TrainOutcome> NewsRun::train_soundly(const fl::PrivateTrainingSettings& budget,
                                             fl::CohortSampler sampler, fl::ServerOptimiser& optimiser,
                                             const fl::EngineSettings& engine, const std::string& recipe,
-                                            fl::UserUpdates* updates) {
+                                            const MakeTask& task) {
   SOTTO_CHECK(fl::check_nothing_is_chosen(settings_.data));
   SOTTO_CHECK(check_may_train_privately(request_.dataset));
   const auto shape = fl::shape_of(dimension(), sampler, engine.rounds);
   SOTTO_TRY(auto rounds, fl::SoundRounds::begin(budget, shape, request_.run));
-  SOTTO_TRY(auto* source,
-            rounds.of_whole_model(parameters_->values(), updates != nullptr ? *updates : *training_,
-                                  std::move(sampler), request_.noise()));
+  fl::WholeModelFold fold(rounds.plan(), parameters_->values());
+  std::unique_ptr<fl::DeviceUpdates> on_devices;
+  if (budget.on_devices()) {
+    SOTTO_TRY(auto made, task(*this));
+    SOTTO_TRY(on_devices,
+              fl::DeviceUpdates::create(std::move(made), fold,
+                                        fl::impressions_on_devices(request_.dataset, *data_), request_.seed));
+  }
+  fl::UserUpdates& updates = on_devices ? static_cast<fl::UserUpdates&>(*on_devices) : *training_;
+  SOTTO_TRY(auto* source, rounds.through(fold, updates, std::move(sampler), request_.noise(), request_.seed));
   SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
   outcome.privacy = rounds.datasheet(recipe);
   return outcome;
 }
 
-Result<TrainOutcome> NewsRun::train_soundly(const fl::PrivateTrainingSettings& budget,
-                                            fl::CohortSampler sampler, const fl::OptimiserSettings& optimiser,
-                                            const fl::EngineSettings& engine, const std::string& recipe) {
-  SOTTO_TRY(const auto made, fl::make_optimiser(optimiser, parameters_->values()));
-  return train_soundly(budget, std::move(sampler), *made, engine, recipe);
+Result<TrainOutcome> NewsRun::train_remotely(const fl::PrivateTrainingSettings& budget,
+                                             fl::ServerOptimiser& optimiser, const fl::EngineSettings& engine,
+                                             const MakeTask& task) {
+  SOTTO_TRY(const auto made, task(*this));
+  fl::WholeModelFold fold(request_.remote->plans.front(), parameters_->values());
+  return recipes::train_remotely(request_, made, *parameters_, fold, optimiser, engine, budget.bound_rule());
+}
+
+Result<fl::DeviceTask> NewsRun::task_of_whole_model(std::string recipe, LocalSettingsList&& local,
+                                                    ItemsAs items) {
+  fl::DeviceTask made =
+      task_over(request_.dataset.catalogue(), std::move(recipe), std::move(local), parameters_->layout());
+  if (items == ItemsAs::vectors) {
+    SOTTO_TRY(made.vectors, item_vectors());
+    return made;
+  }
+  // What a recipe puts behind the catalogue's items no device reads.
+  const model::ItemText& titles = items_->titles;
+  made.titles.offsets.assign(titles.offsets.begin(),
+                             titles.offsets.begin() + static_cast<std::ptrdiff_t>(made.ids.size()) + 1);
+  made.titles.tokens.assign(titles.tokens.begin(), titles.tokens.begin() + made.titles.offsets.back());
+  if (!settings_.shape.train_words) made.words = words_;
+  return made;
+}
+
+LocalSettingsList NewsRun::local_examples() const {
+  LocalSettingsList local;
+  local.add("max_history", settings_.data.max_history).add("negatives", settings_.data.negatives);
+  return local;
+}
+
+void NewsRun::add_title_sizes(LocalSettingsList& local) const {
+  const model::NewsShape& shape = settings_.shape;
+  local.add("word_size", shape.word_size)
+      .add("heads", shape.heads)
+      .add("head_size", shape.head_size)
+      .add("pooling_size", shape.pooling_size)
+      .add("dropout", shape.dropout)
+      .add("train_words", shape.train_words)
+      .add("vocabulary", shape.train_words ? words_.size(0) : std::int64_t{0});
 }
 
 Result<torch::Tensor> NewsRun::item_vectors() {
@@ -191,35 +235,18 @@ Result<torch::Tensor> NewsRun::item_vectors() {
   return towers->encode_items(all, pass).to(torch::kCPU).contiguous();
 }
 
-Result<TrainOutcome> NewsRun::train_remotely(const fl::PrivateTrainingSettings& budget,
-                                             fl::ServerOptimiser& optimiser,
-                                             const fl::EngineSettings& engine) {
-  const fl::RemoteRounds& remote = *request_.remote;
-  if (remote.plan.settings().dimension != dimension())
-    return bad_input("the campaign trains {} numbers, and this recipe with this catalogue {}",
-                     remote.plan.settings().dimension, dimension());
-  fl::RemoteModel shown{parameters_->layout(), {}, {}};
-  const data::StringColumn ids = request_.dataset.catalogue().ids;
-  for (std::size_t i = 0; i < ids.size(); ++i) shown.ids.emplace_back(ids[i]);
-  SOTTO_TRY(shown.items, item_vectors());
-  SOTTO_CHECK(remote.begin(shown));
-  fl::RemoteGather gather(remote, parameters_->values());
-  fl::WholeModelFold fold(remote.plan, parameters_->values());
-  fl::CohortRounds rounds(fold, gather);
-  if (remote.plan.clip_bit())
-    rounds.follow({budget.clip, budget.clip_floor, budget.clip_quantile, budget.clip_rate});
-  fl::RoundEngine rounds_engine(engine, request_.run, *parameters_, rounds, optimiser);
-  TrainOutcome outcome;
-  SOTTO_TRY(outcome.summary, rounds_engine.run(request_.resume, {}, request_.observe, request_.begin));
-  SOTTO_CHECK(remote.finish(parameters_->values()));
-  return outcome;
-}
-
 Result<TestMetrics> NewsRecipe::evaluate(const RunRequest& request) {
   SOTTO_TRY(auto run, prepare(request));
   SOTTO_CHECK(run.load_best());
   return run.measure_test();
 }
+
+Result<fl::DeviceTask> NewsRecipe::device_task(const RunRequest& request) {
+  SOTTO_TRY(auto run, prepare(request));
+  return task_of(run);
+}
+
+Result<fl::DeviceTask> NewsRecipe::task_of(NewsRun&) { return not_on_devices(); }
 
 Result<TrainedNews> NewsRecipe::open(const RunRequest& request) {
   SOTTO_TRY(auto run, prepare(request));

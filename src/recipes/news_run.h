@@ -12,7 +12,7 @@
 #include "model/news/model_registry.h"
 #include "privacy/accounting/account.h"
 #include "privacy/mechanisms/parameter_checks.h"
-#include "recipes/recipe.h"
+#include "recipes/device_training.h"
 #include "text/vocabulary.h"
 
 namespace sotto::recipes {
@@ -42,6 +42,10 @@ struct NewsSettings {
 // Refuses models that hold something of every user's own, or encode items for every user anew, with advice.
 Status check_federated(const NewsSettings& settings);
 
+class NewsRun;
+// What devices train of a run, made where it is needed.
+using MakeTask = std::function<Result<fl::DeviceTask>(NewsRun& run)>;
+
 // Everything is built from (data, settings, seed). Movable; refers to the request's data set.
 class NewsRun {
  public:
@@ -53,24 +57,30 @@ class NewsRun {
   model::RankingModel& model() { return *model_; }
   model::FlatParameters& parameters() { return *parameters_; }
   std::uint64_t dimension() const { return static_cast<std::uint64_t>(parameters_->size()); }
+  const data::Catalogue& catalogue() const { return request_.dataset.catalogue(); }
 
   Result<TrainOutcome> train(fl::UpdateSource& source, const fl::OptimiserSettings& optimiser,
                              const fl::EngineSettings& engine);
   Result<TrainOutcome> train(fl::UpdateSource& source, fl::ServerOptimiser& optimiser,
                              const fl::EngineSettings& engine);
   // On the sound path, where devices fetch and train the whole model; the page about it is in the outcome.
-  // Refuses a run whose best round would be chosen on users' impressions. updates: what devices send, null:
-  // training().
+  // Refuses a run whose best round would be chosen on users' impressions. task: of the devices' code, where
+  // the budget's updates are theirs.
   Result<TrainOutcome> train_soundly(const fl::PrivateTrainingSettings& budget, fl::CohortSampler sampler,
                                      fl::ServerOptimiser& optimiser, const fl::EngineSettings& engine,
-                                     const std::string& recipe, fl::UserUpdates* updates = nullptr);
-  Result<TrainOutcome> train_soundly(const fl::PrivateTrainingSettings& budget, fl::CohortSampler sampler,
-                                     const fl::OptimiserSettings& optimiser, const fl::EngineSettings& engine,
-                                     const std::string& recipe);
-
-  // Versions of a campaign whose devices are elsewhere (RunRequest::remote).
+                                     const std::string& recipe, const MakeTask& task);
+  // Versions of a campaign whose devices are elsewhere (RunRequest::remote) and train the whole model.
   Result<TrainOutcome> train_remotely(const fl::PrivateTrainingSettings& budget,
-                                      fl::ServerOptimiser& optimiser, const fl::EngineSettings& engine);
+                                      fl::ServerOptimiser& optimiser, const fl::EngineSettings& engine,
+                                      const MakeTask& task);
+
+  // What devices train of the whole model, with the items as they read them.
+  enum class ItemsAs { vectors, titles };
+  Result<fl::DeviceTask> task_of_whole_model(std::string recipe, LocalSettingsList&& local, ItemsAs items);
+  // How they take examples: for every recipe over impressions.
+  LocalSettingsList local_examples() const;
+  // The sizes of models that read titles.
+  void add_title_sizes(LocalSettingsList& local) const;
 
   // [all items, D], on the CPU. Refuses a model that is not of two towers.
   Result<torch::Tensor> item_vectors();
@@ -89,6 +99,7 @@ class NewsRun {
   std::unique_ptr<fl::TrainingData> data_;
   std::shared_ptr<model::RankingModel> model_;
   std::shared_ptr<model::ItemFeatures> items_;
+  torch::Tensor words_;  // as the model was given them; undefined for models without word vectors
   ReadItems read_;
   std::unique_ptr<model::FlatParameters> parameters_;
   std::unique_ptr<fl::NewsTraining> training_;
@@ -99,9 +110,15 @@ class NewsRecipe : public Recipe {
  public:
   Result<TestMetrics> evaluate(const RunRequest& request) override;
   Result<TrainedNews> open(const RunRequest& request) final;
+  Result<fl::DeviceTask> device_task(const RunRequest& request) final;
 
  protected:
   explicit NewsRecipe(NewsSettings news) : news_(std::move(news)) {}
+  // Of a prepared run; refused unless a recipe has one.
+  virtual Result<fl::DeviceTask> task_of(NewsRun& run);
+  MakeTask task() {
+    return [this](NewsRun& run) { return task_of(run); };
+  }
   // Before training, measuring and opening alike.
   virtual Result<NewsRun> prepare(const RunRequest& request) { return NewsRun::prepare(news_, request); }
 

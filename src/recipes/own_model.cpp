@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fl/cohort_sampler.h"
+#include "fl/device_fold.h"
 
 namespace sotto::recipes {
 
@@ -48,6 +49,8 @@ Result<OwnModelOutcome> train_own_model(const OwnModelSettings& settings, model:
                                         const OwnModelRequest& request) {
   if (request.users.size() < 2)
     return bad_input("training needs at least two users, not {}", request.users.size());
+  if (settings.budget.on_devices())
+    return bad_input("no device knows a model of one's own: leave out updates=device");
   const auto half = (static_cast<std::int64_t>(request.users.size()) + 1) / 2;
   const std::int64_t cohort = settings.cohort > 0 ? settings.cohort : std::min<std::int64_t>(half, 10'000);
   SOTTO_TRY(auto sampler, fl::CohortSampler::create(request.users, cohort, request.noise));
@@ -63,8 +66,9 @@ Result<OwnModelOutcome> train_own_model(const OwnModelSettings& settings, model:
     if (!request.resume) fs::remove(request.run, ignored);  // empty: nothing was written
     return tl::unexpected(std::move(begun).error());
   }
+  fl::WholeModelFold fold(begun->plan(), parameters.values());
   SOTTO_TRY(fl::UpdateSource * source,
-            begun->of_whole_model(parameters.values(), request.updates, std::move(sampler), request.noise));
+            begun->through(fold, request.updates, std::move(sampler), request.noise, request.seed));
   SOTTO_TRY(const auto optimiser, fl::make_optimiser(settings.optimiser, parameters.values()));
   SOTTO_CHECK(write_file_atomically(request.run / own_settings_file, table.to_toml()));
   fl::RoundEngine engine(settings.engine, request.run, parameters, *source, *optimiser);

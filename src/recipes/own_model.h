@@ -25,6 +25,7 @@ struct OwnModelRequest {
   std::vector<data::UserId> users;  // who trains: ascending, each once
   fl::UserUpdates& updates;
   privacy::NoiseOrigin noise = privacy::NoiseOrigin::secret();
+  std::uint64_t seed = 1;  // of who is lost, where the settings lose some
   bool resume = false;
   fl::Observe observe = {};
 };

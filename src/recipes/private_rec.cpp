@@ -138,6 +138,10 @@ class PrivateRec final : public NewsRecipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
+    if (request.remote != nullptr) {
+      SOTTO_TRY(const auto optimiser, fl::make_optimiser(optimiser_, run.parameters().values()));
+      return run.train_remotely(private_, *optimiser, engine_, task());
+    }
     SOTTO_TRY(auto outcome, as_printed() ? train_as_printed(run, request) : train_soundly(run, request));
     if (public_categories_.empty() || outcome.summary.interrupted) return outcome;
     SOTTO_TRY(outcome.test, measure_open_queries(run, request));
@@ -211,14 +215,29 @@ class PrivateRec final : public NewsRecipe {
 
   Result<TrainOutcome> train_soundly(NewsRun& run, const RunRequest& request) {
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.noise()));
+    SOTTO_TRY(const auto optimiser, fl::make_optimiser(optimiser_, run.parameters().values()));
     SOTTO_TRY(auto outcome,
-              run.train_soundly(private_, std::move(sampler), optimiser_, engine_, "privaterec"));
+              run.train_soundly(private_, std::move(sampler), *optimiser, engine_, "privaterec", task()));
     SOTTO_TRY(const std::string query, query_statement());
     outcome.privacy->mechanism += "; " + query;
     SOTTO_TRY(outcome.privacy->epsilon_query, query_epsilon());
     outcome.privacy->delta_query = query_delta();
     outcome.privacy->not_protected.emplace_back("queries together: the device's ledger charges each of them");
     return outcome;
+  }
+
+  Result<fl::DeviceTask> task_of(NewsRun& run) override {
+    if (as_printed() || training_epsilon_ > 0 || news_.model != "nrms")
+      return bad_input(
+          "devices train privaterec over nrms, and their noise is in the sum: leave out mode=paper, "
+          "training_epsilon and model={}",
+          news_.model);
+    LocalSettingsList local = run.local_examples();
+    run.add_title_sizes(local);
+    local.add("basis_vectors", basis_vectors_).add("weight_clip", weight_clip_);
+    SOTTO_TRY(auto task, run.task_of_whole_model("privaterec", std::move(local), NewsRun::ItemsAs::titles));
+    task.clip = private_.clip;
+    return task;
   }
 
   // Of one query, for the whole history.

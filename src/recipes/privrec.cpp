@@ -24,6 +24,9 @@
 namespace sotto::recipes {
 namespace {
 
+// How the clipping bound of a campaign follows the devices' differences.
+constexpr fl::BoundRule followed{.initial = 1, .smallest = 1e-6, .quantile = 0.5, .rate = 0.2};
+
 enum class System { privrec, nn_self, fofl_self, privrec_cen };
 
 class MetaLearned final : public Recipe {
@@ -49,9 +52,19 @@ class MetaLearned final : public Recipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     SOTTO_TRY(auto run, InteractionRun::prepare(settings_, request, method()));
+    // A campaign's sums are clipped and under noise whatever the recipe says of itself.
+    if (request.remote != nullptr) return run.train_remotely(followed, optimiser_, engine_, "privrec");
     SOTTO_TRY(auto sampler, run.sampler());
     fl::PlainMeans source(std::move(sampler), fl::interaction_mean(run.training()));
     return run.train(source, optimiser_, engine_);
+  }
+
+  Result<fl::DeviceTask> device_task(const RunRequest& request) override {
+    if (system_ != System::privrec) return not_on_devices();
+    SOTTO_TRY(const auto run, InteractionRun::prepare(settings_, request, method()));
+    SOTTO_TRY(auto task, run.device_task("privrec"));
+    task.bound_follows = true;
+    return task;
   }
 
   Result<std::optional<TrainedFactors>> open_factors(const RunRequest& request) override {

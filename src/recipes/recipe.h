@@ -13,7 +13,7 @@
 #include "base/settings.h"
 #include "data/dataset.h"
 #include "fl/interaction_data.h"
-#include "fl/remote_gather.h"
+#include "fl/remote_rounds.h"
 #include "fl/round_engine.h"
 #include "metrics/held_out_report.h"
 #include "metrics/ranking.h"
@@ -67,9 +67,12 @@ struct RunRequest {
   Evaluate validate = {};              // of validation impressions, between rounds; empty: evaluate
   fl::Begin begin = {};                // before the first round
   std::function<void()> trained = {};  // after the last one, before anything is tested
-  // Where devices are not simulated: the data set is then a catalogue alone, nothing is tested, and the
-  // recipe's own budget is not asked for, because the campaign has one. Must outlive the run.
+  // The data set is a catalogue without users: nobody trains here, and nothing is tested.
+  bool catalogue_only = false;
+  // Where devices are not simulated, over a catalogue alone: the recipe's own budget is not asked for,
+  // because the campaign has one. Must outlive the run.
   const fl::RemoteRounds* remote = nullptr;
+  std::uint64_t devices = 0;  // that a campaign is drafted for, where their number decides about sizes
   std::uint64_t test_impressions = 0;  // tests on so many, drawn by a fixed seed (run_data.h); 0: all
 
   // Of noise, of rounding where it matters to an ε, and of cohorts whose secrecy an ε counts on.
@@ -92,6 +95,9 @@ struct TrainOutcome {
   std::optional<privacy::PrivacyDatasheet> privacy;  // of recipes with differential privacy
 };
 
+// Says which recipes devices train, where one is asked for that they do not.
+tl::unexpected<Error> not_on_devices();
+
 class Recipe {
  public:
   virtual ~Recipe() = default;
@@ -102,6 +108,10 @@ class Recipe {
   // Which of its settings are read only where another has some value, beyond those of the shared parts.
   virtual std::vector<SettingCondition> conditions() const { return {}; }
   virtual Result<TrainOutcome> train(const RunRequest& request) = 0;
+  // What devices train of it, over the catalogue of the request: their side of simulated rounds with
+  // updates=device, and of a campaign, whose versions train() makes when the request is remote. Refused where
+  // there is no such side.
+  virtual Result<fl::DeviceTask> device_task(const RunRequest& /*request*/) { return not_on_devices(); }
   // Test metrics of the best parameters of a finished (or interrupted) run, possibly on other data.
   virtual Result<TestMetrics> evaluate(const RunRequest& request) = 0;
   // The model of such a run with its best parameters. Refuses where no news model was trained.
@@ -122,6 +132,7 @@ struct RecipeEntry {
   std::string_view guarantee;  // what holds against whom, in full sentences
   bool differentially_private;
   std::unique_ptr<Recipe> (*make)();
+  bool on_devices = false;  // it has a device_task(), and local::find_trainer() knows it
 };
 
 // The one table of all recipes.

@@ -34,7 +34,7 @@ std::span<const RecipeEntry> recipes() {
           "server, which sees the cohorts, and for what is published. Item vectors are made from the "
           "catalogue alone and cost nothing. Ranking happens on the device. noise=none: no differential "
           "privacy.",
-          true, &make_sotto},
+          true, &make_sotto, true},
       RecipeEntry{"fednewsrec", "FedNewsRec: federated news recommendation with noise on every upload",
                   "sound (default): user-level (epsilon, delta)-DP of the whole training, one user replaced, "
                   "by distributed "
@@ -43,7 +43,7 @@ std::span<const RecipeEntry> recipes() {
                   "for what is published. paper: element-wise clipping and Laplace noise as printed; the "
                   "claimed epsilon holds "
                   "per coordinate only, and what really holds for an upload is printed beside it.",
-                  true, &make_fednewsrec},
+                  true, &make_fednewsrec, true},
       RecipeEntry{
           "efficient-fedrec", "Efficient-FedRec: the news model on the server, the user model on the devices",
           "sound (default): user-level (epsilon, delta)-DP of the whole training, one user replaced, by "
@@ -51,14 +51,14 @@ std::span<const RecipeEntry> recipes() {
           "printed, against the server, which sees the cohorts, and for what is published. paper: no "
           "differential privacy. The server sees sums over a group only, but most items of a group's "
           "union are held by one device, whose gradient for them then shows.",
-          true, &make_efficient_fedrec},
+          true, &make_efficient_fedrec, true},
       RecipeEntry{
           "privaterec", "PrivateRec: readers as noisy mixtures of public basis vectors",
           "sound (default): user-level (epsilon, delta)-DP of the whole training as in fednewsrec; each "
           "query is epsilon_s-DP on its own by the sensitivity that holds, and queries add up. paper: noise "
           "inside the training pass, for which no epsilon holds, because gradients below it are computed "
           "from raw histories; the claimed epsilon is printed beside 'none'.",
-          true, &make_private_rec},
+          true, &make_private_rec, true},
       RecipeEntry{
           "dp-fedrec", "DP-FedRec: PrivateRec's baseline, noise on gradients and on user vectors (VDP)",
           "sound (default): user-level (epsilon, delta)-DP of the whole training as in fednewsrec; each "
@@ -78,7 +78,7 @@ std::span<const RecipeEntry> recipes() {
           "No differential privacy. Rows, history and the tuned model stay on the devices; the server "
           "sees the difference of weights of every user who takes part in a round, from which items "
           "can be read off. Use it as the non-private mark for dp-privrec.",
-          false, &make_privrec},
+          false, &make_privrec, true},
       RecipeEntry{
           "dp-privrec", "DP-PrivRec: PrivRec with user-level differential privacy",
           "sound (default): user-level (epsilon, delta)-DP of the whole training, one user replaced, by "
@@ -86,14 +86,14 @@ std::span<const RecipeEntry> recipes() {
           "printed, against the server, which sees the cohorts, and for what is published. paper: the "
           "server clips and adds noise as printed; claimed epsilon and the one that holds for what is "
           "published are printed, and nothing holds against the server.",
-          true, &make_dp_privrec},
+          true, &make_dp_privrec, true},
       RecipeEntry{
           "dp-svd", "Item vectors from two private sums: who likes what together",
           "User-level (epsilon, delta)-DP of the whole training, one user replaced, by distributed Skellam "
           "noise inside two secure sums that all training users are in; the same number holds against the "
           "server and for what is published. Ranking happens on the device. noise=none: no differential "
           "privacy.",
-          true, &make_dp_svd},
+          true, &make_dp_svd, true},
       without_dp("nn-self", "NN-SELF: second-order meta-learning (MAML) with PrivRec's model", &make_nn_self),
       without_dp("fofl-self", "FOFL-SELF: REPTILE on item vectors, without side information",
                  &make_fofl_self),
@@ -124,6 +124,13 @@ Result<torch::Device> RunRequest::compute_device() const {
   if (!torch::cuda::is_available())
     return bad_input("this build of libtorch sees no CUDA device: use --device cpu");
   return torch::Device(torch::kCUDA);
+}
+
+tl::unexpected<Error> not_on_devices() {
+  std::string names;
+  for (const auto& entry : recipes())
+    if (entry.on_devices) names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return bad_input("devices do not train this recipe; they train {}", names);
 }
 
 Result<TrainedNews> Recipe::open(const RunRequest& request) {

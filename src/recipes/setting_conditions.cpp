@@ -29,6 +29,7 @@ const std::vector<SettingCondition>& conditions_of_shared_parts() {
       {"clip_rate", "clip_quantile", {}},
       {"clip_floor", "clip_quantile", {}},
       {"server", "sums", {"masked"}},
+      {"lost_phase", "lost", {}},
       // recipes/news_run.h, model/bert/bert_text.h
       {"word_scale", "glove", {""}},
       {"bert_size", "bert", {""}},
@@ -66,9 +67,9 @@ std::vector<SettingCondition> read_only_with(const std::string& other, const std
 }
 
 const std::vector<std::string>& sound_path_settings() {
-  static const std::vector<std::string> settings = {"epsilon",        "delta", "bits",   "dropping",
-                                                    "corrupted",      "sums",  "server", "against",
-                                                    "participations", "clip"};
+  static const std::vector<std::string> settings = {
+      "epsilon", "delta",          "bits", "dropping", "corrupted", "sums",      "server",
+      "against", "participations", "clip", "updates",  "lost",      "lost_phase"};
   return settings;
 }
 

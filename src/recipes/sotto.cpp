@@ -7,10 +7,8 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "fl/device_updates.h"
 #include "fl/personal_model.h"
 #include "fl/server_optimiser.h"
-#include "local/local_trainer.h"
 #include "recipes/news_run.h"
 #include "recipes/table.h"
 
@@ -38,10 +36,6 @@ class Sotto final : public NewsRecipe {
              "epsilon of one answer, for the whole history; 0: nothing is told, the device ranks by itself")
         .add("prototypes", prototypes_, {0, 65536},
              "Public prototypes of interest that an answer names one of");
-    table.add_choice(
-        "updates", updates_, {"batched", "device"},
-        "Who computes what a reader sends: many readers in one product, or the code that runs on "
-        "devices, one reader after another");
     personal_.bind(table);
     optimiser_.optimiser = "sgd";  // Adam would make steps as large where there is only noise
     optimiser_.learning_rate = 1;
@@ -59,7 +53,6 @@ class Sotto final : public NewsRecipe {
 
   std::vector<SettingCondition> conditions() const override {
     auto conditions = read_only_with("noise", {"distributed"}, sound_path_settings());
-    conditions.push_back({"updates", "noise", {"distributed"}});
     conditions.push_back({"prototypes", "serving_epsilon", {}});
     conditions.push_back({"personal_weight", "personal_steps", {}});
     return conditions;
@@ -70,7 +63,7 @@ class Sotto final : public NewsRecipe {
     SOTTO_TRY(auto run, prepare(request));
     if (request.remote != nullptr) {
       SOTTO_TRY(const auto optimiser, tail_average(run));
-      return run.train_remotely(private_, *optimiser, engine_);
+      return run.train_remotely(private_, *optimiser, engine_, task());
     }
     fl::FederatedSettings plain;
     plain.cohort = cohort_of(run.data().users.size());
@@ -84,9 +77,8 @@ class Sotto final : public NewsRecipe {
       fl::PlainMeans source(std::move(sampler), fl::news_mean(plain, {}, run.training()));
       SOTTO_TRY(outcome, run.train(source, *optimiser, engine_));
     } else {
-      SOTTO_TRY(const auto on_devices, device_updates(run, request));
-      SOTTO_TRY(outcome, run.train_soundly(private_, std::move(sampler), *optimiser, engine_, "sotto",
-                                           on_devices ? &on_devices->updates : nullptr));
+      SOTTO_TRY(outcome,
+                run.train_soundly(private_, std::move(sampler), *optimiser, engine_, "sotto", task()));
       state_answers(*outcome.privacy);
     }
     if (!outcome.summary.interrupted) SOTTO_CHECK(measure(run, request, outcome));
@@ -99,22 +91,13 @@ class Sotto final : public NewsRecipe {
   }
 
  private:
-  // The devices' own code over simulated readers.
-  struct DeviceCode {
-    std::unique_ptr<local::LocalTrainer> trainer;
-    fl::DeviceUpdates updates;
-  };
-  Result<std::unique_ptr<DeviceCode>> device_updates(NewsRun& run, const RunRequest& request) const {
-    if (updates_ != "device") return std::unique_ptr<DeviceCode>();
-    const std::vector<std::pair<std::string, std::string>> settings = {
-        {"max_history", std::to_string(news_.data.max_history)},
-        {"negatives", std::to_string(news_.data.negatives)},
-        {"vector_size", std::to_string(news_.vector_size)}};
-    SOTTO_TRY(auto trainer, local::find_trainer("sotto", settings));
-    SOTTO_TRY(const torch::Tensor items, run.item_vectors());
-    SOTTO_TRY(auto updates, fl::DeviceUpdates::create(request.dataset, run.data(), *trainer, run.parameters(),
-                                                      {.items = items}, request.seed));
-    return std::make_unique<DeviceCode>(std::move(trainer), std::move(updates));
+  Result<fl::DeviceTask> task_of(NewsRun& run) override {
+    if (noise_ == "none") return bad_input("devices sum under noise: leave out noise=none");
+    LocalSettingsList local = run.local_examples();
+    local.add("vector_size", news_.vector_size);
+    SOTTO_TRY(auto task, run.task_of_whole_model("sotto", std::move(local), NewsRun::ItemsAs::vectors));
+    task.clip = private_.clip;
+    return task;
   }
 
   Result<std::unique_ptr<fl::TailAverage>> tail_average(NewsRun& run) const {
@@ -177,7 +160,7 @@ class Sotto final : public NewsRecipe {
   }
 
   std::int64_t cohort_ = 0, prototypes_ = 64;
-  std::string noise_ = "distributed", updates_ = "batched";
+  std::string noise_ = "distributed";
   double serving_epsilon_ = 0;
   fl::PersonalSettings personal_;
   fl::OptimiserSettings optimiser_;

@@ -59,11 +59,32 @@ void visit_campaign(Fields& fields, Document& campaign) {
   fields.bytes(campaign.coordinator);
   fields.list(campaign.witnesses, most_named_witnesses, [](auto& inner, auto& key) { inner.bytes(key); });
   fields.number(campaign.witnesses_needed);
+  // Behind what campaigns of one sum have, which have the bytes that they always had.
+  fields.last(campaign.second, [](auto& inner, auto& second) {
+    inner.number(second.dimension);
+    inner.flag(second.products);
+    inner.real(second.step);
+    inner.real(second.noise_multiplier);
+    inner.number(second.bits);
+  });
 }
 
 }  // namespace
 
-Result<secagg::EncodingPlan> Campaign::plan() const { return secagg::EncodingPlan::create(encoding); }
+secagg::EncodingPlan::Settings Campaign::encoding_of(std::uint64_t round) const {
+  secagg::EncodingPlan::Settings settings = encoding;
+  if (round == 1 || !second) return settings;
+  settings.dimension = second->dimension;
+  settings.products = second->products;
+  settings.nonnegative = settings.nonnegative && !second->products;
+  settings.step = second->step;
+  settings.noise_multiplier = second->noise_multiplier;
+  return settings;
+}
+
+Result<secagg::EncodingPlan> Campaign::plan(std::uint64_t round) const {
+  return secagg::EncodingPlan::create(encoding_of(round));
+}
 
 Digest layout_hash(std::string_view layout) {
   Digest hash;

@@ -23,6 +23,15 @@ struct LocalSetting {
   bool operator==(const LocalSetting&) const = default;
 };
 
+// What is other in the second sum of a campaign that asks for two.
+struct SecondSum {
+  std::uint64_t dimension = 0;
+  bool products = false;  // its updates are; then none of its entries is cut at 0
+  double step = 0, noise_multiplier = 0;
+  std::uint64_t bits = 0;
+  bool operator==(const SecondSum&) const = default;
+};
+
 struct Campaign {
   std::string purpose;  // a sentence for the people who are asked
   std::string recipe;
@@ -37,6 +46,8 @@ struct Campaign {
 
   secagg::EncodingPlan::Settings encoding;
   std::uint64_t bits = 0;  // of an entry, as the encoding must give them
+  // Of every round after the first, where these are about another sum.
+  std::optional<SecondSum> second;
   secagg::ServerModel server = secagg::ServerModel::semi_honest;
   double security_bits = 40, correctness_bits = 20;
 
@@ -49,7 +60,9 @@ struct Campaign {
   std::vector<IdentityKey> witnesses;
   std::uint64_t witnesses_needed = 0;  // cosignatures under the head of an order
 
-  Result<secagg::EncodingPlan> plan() const;
+  // Of a round, from 1.
+  secagg::EncodingPlan::Settings encoding_of(std::uint64_t round) const;
+  Result<secagg::EncodingPlan> plan(std::uint64_t round) const;
   bool follows_bound() const { return encoding.clip_bit_weight.has_value(); }
 };
 
@@ -80,14 +93,19 @@ struct RoundBytes {
 };
 
 struct CampaignTerms {
-  secagg::EncodingPlan plan;
-  privacy::PrivacyEvent event;   // of one round
+  secagg::EncodingPlan plan;     // of the round
+  privacy::PrivacyEvent event;   // of the round
   privacy::Guarantee guarantee;  // of all participations, against the server
   secagg::GroupParameters group;
   RoundBytes bytes;
 };
-// What a campaign amounts to. A refusal names the value, the rule and what to change.
-Result<CampaignTerms> terms_of(const Campaign& campaign);
+// What a campaign amounts to, and one of its rounds, from 1. A refusal names the value, the rule and what to
+// change.
+Result<CampaignTerms> terms_of(const Campaign& campaign, std::uint64_t round = 1);
+
+// What so many participations of one device cost against the server, in whichever rounds: of two sums in the
+// costlier one every time, because a sum that failed is gathered again.
+Result<privacy::Guarantee> cost_of(const Campaign& campaign, std::uint64_t participations, double delta);
 
 // Within its validity?
 Status check_time(const Campaign& campaign, UtcTime now);

@@ -8,6 +8,7 @@
 #include "rounds/campaign.h"
 #include "secagg/shared/messages.h"
 #include "secagg/vectors/bit_packing.h"
+#include "secagg/vectors/two_sums.h"
 
 namespace sotto::rounds {
 
@@ -138,22 +139,62 @@ Result<RoundBytes> protocol_bytes(const secagg::GroupParameters& group, const se
   return bytes;
 }
 
-Result<privacy::Guarantee> guarantee_of(const Campaign& campaign, privacy::PrivacyEvent event) {
+// One of the sums that a campaign asks for.
+struct SumTerms {
+  secagg::EncodingPlan plan;
+  privacy::PrivacyEvent event;
+  RoundBytes bytes;
+};
+
+Result<privacy::PrivacyEvent> event_of(const secagg::EncodingPlan& plan) {
+  if (const auto event = plan.event()) return *event;
+  return bad_input("the noise multiplier is 0: no campaign asks for sums without noise");
+}
+
+Result<SumTerms> sum_terms(const Campaign& campaign, std::uint64_t round,
+                           const secagg::GroupParameters& group) {
+  SOTTO_TRY(secagg::EncodingPlan plan, campaign.plan(round));
+  SOTTO_TRY(const privacy::PrivacyEvent event, event_of(plan));
+  const std::uint64_t stated = round > 1 && campaign.second ? campaign.second->bits : campaign.bits;
+  if (plan.modulus().bits() != stated)
+    return bad_input("the encoding needs {} bits an entry, and the campaign states {}: state the same",
+                     plan.modulus().bits(), stated);
+  if (plan.entries() > secagg::max_entries || !secagg::is_wire_width(plan.modulus().bits()))
+    return bad_input("{} entries of {} bits cannot be sent: at most {} of 8 to 32 bits", plan.entries(),
+                     plan.modulus().bits(), secagg::max_entries);
+  SOTTO_TRY(const RoundBytes bytes, protocol_bytes(group, {plan.entries(), plan.modulus().bits()}));
+  if (bytes.up > campaign.max_upload_bytes)
+    return bad_input(
+        "a device would send {} bytes in a round, and the campaign allows {}: train fewer numbers, choose "
+        "fewer bits or smaller groups, or raise max_upload_bytes",
+        bytes.up, campaign.max_upload_bytes);
+  return SumTerms{std::move(plan), event, bytes};
+}
+
+Status check_second(const Campaign& campaign) {
+  if (!campaign.second) return {};
+  if (campaign.rounds < 2)
+    return bad_input("the campaign describes a second sum and has {} round: it needs two", campaign.rounds);
+  if (campaign.follows_bound())
+    return bad_input("a campaign of two sums has a clip bit: a bound follows what one sum says of the next");
+  return {};
+}
+
+Result<privacy::Guarantee> guarantee_of(const Campaign& campaign) {
   if (!(campaign.delta > 0 && campaign.delta * static_cast<double>(campaign.population) < 1))
     return bad_input(
         "delta is {:g}, must be above 0 and below one over the population, {:g}: with more, somebody could "
         "be "
         "told apart for certain",
         campaign.delta, 1 / static_cast<double>(campaign.population));
-  event.count = campaign.participations;
-  auto accounted = privacy::account_best(std::span(&event, 1), campaign.delta, privacy::Adversary::server);
+  const auto accounted = cost_of(campaign, campaign.participations, campaign.delta);
   if (!accounted)
     return bad_input(
         "{} participations with the noise multiplier {:.6g} show no epsilon at delta {:g}: raise the noise "
         "({})",
         campaign.participations, campaign.encoding.noise_multiplier, campaign.delta,
         accounted.error().message);
-  privacy::Guarantee guarantee = *std::move(accounted);
+  privacy::Guarantee guarantee = *accounted;
   constexpr double rounding = 1e-9;
   if (!(guarantee.epsilon <= campaign.epsilon * (1 + rounding)))
     return bad_input(
@@ -165,29 +206,33 @@ Result<privacy::Guarantee> guarantee_of(const Campaign& campaign, privacy::Priva
 
 }  // namespace
 
-Result<CampaignTerms> terms_of(const Campaign& campaign) {
+Result<privacy::Guarantee> cost_of(const Campaign& campaign, std::uint64_t participations, double delta) {
+  SOTTO_TRY(const secagg::EncodingPlan plan, campaign.plan(1));
+  SOTTO_TRY(privacy::PrivacyEvent event, event_of(plan));
+  if (campaign.second) {
+    SOTTO_TRY(const secagg::EncodingPlan next, campaign.plan(2));
+    SOTTO_TRY(const privacy::PrivacyEvent second, event_of(next));
+    return secagg::worst_of_two_sums(event, second, participations, delta);
+  }
+  event.count = participations;
+  return privacy::account_best(std::span(&event, 1), delta, privacy::Adversary::server);
+}
+
+Result<CampaignTerms> terms_of(const Campaign& campaign, std::uint64_t round) {
   SOTTO_CHECK(check_texts(campaign));
   SOTTO_CHECK(check_counts(campaign));
   SOTTO_CHECK(check_limits(campaign));
   SOTTO_CHECK(check_keys(campaign));
-  SOTTO_TRY(secagg::EncodingPlan plan, campaign.plan());
-  const auto event = plan.event();
-  if (!event) return bad_input("the noise multiplier is 0: no campaign asks for sums without noise");
-  if (plan.modulus().bits() != campaign.bits)
-    return bad_input("the encoding needs {} bits an entry, and the campaign states {}: state the same",
-                     plan.modulus().bits(), campaign.bits);
-  if (plan.entries() > secagg::max_entries || !secagg::is_wire_width(plan.modulus().bits()))
-    return bad_input("{} entries of {} bits cannot be sent: at most {} of 8 to 32 bits", plan.entries(),
-                     plan.modulus().bits(), secagg::max_entries);
-  SOTTO_TRY(auto guarantee, guarantee_of(campaign, *event));
+  SOTTO_CHECK(check_second(campaign));
   SOTTO_TRY(const secagg::GroupParameters group, group_of(campaign));
-  SOTTO_TRY(const RoundBytes bytes, protocol_bytes(group, {plan.entries(), plan.modulus().bits()}));
-  if (bytes.up > campaign.max_upload_bytes)
-    return bad_input(
-        "a device would send {} bytes in a round, and the campaign allows {}: train fewer numbers, choose "
-        "fewer bits or smaller groups, or raise max_upload_bytes",
-        bytes.up, campaign.max_upload_bytes);
-  return CampaignTerms{std::move(plan), *event, std::move(guarantee), group, bytes};
+  SOTTO_TRY(SumTerms first, sum_terms(campaign, 1, group));
+  std::optional<SumTerms> second;
+  if (campaign.second) {
+    SOTTO_TRY(second, sum_terms(campaign, 2, group));
+  }
+  SOTTO_TRY(auto guarantee, guarantee_of(campaign));
+  SumTerms& asked = round > 1 && second ? *second : first;
+  return CampaignTerms{std::move(asked.plan), asked.event, std::move(guarantee), group, asked.bytes};
 }
 
 Status check_time(const Campaign& campaign, UtcTime now) {

@@ -82,6 +82,11 @@ class FieldWriter {
     flag(value.has_value());
     if (value) each(*this, *value);
   }
+  // The end of a body: nothing at all where there is no value.
+  template <class Value, class Each>
+  void last(const std::optional<Value>& value, Each each) {
+    if (value) each(*this, *value);
+  }
   const std::string& written() const { return writer_.bytes(); }
   std::string take() && { return std::move(writer_).take(); }
 
@@ -131,6 +136,11 @@ class FieldReader {
     flag(there);
     value.reset();
     if (there) each(*this, value.emplace());
+  }
+  template <class Value, class Each>
+  void last(std::optional<Value>& value, Each each) {
+    value.reset();
+    if (reader_.good() && reader_.left() > 0) each(*this, value.emplace());
   }
   Status finish(std::string_view what) const;
 

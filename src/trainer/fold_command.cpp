@@ -1,16 +1,13 @@
-// fold: what a coordinator starts beside itself (cli/fold_process.h). Not for people, so that it has no place
-// in the list of commands.
+// fold and task: what a coordinator starts beside itself, and who drafts a campaign (cli/fold_process.h). Not
+// for people, so that they have no place in the list of commands.
 #ifdef SOTTO_HAVE_NET
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "cli/fold_process.h"
 #include "data/public_part.h"
 #include "model/tensor.h"
-#include "recipes/run_data.h"
+#include "recipes/stored_run.h"
 #include "rounds/campaign.h"
 #include "trainer/commands.h"
 
@@ -22,9 +19,10 @@ using cli::Frame;
 using cli::FrameKind;
 
 struct FoldArguments {
-  std::string campaign, data, out;
+  std::string campaign, data, out;  // campaign: of `task` the recipe
+  std::string run;                  // whose settings `task` is about; empty: the recipe's
   std::vector<std::string> assignments;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1, devices = 0;
   bool resume = false;
 };
 
@@ -33,20 +31,37 @@ std::vector<float> numbers_of(const torch::Tensor& values) {
   return {plain.data_ptr<float>(), plain.data_ptr<float>() + plain.numel()};
 }
 
-// Devices look items up by their ids, so the table has them in order.
-rounds::ItemTable table_of(const fl::RemoteModel& model) {
-  std::vector<std::size_t> order(model.ids.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return model.ids[a] < model.ids[b]; });
-  const std::vector<float> numbers = numbers_of(model.items);
+rounds::NumberRows rows_of(const torch::Tensor& rows) {
+  if (!rows.defined()) return {};
+  return {static_cast<std::uint32_t>(rows.size(1)), numbers_of(rows), {}, {}};
+}
+
+// Whole numbers, or their steps and scales.
+rounds::NumberRows rows_of(const fl::Received& sent) {
+  if (!sent.steps.defined())
+    return sent.values.dim() == 1 ? rounds::one_row(numbers_of(sent.values)) : rows_of(sent.values);
+  const torch::Tensor steps = sent.steps.to(torch::kCPU).contiguous(),
+                      scales = sent.scales.to(torch::kCPU).contiguous();
+  const auto* first = static_cast<const std::uint16_t*>(scales.data_ptr());
+  return {static_cast<std::uint32_t>(steps.size(1)),
+          {},
+          {first, first + scales.numel()},
+          {steps.data_ptr<std::int8_t>(), steps.data_ptr<std::int8_t>() + steps.numel()}};
+}
+
+rounds::ItemTable table_of(const fl::DeviceTask& task) {
+  static_assert(rounds::other_value == data::undeclared_value);
   rounds::ItemTable table;
-  table.dimension = static_cast<std::uint32_t>(model.items.size(1));
-  for (const std::size_t row : order) {
-    table.ids.push_back(model.ids[row]);
-    const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(row * table.dimension);
-    table.vectors.insert(table.vectors.end(), first, first + table.dimension);
-  }
+  table.ids = task.ids;
+  table.vectors = rows_of(task.vectors);
+  table.words = rows_of(task.words);
+  if (!task.titles.offsets.empty())
+    table.titles.push_back({{task.titles.offsets.begin(), task.titles.offsets.end()},
+                            {task.titles.tokens.begin(), task.titles.tokens.end()}});
+  for (const auto& field : task.item_fields) table.fields.push_back({field.offsets, field.codes});
+  for (const auto& [named, fields] : {std::pair(&task.reader_fields, &table.reader_fields),
+                                      std::pair(&task.situation_fields, &table.situation_fields)})
+    for (const fl::NamedValues& field : *named) fields->push_back({field.name, field.values});
   return table;
 }
 
@@ -56,24 +71,29 @@ Result<std::string> checkpoint_in(const fs::path& folder) {
 }
 
 // The other side of the socket, as the recipe sees it.
-fl::RemoteRounds rounds_over_socket(const secagg::EncodingPlan& plan, const fs::path& folder,
+fl::RemoteRounds rounds_over_socket(std::vector<secagg::EncodingPlan> plans, const fs::path& folder,
                                     std::uint64_t rounds) {
-  const auto send_version = [folder](std::uint64_t done, double bound, const torch::Tensor& values,
+  const auto send_version = [folder](std::uint64_t done, double bound, const fl::Fetched& version,
                                      bool is_last) -> Status {
-    coordinator::FoldedRound folded{done, bound, numbers_of(values), {}, is_last};
+    coordinator::FoldedRound folded{done,
+                                    bound,
+                                    rows_of(version.numbers),
+                                    version.items ? rows_of(*version.items) : rounds::NumberRows(),
+                                    {},
+                                    is_last};
     if (done > 0) {
       SOTTO_TRY(folded.checkpoint, checkpoint_in(folder));
     }
     return cli::send_frame(STDOUT_FILENO, {FrameKind::folded, cli::folded_round_body(folded)});
   };
-  return {.plan = plan,
-          .begin = [](const fl::RemoteModel& model) -> Status {
-            SOTTO_TRY(std::string body, cli::folded_model_body({model.layout, table_of(model)}));
+  return {.plans = std::move(plans),
+          .begin = [](const fl::DeviceTask& task) -> Status {
+            SOTTO_TRY(std::string body, cli::folded_model_body({task.layout, table_of(task)}));
             return cli::send_frame(STDOUT_FILENO, {FrameKind::ready, std::move(body)});
           },
           .sums = [send_version](const fl::RoundOrder& order,
-                                 const torch::Tensor& values) -> Result<std::vector<fl::GroupSum>> {
-            SOTTO_CHECK(send_version(order.round, order.bound, values, false));
+                                 const fl::Fetched& version) -> Result<std::vector<fl::GroupSum>> {
+            SOTTO_CHECK(send_version(order.round, order.bound, version, false));
             SOTTO_TRY(const Frame answer, cli::receive_frame(STDIN_FILENO));
             if (answer.kind != FrameKind::sums) return failed("a coordinator answers with sums alone");
             SOTTO_TRY(auto sums, cli::parse_sums(answer.body));
@@ -82,37 +102,81 @@ fl::RemoteRounds rounds_over_socket(const secagg::EncodingPlan& plan, const fs::
             return groups;
           },
           .finish = [send_version,
-                     rounds](const torch::Tensor& values) { return send_version(rounds, 1, values, true); }};
+                     rounds](const fl::Fetched& version) { return send_version(rounds, 1, version, true); }};
+}
+
+// A recipe as devices train it, over the public items of a data set.
+struct PreparedRecipe {
+  std::unique_ptr<recipes::Recipe> recipe;
+  SettingsTable table;
+  data::Dataset catalogue;
+};
+
+// local: what a campaign tells devices, of which the recipe takes what it knows by the same name.
+Result<PreparedRecipe> prepare(const std::string& name, const FoldArguments& arguments,
+                               const std::vector<rounds::LocalSetting>& local) {
+  SOTTO_TRY(const auto* entry, recipes::find_recipe(name));
+  if (!entry->on_devices) return recipes::not_on_devices();
+  if (!arguments.run.empty() && !arguments.assignments.empty())
+    return bad_input("a run keeps its settings: leave out --set, or --run");
+  SOTTO_TRY(const auto stored, data::Dataset::open(arguments.data));
+  // Whatever the recipe promises: what only users' rows name is for no device to fetch.
+  SOTTO_TRY(const auto visible, data::public_part(stored));
+  if (!arguments.run.empty()) {
+    SOTTO_TRY(auto trained, recipes::load_run(arguments.run));
+    return PreparedRecipe{std::move(trained.recipe), std::move(trained.table),
+                          data::catalogue_alone(visible.dataset)};
+  }
+  PreparedRecipe prepared{entry->make(), {}, data::catalogue_alone(visible.dataset)};
+  SOTTO_CHECK(recipes::bind_settings(*prepared.recipe, prepared.table, arguments.assignments));
+  for (const auto& row : prepared.table.rows())
+    for (const rounds::LocalSetting& setting : local)
+      if (setting.name == row.name) SOTTO_CHECK(prepared.table.set(setting.name, setting.value));
+  for (const std::string& assignment : arguments.assignments)
+    SOTTO_CHECK(prepared.table.set_assignment(assignment));
+  return prepared;
 }
 
 Status fold_rounds(const FoldArguments& arguments) {
   SOTTO_TRY(const std::string document, read_file(arguments.campaign, 1 << 17));
-  SOTTO_TRY(const auto campaign, rounds::open_campaign(document));
-  SOTTO_TRY(const auto plan, campaign.campaign.plan());
-  SOTTO_TRY(const auto* entry, recipes::find_recipe(campaign.campaign.recipe));
-  const auto recipe = entry->make();
-  SettingsTable table;
-  SOTTO_CHECK(recipes::bind_settings(*recipe, table, arguments.assignments));
-  for (const std::string& assignment : arguments.assignments) SOTTO_CHECK(table.set_assignment(assignment));
-  SOTTO_CHECK(table.set("rounds", std::to_string(campaign.campaign.rounds)));
-  SOTTO_CHECK(table.set("checkpoint_every", "1"));
-  SOTTO_TRY(const auto stored, data::Dataset::open(arguments.data));
-  SOTTO_TRY(const auto visible, recipes::data_of_run(*recipe, stored));
-  const data::Dataset catalogue = data::catalogue_alone(visible);
-  const fl::RemoteRounds remote = rounds_over_socket(plan, arguments.out, campaign.campaign.rounds);
-  recipes::RunRequest request{.dataset = catalogue, .run = arguments.out, .seed = arguments.seed};
+  SOTTO_TRY(const auto opened, rounds::open_campaign(document));
+  const rounds::Campaign& campaign = opened.campaign;
+  std::vector<secagg::EncodingPlan> plans;
+  for (std::uint64_t round = 1; round <= (campaign.second ? 2U : 1U); ++round) {
+    SOTTO_TRY(auto plan, campaign.plan(round));
+    plans.push_back(std::move(plan));
+  }
+  SOTTO_TRY(auto prepared, prepare(campaign.recipe, arguments, campaign.local));
+  SOTTO_CHECK(prepared.table.set("rounds", std::to_string(campaign.rounds)));
+  SOTTO_CHECK(prepared.table.set("checkpoint_every", "1"));
+  const fl::RemoteRounds remote = rounds_over_socket(std::move(plans), arguments.out, campaign.rounds);
+  recipes::RunRequest request{.dataset = prepared.catalogue, .run = arguments.out, .seed = arguments.seed};
   request.resume = arguments.resume;
+  request.catalogue_only = true;
   request.remote = &remote;
-  SOTTO_TRY(const auto outcome, recipe->train(request));
+  SOTTO_TRY(const auto outcome, prepared.recipe->train(request));
   static_cast<void>(outcome);
   return {};
 }
 
-Status answer_coordinator(const FoldArguments& arguments) {
+Status describe_task(const FoldArguments& arguments) {
+  SOTTO_TRY(const auto prepared, prepare(arguments.campaign, arguments, {}));
+  recipes::RunRequest request{.dataset = prepared.catalogue, .run = arguments.out, .seed = arguments.seed};
+  request.catalogue_only = true;
+  request.devices = arguments.devices;
+  SOTTO_TRY(const fl::DeviceTask task, prepared.recipe->device_task(request));
+  SOTTO_CHECK(task.trainer());
+  cli::TaskOnDevices told{{},        task.layout,        task.ids.size(), task.clip,
+                          task.bits, task.bound_follows, task.first_noise};
+  for (const auto& [name, value] : task.local) told.local.push_back({name, value});
+  return cli::send_frame(STDOUT_FILENO, {FrameKind::ready, cli::task_body(told)});
+}
+
+Status answer(const FoldArguments& arguments, Status (*act)(const FoldArguments& arguments)) {
   model::prepare_torch();
-  if (const Status done = fold_rounds(arguments); !done)
+  if (const Status done = act(arguments); !done)
     return cli::send_frame(STDOUT_FILENO, cli::error_frame(done.error()));
-  // The coordinator ends this process when it has read the last version.
+  // Whoever started this process ends it when it has read the last frame.
   static_cast<void>(cli::receive_frame(STDIN_FILENO));
   return {};
 }
@@ -121,16 +185,24 @@ Status answer_coordinator(const FoldArguments& arguments) {
 
 void add_fold_command(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<FoldArguments>();
-  CLI::App* command = app.add_subcommand("fold", "Make versions of the sums of a campaign's rounds");
-  command->add_option("campaign", arguments->campaign)->required();
-  command->add_option("--data", arguments->data)->required();
-  command->add_option("--out", arguments->out, "Folder to work in")->required();
-  command->add_option("--set", arguments->assignments, "key=value of the recipe")->allow_extra_args(false);
-  command->add_option("--seed", arguments->seed);
-  command->add_flag("--resume", arguments->resume, "Begin with the checkpoint in the folder");
-  command->callback([arguments, &invocation] {
-    invocation.action = [arguments] { return answer_coordinator(*arguments); };
-  });
+  const auto add = [&](const char* name, const char* help, const char* first,
+                       Status (*act)(const FoldArguments&)) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->add_option(first, arguments->campaign)->required();
+    command->add_option("--data", arguments->data)->required();
+    command->add_option("--out", arguments->out, "Folder to work in")->required();
+    command->add_option("--set", arguments->assignments, "key=value of the recipe")->allow_extra_args(false);
+    command->add_option("--seed", arguments->seed);
+    command->callback([arguments, act, &invocation] {
+      invocation.action = [arguments, act] { return answer(*arguments, act); };
+    });
+    return command;
+  };
+  add("fold", "Make versions of the sums of a campaign's rounds", "campaign", &fold_rounds)
+      ->add_flag("--resume", arguments->resume, "Begin with the checkpoint in the folder");
+  CLI::App* task = add("task", "Say what devices train of a recipe", "recipe", &describe_task);
+  task->add_option("--devices", arguments->devices, "So many");
+  task->add_option("--run", arguments->run, "Run whose settings are meant");
 }
 
 }  // namespace sotto::trainer

@@ -37,11 +37,18 @@ class CountingTrainer final : public Folding {
   Result<FoldedModel> begin(const std::string& checkpoint) override {
     done_ = checkpoint.empty() ? 0 : std::stoul(checkpoint);
     began_with = checkpoint;
-    return FoldedModel{std::string(layout), {{"a", "b"}, 2, {1, 2, 3, 4}}};
+    rounds::ItemTable table;
+    table.ids = {"a", "b"};
+    table.vectors = {2, {1, 2, 3, 4}, {}, {}};
+    return FoldedModel{std::string(layout), std::move(table)};
   }
   Result<FoldedRound> next() override {
-    return FoldedRound{done_, 1, std::vector<float>(50, static_cast<float>(done_)),
-                       done_ == 0 ? "" : std::to_string(done_), false};
+    return FoldedRound{done_,
+                       1,
+                       rounds::one_row(std::vector<float>(50, static_cast<float>(done_))),
+                       {},
+                       done_ == 0 ? "" : std::to_string(done_),
+                       false};
   }
   Status give(const std::vector<GroupSum>&) override {
     ++done_;
@@ -194,7 +201,7 @@ TEST(Coordinator, ShowsAnOrderThatADeviceCanCheck) {
   EXPECT_EQ(part.status, 206);
   EXPECT_EQ(part.body, "SOTTOMOD");
   const auto version = rounds::decode_model(blob.body).value();
-  EXPECT_EQ(scene.client->get("/v1/blob/" + to_hex(version.items)).value().status, 200);
+  EXPECT_EQ(scene.client->get("/v1/blob/" + to_hex(version.table)).value().status, 200);
   EXPECT_EQ(scene.client->get("/v1/blob/" + to_hex(rounds::model_hash())).value().status, 404);
   EXPECT_EQ(scene.client->get("/v1/blob/none").value().status, 400);
   EXPECT_EQ(scene.client->get("/v1/log?from=x").value().status, 400);

@@ -140,7 +140,7 @@ struct Scene {
 
   // What SimulatedGather adds up, of those that are in the sum.
   std::vector<std::uint64_t> simulated_sum(const secagg::MemberSet& summed) const {
-    const secagg::EncodingPlan plan = campaign.plan().value();
+    const secagg::EncodingPlan plan = campaign.plan(1).value();
     std::vector<std::vector<std::uint32_t>> entries;
     for (const auto& device : all) {
       if (!summed.contains(device->index)) continue;

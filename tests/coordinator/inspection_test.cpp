@@ -29,9 +29,13 @@ rounds::UtcTime this_second() {
 class StandingTrainer final : public Folding {
  public:
   Result<FoldedModel> begin(const std::string&) override {
-    return FoldedModel{std::string(layout), {{"a", "b"}, 2, {1, 2, 3, 4}}};
+    rounds::ItemTable table;
+    table.ids = {"a", "b"};
+    return FoldedModel{std::string(layout), std::move(table)};
   }
-  Result<FoldedRound> next() override { return FoldedRound{0, 1, std::vector<float>(50, 1), "", false}; }
+  Result<FoldedRound> next() override {
+    return FoldedRound{0, 1, rounds::one_row(std::vector<float>(50, 1)), {}, "", false};
+  }
   Status give(const std::vector<GroupSum>&) override { return {}; }
 };
 

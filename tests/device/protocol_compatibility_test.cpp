@@ -5,15 +5,16 @@
 
 #include "device/history/history_store.h"
 #include "device/history/impression_store.h"
+#include "device/history/row_store.h"
 #include "device/small_pack.h"
+#include "device/small_rows.h"
 #include "device/wire/pack_codec.h"
 #include "device/wire/query_wire.h"
 #include "privacy/ledger/ledger.h"
 #include "privacy/ledger/ledger_statement.h"
 #include "rounds/enrolment.h"
-#include "rounds/model_version.h"
 #include "rounds/round_messages.h"
-#include "rounds/small_campaign.h"
+#include "rounds/small_blobs.h"
 #include "test_paths.h"
 
 namespace sotto::device {
@@ -25,6 +26,7 @@ const privacy::UtcTime then = rounds::campaign_begin + std::chrono::hours(1);
 class VersionBefore : public ::testing::TestWithParam<std::string> {
  protected:
   fs::path path_of(const char* name) const { return versions / GetParam() / name; }
+  bool has(const char* name) const { return fs::exists(path_of(name)); }
   std::string bytes_of(const char* name) const { return read_file(path_of(name), 1 << 20).value(); }
   // Stores are opened where they may be written to.
   fs::path copy_of(const char* name) const {
@@ -63,8 +65,24 @@ TEST_P(VersionBefore, MessagesOfRoundsAreReadAndWrittenAlike) {
   for (const rounds::LogLeaf& leaf : page->entries) frontier.append(rounds::leaf_hash(leaf));
   EXPECT_EQ(frontier.root(), offer->head.head.root);
   EXPECT_EQ(rounds::LogFrontier::decode(bytes_of("log_frontier")).value(), frontier);
-  EXPECT_EQ(encode(rounds::decode_model(bytes_of("model")).value()).value(), bytes_of("model"));
-  EXPECT_EQ(encode(rounds::decode_items(bytes_of("items")).value()).value(), bytes_of("items"));
+}
+
+// The first form of blobs is read, and written no more.
+TEST_P(VersionBefore, BlobsSayWhatTheySaid) {
+  EXPECT_EQ(rounds::decode_model(bytes_of("model")).value(), rounds::plain_version());
+  EXPECT_EQ(rounds::decode_items(bytes_of("items")).value(), rounds::plain_table());
+  if (!has("model_of_everything")) return;
+  EXPECT_EQ(rounds::decode_model(bytes_of("model_of_everything")).value(), rounds::full_version());
+  EXPECT_EQ(rounds::decode_items(bytes_of("items_of_everything")).value(), rounds::full_table());
+}
+
+TEST_P(VersionBefore, CampaignsOfTwoSumsHaveTheHashesTheyHad) {
+  if (!has("campaign_of_two_sums")) GTEST_SKIP() << "it had none";
+  const auto campaign = rounds::open_campaign(bytes_of("campaign_of_two_sums"));
+  ASSERT_TRUE(campaign) << campaign.error().message;
+  EXPECT_EQ(sign_document(rounds::campaign_kind, encode(campaign->campaign), rounds::operator_key()),
+            bytes_of("campaign_of_two_sums"));
+  EXPECT_EQ(rounds::terms_of(campaign->campaign, 2)->plan.settings().dimension, 36U);
 }
 
 TEST_P(VersionBefore, PacksAndQuestionsAreReadAndWrittenAlike) {
@@ -92,6 +110,10 @@ TEST_P(VersionBefore, WhatADeviceKeptIsThere) {
   ASSERT_TRUE(pages) << pages.error().message;
   ASSERT_EQ(pages->impressions().size(), 1U);
   EXPECT_EQ(pages->impressions()[0], (StoredImpression{then, {"N1"}, {"N2", "N5"}, {0, 1}}));
+  if (!has("rows")) return;
+  const auto rows = RowStore::open(copy_of("rows"));
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(rows->stored(), testing::small_rows(then));
 }
 
 TEST_P(VersionBefore, TheLedgerGoesOnWhereItWas) {

@@ -44,6 +44,7 @@ TEST(Participant, ReadsNoLogWithoutEnd) {
   EndlessLog coordinator;
   SecretDraws draws;
   const std::vector<StoredImpression> no_impressions;
+  const StoredRows no_rows;
   Conversation<Participation> talk([&](Exchange& exchange) {
     return take_part(exchange, {.identity = std::make_shared<const secagg::Identity>(rounds::test_key(42)),
                                 .ledger = ledger,
@@ -62,6 +63,7 @@ TEST(Participant, ReadsNoLogWithoutEnd) {
                                 .keys_file = folder / "keys",
                                 .items_file = folder / "items",
                                 .impressions = no_impressions,
+                                .rows = no_rows,
                                 .draws = draws,
                                 .cancelled = [] { return false; }});
   });

@@ -61,7 +61,7 @@ std::unique_ptr<local::LocalTrainer> trainer_of(const TinyInteractions& tiny, co
   for (std::size_t f = 0; f < tiny.inputs.field_count(); ++f)
     values += (f > 0 ? "," : "") + std::to_string(tiny.inputs.values_of(f));
   const Settings settings = {{"inputs", choice},
-                             {"items", std::to_string(tiny.inputs.items)},
+                             {"catalogue", std::to_string(tiny.inputs.items)},
                              {"field_values", values},
                              {"user_fields", std::to_string(tiny.inputs.user.size())},
                              {"context_fields", std::to_string(tiny.inputs.context.size())},
@@ -190,17 +190,15 @@ TEST(DeviceInteractions, BothSumsOfItemsEqualTheSimulators) {
                 {plan(tiny.dataset.item_count(), false), plan(local::pair_count(chosen), true), chosen},
                 {.low = 0.6, .centre = 0.4, .vectors = 3});
   const std::string items = std::to_string(tiny.dataset.item_count());
-  const Settings sums[] = {{{"items", items}, {"vectors", "3"}, {"low", "0.6"}},
-                           {{"items", items},
-                            {"vectors", "3"},
-                            {"low", "0.6"},
-                            {"centre", "0.4"},
-                            {"sum", "pairs"},
-                            {"chosen", "5"}}};
+  const auto trainer =
+      local::find_trainer(
+          "dp-svd",
+          Settings{{"catalogue", items}, {"vectors", "3"}, {"items", "5"}, {"low", "0.6"}, {"centre", "0.4"}})
+          .value();
   local::RoundInputs inputs;
   inputs.parameters = {parameters.values().data_ptr<float>(), static_cast<std::size_t>(parameters.size())};
   for (std::uint32_t number : {0U, 1U}) {
-    const auto trainer = local::find_trainer("dp-svd", sums[number]).value();
+    inputs.round = number + 1;
     ASSERT_EQ(trainer->layout().text(), parameters.layout());
     const auto task = fold.open(number);
     ASSERT_TRUE(task);

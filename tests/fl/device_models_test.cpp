@@ -55,13 +55,21 @@ Settings sizes(Settings more = {}) {
   return all;
 }
 
-void expect_equal_gradients(Server& server, const local::LocalTrainer& trainer,
+void expect_equal_gradients(Server& server, const std::string& recipe, const Settings& settings,
                             std::span<const data::UserId> users = newsroom().data.users) {
-  auto devices = DeviceUpdates::create(newsroom().dataset, newsroom().data, trainer, *server.parameters,
-                                       {{}, server.words, &server.titles->titles}, 11)
-                     .value();
+  DeviceTask task;
+  task.recipe = recipe;
+  task.local = settings;
+  task.layout = server.parameters->layout();
+  task.words = server.words;
+  task.titles = server.titles->titles;
+  testing::PublishedValues published(*server.parameters);
+  published.publish();
+  const auto devices =
+      DeviceUpdates::create(task, published, impressions_on_devices(newsroom().dataset, newsroom().data), 11)
+          .value();
   std::size_t seen = 0;
-  ASSERT_TRUE(devices.each_update(4, users, [&](const UserUpdate& own) -> Status {
+  ASSERT_TRUE(devices->each_update(4, users, [&](const UserUpdate& own) -> Status {
     ++seen;
     const LocalGradient expected = server.training->user_gradient(4, own.user);
     expect_same(own.direction, expected.gradient);
@@ -76,7 +84,7 @@ void expect_equal_gradients(Server& server, const local::LocalTrainer& trainer,
 TEST(DeviceModels, FedNewsRecEqualsLibtorch) {
   Server server("fednewsrec", false);
   const Settings settings = sizes({{"word_size", "6"}, {"recent_clicks", "3"}});
-  expect_equal_gradients(server, *local::find_trainer("fednewsrec", settings).value());
+  expect_equal_gradients(server, "fednewsrec", settings);
 }
 
 TEST(DeviceModels, FedNewsRecWithTrainedWordsEqualsLibtorch) {
@@ -85,7 +93,7 @@ TEST(DeviceModels, FedNewsRecWithTrainedWordsEqualsLibtorch) {
                                    {"recent_clicks", "3"},
                                    {"train_words", "true"},
                                    {"vocabulary", std::to_string(testing::newsroom_words)}});
-  expect_equal_gradients(server, *local::find_trainer("fednewsrec", settings).value());
+  expect_equal_gradients(server, "fednewsrec", settings);
 }
 
 // So large that items pass in several pieces.
@@ -94,8 +102,7 @@ TEST(DeviceModels, FedNewsRecOfThePapersSizeEqualsLibtorch) {
   paper.dropout = 0;
   Server server("fednewsrec", paper, 0.01);
   const Settings settings = {{"negatives", "3"}, {"max_history", "12"}, {"dropout", "0"}};
-  expect_equal_gradients(server, *local::find_trainer("fednewsrec", settings).value(),
-                         std::span(newsroom().data.users).first(2));
+  expect_equal_gradients(server, "fednewsrec", settings, std::span(newsroom().data.users).first(2));
 }
 
 // NRMS behind a mixture of basis vectors. The weights of three basis vectors are longer than the bound of
@@ -113,7 +120,7 @@ TEST(DeviceModels, PrivateRecEqualsLibtorch) {
       settings.emplace_back("train_words", "true");
       settings.emplace_back("vocabulary", std::to_string(testing::newsroom_words));
     }
-    expect_equal_gradients(server, *local::find_trainer("privaterec", settings).value());
+    expect_equal_gradients(server, "privaterec", settings);
   }
 }
 
@@ -126,7 +133,7 @@ TEST(DeviceModels, SplitUserModelReturnsLibtorchsGradientsOfVectorsAndModel) {
   const Tensor vectors = split.infer(catalogue).contiguous(), encoder = split.user_encoder().clone();
   const auto trainer = local::find_trainer("efficient-fedrec", sizes()).value();
   const auto dimension = static_cast<std::int64_t>(split.dimension(catalogue.size()));
-  ASSERT_EQ(trainer->dimension(catalogue.size()), split.dimension(catalogue.size()));
+  ASSERT_EQ(trainer->dimension(catalogue.size(), 1), split.dimension(catalogue.size()));
   EXPECT_NE(server.parameters->layout().find(trainer->layout().text()), std::string::npos);
   const local::RoundInputs inputs{{encoder.data_ptr<float>(), static_cast<std::size_t>(encoder.numel())},
                                   {vectors.data_ptr<float>(), vectors.size(0), vectors.size(1)}};

@@ -16,8 +16,6 @@ using ::testing::HasSubstr;
 using testing::newsroom;
 using torch::Tensor;
 
-using Settings = std::vector<std::pair<std::string, std::string>>;
-
 // The flagship as its recipe makes it, away from its first values.
 struct Flagship {
   Flagship() {
@@ -40,26 +38,36 @@ struct Flagship {
     items = model->encode_items(all, pass);
   }
   using Newsroom = testing::Newsroom;
-  DeviceUpdates devices(std::uint64_t seed = 11) const {
-    return DeviceUpdates::create(newsroom().dataset, newsroom().data, *trainer, *parameters, {.items = items},
-                                 seed)
-        .value();
+  DeviceTask task() const {
+    DeviceTask task;
+    task.recipe = "sotto";
+    task.local = {{"negatives", "3"}, {"max_history", "12"}, {"vector_size", "8"}};
+    task.layout = parameters->layout();
+    task.vectors = items;
+    return task;
+  }
+  Result<std::unique_ptr<DeviceUpdates>> devices_of(const DeviceTask& task, std::uint64_t seed = 11) const {
+    return DeviceUpdates::create(task, published, impressions_on_devices(newsroom().dataset, newsroom().data),
+                                 seed);
+  }
+  std::unique_ptr<DeviceUpdates> devices(std::uint64_t seed = 11) const {
+    published.publish();
+    return devices_of(task(), seed).value();
   }
 
-  Settings settings = {{"negatives", "3"}, {"max_history", "12"}, {"vector_size", "8"}};
-  std::unique_ptr<local::LocalTrainer> trainer = local::find_trainer("sotto", settings).value();
   std::shared_ptr<PersonalModel> model;
   std::unique_ptr<model::FlatParameters> parameters;
   std::unique_ptr<NewsTraining> training;
   Tensor items;
+  mutable testing::PublishedValues published{*parameters};
 };
 
 TEST(DeviceUpdates, OfTheFlagshipEqualLibtorchsGradientsForEveryReader) {
   Flagship flagship;
-  DeviceUpdates devices = flagship.devices();
+  const auto devices = flagship.devices();
   std::size_t seen = 0, longest = 0, without_history = 0;
   const auto& users = newsroom().data.users;
-  ASSERT_TRUE(devices.each_update(4, users, [&](const UserUpdate& own) -> Status {
+  ASSERT_TRUE(devices->each_update(4, users, [&](const UserUpdate& own) -> Status {
     EXPECT_EQ(own.user, users[seen++]);
     const LocalGradient server = flagship.training->user_gradient(4, own.user);
     expect_same(own.direction, server.gradient);
@@ -82,8 +90,8 @@ TEST(DeviceUpdates, FollowFromSeedRoundAndUserAlone) {
   const Flagship flagship;
   const auto collect = [&](std::uint64_t seed, std::uint32_t round, std::vector<data::UserId> users) {
     std::vector<Tensor> directions;
-    DeviceUpdates devices = flagship.devices(seed);
-    EXPECT_TRUE(devices.each_update(round, users, [&](const UserUpdate& own) -> Status {
+    const auto devices = flagship.devices(seed);
+    EXPECT_TRUE(devices->each_update(round, users, [&](const UserUpdate& own) -> Status {
       directions.push_back(own.direction.clone());
       return {};
     }));
@@ -99,10 +107,10 @@ TEST(DeviceUpdates, FollowFromSeedRoundAndUserAlone) {
 
 TEST(DeviceUpdates, AreZeroForAUserWithoutClicks) {
   const Flagship flagship;
-  DeviceUpdates devices = flagship.devices();
+  const auto devices = flagship.devices();
   const std::vector<data::UserId> nobody = {static_cast<data::UserId>(newsroom().dataset.user_count())};
   std::size_t seen = 0;
-  ASSERT_TRUE(devices.each_update(0, nobody, [&](const UserUpdate& own) -> Status {
+  ASSERT_TRUE(devices->each_update(0, nobody, [&](const UserUpdate& own) -> Status {
     ++seen;
     EXPECT_EQ(own.direction.abs().sum().item<float>(), 0);
     EXPECT_EQ(own.direction.numel(), flagship.parameters->size());
@@ -114,9 +122,9 @@ TEST(DeviceUpdates, AreZeroForAUserWithoutClicks) {
 
 TEST(DeviceUpdates, RefuseAModelOfAnotherLayout) {
   const Flagship flagship;
-  const auto other = local::find_trainer("sotto", {}).value();
-  const auto made = DeviceUpdates::create(newsroom().dataset, newsroom().data, *other, *flagship.parameters,
-                                          {.items = flagship.items}, 1);
+  DeviceTask other = flagship.task();
+  other.local.clear();
+  const auto made = flagship.devices_of(other);
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, HasSubstr("shared.scale:8"));
   EXPECT_THAT(made.error().message, HasSubstr("shared.scale:64"));

@@ -3,6 +3,7 @@
 // by libtorch: what the device's training is held equal to.
 
 #include "data/newsroom/newsroom.h"
+#include "fl/device_fold.h"
 #include "fl/news_training.h"
 #include "model/news/model_registry.h"
 #include "test_paths.h"
@@ -57,5 +58,19 @@ inline void expect_same(const torch::Tensor& device, const torch::Tensor& server
   ASSERT_EQ(device.numel(), server.numel());
   EXPECT_LE((device - server).norm().item<double>(), 1e-5 * server.norm().item<double>());
 }
+
+// Devices fetch the parameters as they are when it is published. Nothing is folded.
+class PublishedValues final : public DeviceFold {
+ public:
+  explicit PublishedValues(const model::FlatParameters& parameters) : parameters_(parameters) {}
+  Result<RoundTask> open(std::uint32_t) override { return failed("not asked for"); }
+  void publish() override { fetched_ = {sent_as_floats(parameters_.values()), std::nullopt}; }
+  Result<torch::Tensor> fold(std::uint32_t, const torch::Tensor&, const Gathered&) override {
+    return failed("not asked for");
+  }
+
+ private:
+  const model::FlatParameters& parameters_;
+};
 
 }  // namespace sotto::fl::testing

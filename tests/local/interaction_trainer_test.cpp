@@ -18,7 +18,7 @@ const Cancelled never = [] { return false; };
 // Eight items of one feature with three values, and a reader with a feature and five rows.
 struct Reader {
   explicit Reader(const Settings& more = {}) {
-    Settings settings = {{"items", "8"},       {"field_values", "2,3"},
+    Settings settings = {{"catalogue", "8"},   {"field_values", "2,3"},
                          {"user_fields", "1"}, {"embedding", "3"},
                          {"hidden", "4"},      {"layers", "2"},
                          {"local_batch", "2"}, {"local_epochs", "2"},
@@ -120,14 +120,14 @@ TEST(InteractionTrainer, RefusesSettingsThatContradictEachOther) {
     const auto found = find_trainer("dp-privrec", settings);
     return found ? "was found" : found.error().message;
   };
-  EXPECT_THAT(message({{"items", "8"}, {"field_values", "2,"}}), HasSubstr("as 7,21,18"));
-  EXPECT_THAT(message({{"items", "8"}, {"field_values", "2,x"}}), HasSubstr("as 7,21,18"));
-  EXPECT_THAT(message({{"items", "8"}, {"field_values", "2"}, {"user_fields", "2"}}),
+  EXPECT_THAT(message({{"catalogue", "8"}, {"field_values", "2,"}}), HasSubstr("as 7,21,18"));
+  EXPECT_THAT(message({{"catalogue", "8"}, {"field_values", "2,x"}}), HasSubstr("as 7,21,18"));
+  EXPECT_THAT(message({{"catalogue", "8"}, {"field_values", "2"}, {"user_fields", "2"}}),
               HasSubstr("names 1 features"));
-  EXPECT_THAT(message({{"items", "8"}, {"inputs", "paper"}}), HasSubstr("goes with features"));
-  EXPECT_THAT(message({{"items", "8"}, {"inputs", "ids"}, {"field_values", "2"}}),
+  EXPECT_THAT(message({{"catalogue", "8"}, {"inputs", "paper"}}), HasSubstr("goes with features"));
+  EXPECT_THAT(message({{"catalogue", "8"}, {"inputs", "ids"}, {"field_values", "2"}}),
               HasSubstr("goes without features"));
-  EXPECT_EQ(message({{"items", "8"}, {"inputs", "ids"}}), "was found");
+  EXPECT_EQ(message({{"catalogue", "8"}, {"inputs", "ids"}}), "was found");
 }
 
 TEST(InteractionTrainer, FineTuningLowersTheLossOfTheReadersRows) {

@@ -113,15 +113,16 @@ TEST(ItemSums, TheMostCountedItemsAreChosenEqualOnesByNumber) {
 
 struct Device {
   explicit Device(const Settings& more = {}) {
-    Settings settings = {{"items", "6"}, {"vectors", "2"}};
+    Settings settings = {{"catalogue", "6"}, {"items", "3"}, {"vectors", "2"}};
     settings.insert(settings.end(), more.begin(), more.end());
     trainer = find_trainer("dp-svd", settings).value();
     own.rows = {{4, true}, {1, true}, {3, false}, {4, true}, {5, true}};
   }
-  Result<LocalUpdate> train() const {
+  Result<LocalUpdate> train(std::uint64_t round = 1) const {
     SeededRandom draws(1, Purpose::test);
     RoundInputs inputs;
     inputs.parameters = parameters;
+    inputs.round = round;
     return trainer->train(inputs, own, draws, [] { return false; });
   }
   std::unique_ptr<LocalTrainer> trainer;
@@ -139,27 +140,25 @@ TEST(ItemSumsTrainer, CountsEveryItemOnceAndWhatIsOnlyKnownLess) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(update.direction[i], expected[i], 1e-6) << i;
   EXPECT_EQ(update.samples, 4U);
   EXPECT_EQ(device.trainer->layout().text(), "counts:6 vectors:12 ");
-  EXPECT_EQ(device.trainer->dimension(6), 6U);
+  EXPECT_EQ(device.trainer->dimension(6, 1), 6U);
 }
 
 TEST(ItemSumsTrainer, SumsPairsOfTheItemsThatThePublishedCountsChoose) {
-  const Device device(Settings{{"sum", "pairs"}, {"chosen", "3"}});
-  const LocalUpdate update = device.train().value();
+  const Device device;
+  const LocalUpdate update = device.train(2).value();
   // Chosen are 5, 1, 0; the device has the first two.
   const std::vector<ItemRow> chosen = {5, 1, 0};
   EXPECT_EQ(update.direction, pair_shares(taste(own_items(device.own.rows, 0.7), chosen,
                                                 std::span(device.parameters).first(6), 0.5)));
-  EXPECT_EQ(device.trainer->dimension(6), update.direction.size());
+  EXPECT_EQ(device.trainer->dimension(6, 2), update.direction.size());
 }
 
 TEST(ItemSumsTrainer, ReadsTheLatestRowsAloneAndSendsZerosWithoutAny) {
   const Device latest(Settings{{"max_rows", "1"}});
   EXPECT_THAT(latest.train().value().direction, ElementsAre(0, 0, 0, 0, 0, 1));
-  Device counts(Settings{{"low", "0"}}), pairs(Settings{{"sum", "pairs"}, {"chosen", "3"}});
-  for (Device* device : {&counts, &pairs}) {
-    device->own.rows = {{3, false}};
-    EXPECT_THAT(device->train().value().direction, Each(0.0F));
-  }
+  Device device(Settings{{"low", "0"}});
+  device.own.rows = {{3, false}};
+  for (const std::uint64_t round : {1U, 2U}) EXPECT_THAT(device.train(round).value().direction, Each(0.0F));
 }
 
 TEST(ItemSumsTrainer, RefusesWhatDoesNotFit) {
@@ -173,9 +172,9 @@ TEST(ItemSumsTrainer, RefusesWhatDoesNotFit) {
     const auto found = find_trainer("dp-svd", settings);
     return found ? "was found" : found.error().message;
   };
-  EXPECT_THAT(message({}), HasSubstr("items is missing"));
-  EXPECT_THAT(message({{"items", "5"}, {"sum", "pairs"}}), HasSubstr("chosen is 0"));
-  EXPECT_THAT(message({{"items", "5"}, {"chosen", "2"}}), HasSubstr("sum is counts"));
+  EXPECT_THAT(message({}), HasSubstr("catalogue is missing"));
+  EXPECT_THAT(message({{"catalogue", "5"}}), HasSubstr("items is missing"));
+  EXPECT_THAT(Device().train(3).error().message, HasSubstr("round 3 has no sum"));
 }
 
 }  // namespace

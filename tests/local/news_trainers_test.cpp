@@ -93,7 +93,7 @@ TEST(NewsTrainers, SplitModelReturnsGradientsOfVectorsBeforeThoseOfTheModel) {
   Reader reader = split(0.3);
   const LocalUpdate update = reader.train().value();
   ASSERT_EQ(update.direction.size(), 12 * 8 + reader.parameters.size());
-  EXPECT_EQ(reader.trainer->dimension(12), update.direction.size());
+  EXPECT_EQ(reader.trainer->dimension(12, 1), update.direction.size());
   const std::span all(update.direction);
   for (int way = 0; way < 5; ++way) {
     expect_slope(reader, reader.items, all.first(std::size_t{12} * 8));

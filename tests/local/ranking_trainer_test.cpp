@@ -184,7 +184,7 @@ TEST(Trainers, HaveTheLayoutOfARunsCheckpoint) {
   EXPECT_EQ(find_trainer("sotto", {}).value()->layout().text(),
             "shared.scale:64 shared.average:64 shared.query:64 shared.doubt:1 ");
   EXPECT_EQ(Reader::trainer()->layout().size(), 10U);
-  EXPECT_EQ(Reader::trainer()->dimension(1000), 10U);
+  EXPECT_EQ(Reader::trainer()->dimension(1000, 1), 10U);
 }
 
 TEST(Trainers, RefuseRecipesAndSettingsThatAreNotTheirs) {
@@ -197,7 +197,7 @@ TEST(Trainers, RefuseRecipesAndSettingsThatAreNotTheirs) {
   EXPECT_THAT(message("sotto", {{"negative", "3"}}), HasSubstr("negatives"));
   EXPECT_THAT(message("sotto", {{"negatives", "0"}}), HasSubstr("1 to 100"));
   EXPECT_THAT(message("sotto", {{"max_history", "many"}}), HasSubstr("max_history"));
-  EXPECT_THAT(message("privrec", {}), HasSubstr("items is missing"));
+  EXPECT_THAT(message("privrec", {}), HasSubstr("catalogue is missing"));
   for (const std::string& recipe : recipes_with_trainers())
     if (!recipe.ends_with("privrec") && recipe != "dp-svd") {
       EXPECT_EQ(message(recipe, {}), "was found");

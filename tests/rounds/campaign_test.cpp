@@ -6,7 +6,8 @@
 #include <functional>
 #include <limits>
 
-#include "rounds/small_campaign.h"
+#include "privacy/accounting/account.h"
+#include "rounds/two_sums_campaign.h"
 
 namespace sotto::rounds {
 namespace {
@@ -87,12 +88,64 @@ TEST(Campaign, AnUploadGrowsByItsEntriesAlone) {
     campaign.encoding.dimension = dimension;
     campaign.max_upload_bytes = 10'000'000;
     campaign.epsilon = 100;
-    campaign.bits = campaign.plan().value().modulus().bits();
+    campaign.bits = campaign.plan(1).value().modulus().bits();
     return std::pair(terms_of(campaign).value().bytes.up, campaign.bits);
   };
   const auto [small, small_bits] = bytes_with(64);
   const auto [large, large_bits] = bytes_with(64 * 1000);
   EXPECT_EQ(large - small, 8 * 1000 * large_bits - 8 * small_bits);
+}
+
+TEST(Campaign, OfTwoSumsHasTermsRoundByRoundAndPaysForTheCostlierOneTwice) {
+  const Campaign campaign = two_sums_campaign();
+  const auto opened = open_campaign(sign_campaign(campaign, operator_key()).value());
+  EXPECT_EQ(opened->campaign.second, campaign.second);
+  EXPECT_EQ(encode(opened->campaign), encode(campaign));
+  const CampaignTerms first = terms_of(campaign, 1).value(), second = terms_of(campaign, 2).value();
+  EXPECT_EQ(first.plan.settings().dimension, 40U);
+  EXPECT_EQ(second.plan.settings().dimension, 36U);
+  EXPECT_TRUE(first.plan.settings().nonnegative && !first.plan.settings().products);
+  EXPECT_TRUE(second.plan.settings().products && !second.plan.settings().nonnegative);
+  EXPECT_EQ(terms_of(campaign, 3)->plan.settings().dimension, 36U);
+  EXPECT_EQ(first.guarantee.epsilon, second.guarantee.epsilon) << "of all participations";
+  EXPECT_LE(first.guarantee.epsilon, 8 * (1 + 1e-9));
+  privacy::PrivacyEvent twice = second.event;
+  twice.count = 2;
+  EXPECT_NEAR(first.guarantee.epsilon,
+              privacy::account_best({&twice, 1}, 1e-6, privacy::Adversary::server)->epsilon, 1e-9)
+      << "a sum that failed may be gathered again";
+  const std::vector<privacy::PrivacyEvent> once = {first.event, second.event};
+  EXPECT_LT(privacy::account_best(once, 1e-6, privacy::Adversary::server)->epsilon, 7.5);
+}
+
+TEST(Campaign, OfOneSumHasTheBytesThatItHadBeforeThereWereTwo) {
+  Campaign campaign = two_sums_campaign();
+  const std::string both = encode(campaign);
+  campaign.second.reset();
+  const std::string one = encode(campaign);
+  EXPECT_EQ(both.substr(0, one.size()), one);
+  EXPECT_FALSE(decode_campaign(both.substr(0, both.size() - 1)));
+}
+
+TEST(Campaign, CostsWhatSoManyParticipationsDo) {
+  const Campaign one = small_campaign(), two = two_sums_campaign();
+  EXPECT_EQ(cost_of(one, one.participations, one.delta)->epsilon, terms_of(one)->guarantee.epsilon);
+  EXPECT_EQ(cost_of(two, 2, two.delta)->epsilon, terms_of(two)->guarantee.epsilon);
+  EXPECT_LT(cost_of(two, 1, two.delta)->epsilon, cost_of(two, 2, two.delta)->epsilon);
+}
+
+TEST(Campaign, OfTwoSumsIsRefusedWhereTheSecondCannotHold) {
+  const auto told = [](const std::function<void(Campaign&)>& change) {
+    Campaign campaign = two_sums_campaign();
+    change(campaign);
+    const auto terms = terms_of(campaign);
+    return terms ? "was taken" : terms.error().message;
+  };
+  EXPECT_THAT(told([](Campaign& c) { c.second->noise_multiplier /= 2; }), HasSubstr("raise the noise"));
+  EXPECT_THAT(told([](Campaign& c) { c.second->bits += 1; }), HasSubstr("bits an entry"));
+  EXPECT_THAT(told([](Campaign& c) { c.rounds = c.participations = 1; }), HasSubstr("needs two"));
+  EXPECT_THAT(told([](Campaign& c) { c.max_upload_bytes = 200; }), HasSubstr("would send"));
+  EXPECT_THAT(told([](Campaign& c) { c.encoding.clip_bit_weight = 0.5; }), HasSubstr("clip bit"));
 }
 
 struct Impossible {

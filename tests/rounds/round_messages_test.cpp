@@ -3,19 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <limits>
 
 #include "rounds/enrolment.h"
-#include "rounds/model_version.h"
-#include "rounds/small_campaign.h"
+#include "rounds/small_blobs.h"
 
 namespace sotto::rounds {
 namespace {
 
 using testing::HasSubstr;
-
-ModelVersion small_version() { return {"a:2 b:1 ", {1.5F, -2, 0}, model_hash()}; }
-ItemTable small_table() { return {{"n1", "n2"}, 3, {1, 2, 3, 4, 5, 6}}; }
 
 // Bytes that are cut off or have something behind their end are refused, and so is every changed length.
 template <class Decode>
@@ -26,43 +23,83 @@ void refuses_anything_else(const std::string& bytes, const Decode& decode) {
 }
 
 TEST(ModelVersion, ComesBackAsItWasAndNothingElseDoes) {
-  const std::string bytes = encode(small_version()).value();
-  EXPECT_EQ(decode_model(bytes).value(), small_version());
+  const std::string bytes = encode(full_version()).value();
+  EXPECT_EQ(decode_model(bytes).value(), full_version());
   refuses_anything_else(bytes, [](const std::string& one) { return decode_model(one).has_value(); });
   std::string other = bytes;
-  other[8] = 2;
-  EXPECT_THAT(decode_model(other).error().message, HasSubstr("version 2"));
+  other[8] = 3;
+  const auto later = decode_model(other);
+  ASSERT_FALSE(later);
+  EXPECT_THAT(later.error().message, HasSubstr("version 3"));
 }
 
 TEST(ModelVersion, HasFiniteNumbersAlone) {
-  ModelVersion version = small_version();
-  version.numbers[1] = std::numeric_limits<float>::quiet_NaN();
+  ModelVersion version = full_version();
+  version.numbers.numbers[1] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(encode(version).error().message, HasSubstr("number 1"));
-  std::string bytes = encode(small_version()).value();
-  bytes[bytes.size() - 1] = '\x7f';
-  bytes[bytes.size() - 2] = '\x80';
+  version = full_version();
+  version.items.scales[0] = 0x7c00;
+  EXPECT_THAT(encode(version).error().message, HasSubstr("not finite"));
+  version = full_version();
+  version.items = {};
+  std::string bytes = encode(version).value();
+  const std::size_t behind = 4 + 4 + 1;  // the empty table
+  bytes[bytes.size() - behind - 1] = '\x7f';
+  bytes[bytes.size() - behind - 2] = '\x80';
   EXPECT_FALSE(decode_model(bytes));
-  version.numbers.clear();
+  version.numbers = {};
   EXPECT_FALSE(encode(version));
 }
 
+// Of one list of whole numbers, as versions before wrote it.
+TEST(ModelVersion, IsReadInTheFirstFormAndNothingElseIs) {
+  ByteWriter model;
+  model.raw("SOTTOMOD");
+  model.number(std::uint16_t{1});
+  model.raw(std::string(32, '\0'));
+  model.long_text("a:2 b:1 ");
+  model.number(std::uint32_t{3});
+  for (const float number : {1.0F, -2.0F, 0.5F}) model.number(std::bit_cast<std::uint32_t>(number));
+  EXPECT_EQ(decode_model(model.bytes()).value(), plain_version());
+  refuses_anything_else(model.bytes(), [](const std::string& one) { return decode_model(one).has_value(); });
+  ByteWriter items;
+  items.raw("SOTTOITM");
+  items.number(std::uint16_t{1});
+  items.number(std::uint32_t{2});
+  items.number(std::uint32_t{2});
+  for (const char* id : {"N1", "N2"}) items.text(id);
+  for (const float number : {1.0F, 2.0F, 3.0F, 4.0F}) items.number(std::bit_cast<std::uint32_t>(number));
+  EXPECT_EQ(decode_items(items.bytes()).value(), plain_table());
+  refuses_anything_else(items.bytes(), [](const std::string& one) { return decode_items(one).has_value(); });
+}
+
 TEST(ItemTable, ComesBackAsItWasAndNothingElseDoes) {
-  const std::string bytes = encode(small_table()).value();
-  EXPECT_EQ(decode_items(bytes).value(), small_table());
+  const std::string bytes = encode(full_table()).value();
+  EXPECT_EQ(decode_items(bytes).value(), full_table());
   refuses_anything_else(bytes, [](const std::string& one) { return decode_items(one).has_value(); });
 }
 
-TEST(ItemTable, HasEachItemOnceInOrder) {
-  ItemTable table = small_table();
-  table.ids = {"n2", "n1"};
-  EXPECT_THAT(encode(table).error().message, HasSubstr("ascend"));
-  table.ids = {"n1", "n1"};
-  EXPECT_FALSE(encode(table));
-  table.ids = {"", "n1"};
-  EXPECT_FALSE(encode(table));
-  table = small_table();
-  table.dimension = 2;
-  EXPECT_FALSE(encode(table));
+TEST(ModelVersion, HasScaledRowsAsTheirStepsTimesTheirScales) {
+  EXPECT_EQ(full_version().items.values(), (std::vector<float>{1, -31.75F, 16 * 0x1p-24F, 0}));
+  EXPECT_EQ(full_version().numbers.values(), (std::vector<float>{1.5F, -2, 0}));
+  const NumberRows large{1, {}, {0x7bff, 0x3c00}, {1, -1}};
+  EXPECT_EQ(large.values(), (std::vector<float>{65504, -1}));
+}
+
+TEST(ItemTable, HasEachItemOnceAndEverythingForAllOfThem) {
+  const auto refuses = [](const auto& change) {
+    ItemTable table = full_table();
+    change(table);
+    return !encode(table).has_value();
+  };
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.ids = {"n1", "n1"}; }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.ids = {"", "n1"}; }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.vectors.columns = 2; }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.titles[0].offsets = {0, 3}; }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.titles[0].offsets = {0, 4, 3}; }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.fields[1].codes.push_back(1); }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.reader_fields.push_back(table.reader_fields[0]); }));
+  EXPECT_TRUE(refuses([](ItemTable& table) { table.situation_fields[1].values[1] = "monday"; }));
 }
 
 TEST(RoundMessages, ComeBackAsTheyWere) {

@@ -1,177 +1,90 @@
-// Rounds of the flagship with devices over real HTTP, in one process but for the trainer: the coordinator,
-// its store, and a fleet in which every device has a ledger, a key and a thread of its own.
+// Rounds with devices over real HTTP, recipe by recipe.
 
 #ifdef SOTTO_HAVE_NET
 
+#include "network_rounds.h"
+
 #include <gmock/gmock.h>
 
-#include <thread>
-
-#include "cli/fold_process.h"
-#include "coordinator/coordinator.h"
 #include "device/device.h"
-#include "eval/small_newsroom.h"
-#include "fl/run_log.h"
-#include "fleet/fleet.h"
-#include "fleet/readers.h"
-#include "local/local_trainer.h"
+#include "net/test_certificate.h"
 #include "privacy/ledger/ledger_statement.h"
-#include "rounds/enrolment.h"
-#include "rounds/small_campaign.h"
-#include "secagg/vectors/calibrated_plan.h"
 #include "transport/http_transport.h"
 
 namespace sotto::trainer {
 namespace {
 
-constexpr std::uint64_t rounds_in_all = 3, seed = 7;
-constexpr double epsilon = 8, delta = 1e-5;
-const std::vector<std::pair<std::string, std::string>> local_settings = {
-    {"max_history", "50"}, {"negatives", "20"}, {"vector_size", "12"}};
+using testing::flagship;
+using ::testing::HasSubstr;
+using testing::Network;
+using testing::now;
+using testing::seed;
+using testing::Subject;
+using testing::Trained;
 
-rounds::UtcTime now() {
-  return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+const std::vector<std::string> small_titles = {"word_size=6",    "heads=2",          "head_size=4",
+                                               "pooling_size=4", "train_words=true", "max_vocabulary=40",
+                                               "max_words=8",    "dropout=0.2",      "max_history=20"};
+const std::vector<std::string> small_network = {"embedding=4", "hidden=4", "layers=1"};
+
+Subject subject(const std::string& recipe) {
+  if (recipe == "sotto") return flagship();
+  if (recipe == "efficient-fedrec") return {recipe, false, small_titles, "group"};
+  if (recipe == "fednewsrec" || recipe == "privaterec") return {recipe, false, small_titles};
+  if (recipe == "dp-privrec") return {recipe, true, small_network};
+  if (recipe == "dp-svd") return {recipe, true, {"items=6", "vectors=3"}};
+  // Under a campaign's noise PrivRec is DP-PrivRec with PrivRec's local epochs.
+  Subject privrec{recipe, true, small_network};
+  privrec.simulated_as = "dp-privrec";
+  privrec.simulation = {"local_epochs=20", "local_steps=0",       "local_learning_rate=0.1",
+                        "proximal=0.01",   "proximal_norm=paper", "tuning_epochs=5"};
+  return privrec;
 }
 
-struct Network {
-  // Everybody who has something to learn from takes part in each round.
-  Network() {
-    const auto trainer = local::find_trainer("sotto", local_settings);
-    const auto calibrated =
-        secagg::calibrated_plan({.epsilon = epsilon,
-                                 .delta = delta,
-                                 .participations = rounds_in_all,
-                                 .dropping = 0.1,
-                                 .corrupted = 0.1},
-                                {(*trainer)->layout().size(), devices, devices, rounds_in_all});
-    campaign = rounds::small_campaign();
-    campaign.layout = rounds::layout_hash((*trainer)->layout().text());
-    campaign.local.clear();
-    for (const auto& [name, value] : local_settings) campaign.local.push_back({name, value});
-    campaign.population = campaign.cohort = devices;
-    campaign.rounds = campaign.participations = rounds_in_all;
-    campaign.epsilon = epsilon;
-    campaign.delta = delta;
-    campaign.encoding = calibrated->plan.settings();
-    campaign.bits = calibrated->plan.modulus().bits();
-    campaign.max_training_seconds = 3;  // enough on any machine: whoever is not ready sends zeros
-    campaign.shortest_phase_seconds = 2;
-    campaign.longest_phase_seconds = 20;
-    campaign.valid_from = now() - std::chrono::hours(1);
-    campaign.valid_until = now() + std::chrono::hours(24);
-    campaign.witnesses.clear();
-    campaign.witnesses_needed = 0;
-  }
+void expect_equal(const Trained& networked, const Trained& simulated) {
+  EXPECT_EQ(networked.parameters, simulated.parameters);
+  // The simulation also counts who took part how often.
+  ASSERT_LE(networked.optimiser.size(), simulated.optimiser.size());
+  for (std::size_t i = 0; i < networked.optimiser.size(); ++i)
+    EXPECT_EQ(networked.optimiser[i], simulated.optimiser[i]) << "state " << i;
+}
 
-  void sign() {
-    document = sign_document(rounds::campaign_kind, encode(campaign), rounds::operator_key());
-    EXPECT_TRUE(write_file_atomically(folder / "campaign.sotto", document));
-  }
+class EveryRecipe : public ::testing::TestWithParam<std::string> {};
 
-  Status start(const std::string& store = "store") {
-    if (document.empty()) sign();
-    folding = std::make_unique<cli::FoldProcess>(cli::FoldSettings{
-        folder / "campaign.sotto", news.data / "news", folder / "trainer", {"vector_size=12"}, seed});
-    coordinator::CoordinatorSettings settings;
-    settings.store = (folder / store).string();
-    settings.campaign = document;
-    settings.operator_key = rounds::operator_key().public_key();
-    settings.operator_token = "a token of the operator";
-    settings.run.order_time = std::chrono::seconds(60);
-    settings.run.retry_time = std::chrono::seconds(1);
-    SOTTO_TRY(running, coordinator::Coordinator::start(settings, rounds::coordinator_key(), *folding));
-    return {};
-  }
-
-  fleet::FleetSettings fleet_settings(std::uint64_t rounds) {
-    fleet::FleetSettings settings;
-    settings.devices = devices;
-    settings.rounds = rounds;
-    settings.server.url = running->url();
-    settings.server.timeout = std::chrono::seconds(60);
-    settings.folder = folder / "devices";
-    settings.operator_key = rounds::operator_key().public_key();
-    for (std::size_t i = 0; i < devices; ++i) {
-      rounds::EnrolmentToken token{{}, true, now() + std::chrono::hours(1)};
-      token.id.fill(static_cast<std::uint8_t>(i));
-      settings.tokens.push_back(rounds::sign_token(token, rounds::operator_key()));
-    }
-    settings.patience = std::chrono::seconds(120);
-    return settings;
-  }
-
-  Result<fleet::FleetReport> run(const fleet::FleetSettings& settings) {
-    return fleet::run_fleet(
-        settings, readers, [] { return false; }, [](std::uint64_t) {});
-  }
-
-  // Until the campaign's thread says so.
-  Status finish() {
-    for (int i = 0; i < 600; ++i) {
-      if (const auto ended = running->outcome()) return *ended;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return failed("the campaign does not end");
-  }
-
-  // The current version, as a device fetches it.
-  std::vector<float> numbers() {
-    net::HttpClientSettings settings;
-    settings.url = running->url();
-    auto client = net::HttpClient::create(settings);
-    const auto blob = client->get("/v1/blob/" + running->progress().version);
-    const auto version = rounds::decode_model(blob->body);
-    return version ? version->numbers : std::vector<float>();
-  }
-
-  // The same campaign with simulated devices that run the devices' code.
-  Result<std::vector<float>> simulated(const std::string& sums) {
-    auto job = news.job(
-        "sotto", "simulated-" + sums, static_cast<int>(rounds_in_all),
-        {"updates=device", "vector_size=12", "cohort=" + std::to_string(devices),
-         "participations=" + std::to_string(rounds_in_all), "delta=1e-5", "sums=" + sums, "personal_steps=0"},
-        "8");
-    job.seed = seed;
-    job.reproducible = true;
-    SOTTO_CHECK(news.train(job));
-    const auto trainer = local::find_trainer("sotto", local_settings);
-    SOTTO_TRY(const auto kept, fl::load_checkpoint(news.runs / ("simulated-" + sums) / "best.sotto",
-                                                   (*trainer)->layout().text()));
-    const float* first = kept.parameters.data_ptr<float>();
-    return std::vector<float>(first, first + kept.parameters.numel());
-  }
-
-  const eval::testing::SmallNewsroom news{24};
-  const std::uint64_t devices = fleet::readers_of(news.dataset, 1000).size();
-  const data::Dataset& readers = news.dataset;
-  TempFolder folder;
-  rounds::Campaign campaign;
-  std::string document;
-  std::unique_ptr<cli::FoldProcess> folding;
-  std::unique_ptr<coordinator::Coordinator> running;
-};
-
-TEST(NetworkRounds, GiveTheBytesThatTheSimulationGives) {
-  Network network;
+// In one round some devices are lost, the same ones in all three.
+TEST_P(EveryRecipe, GivesTheSameBytesSimulatedMaskedAndOverTheNetworkWithDropouts) {
+  Network network(subject(GetParam()));
   const auto started = network.start();
   ASSERT_TRUE(started) << started.error().message;
-  auto settings = network.fleet_settings(rounds_in_all);
+  auto settings = network.fleet_settings(network.subject.rounds);
   settings.reproducible = seed;
+  settings.vanishing = 0.05;
   const auto report = network.run(settings);
   ASSERT_TRUE(report) << report.error().message;
-  ASSERT_TRUE(network.finish());
-  EXPECT_EQ(report->rounds, rounds_in_all);
-  EXPECT_EQ(report->charged, network.devices * rounds_in_all);
-  const std::vector<float> networked = network.numbers();
+  const auto finished = network.finish();
+  ASSERT_TRUE(finished) << finished.error().message;
+  EXPECT_EQ(report->rounds, network.subject.rounds);
+  EXPECT_GT(report->ended, 0U) << "nobody was lost";
+  EXPECT_LT(report->participations, network.devices * network.subject.rounds);
+  const Trained networked = network.networked();
   for (const char* sums : {"simulated", "masked"}) {
-    const auto simulated = network.simulated(sums);
+    SCOPED_TRACE(sums);
+    const auto simulated = network.simulated(sums, {"lost=0.05"});
     ASSERT_TRUE(simulated) << simulated.error().message;
-    EXPECT_EQ(networked, *simulated) << sums;
+    expect_equal(networked, *simulated);
   }
+  EXPECT_NE(networked.parameters, network.simulated("auto")->parameters) << "nothing depends on the devices";
 }
 
+INSTANTIATE_TEST_SUITE_P(NetworkRounds, EveryRecipe, ::testing::ValuesIn(local::recipes_with_trainers()),
+                         [](const auto& one) {
+                           std::string name = one.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
 TEST(NetworkRounds, GoOnWhereTheStoreSaysAfterTheCoordinatorWasLost) {
-  Network network;
+  Network network(flagship());
   ASSERT_TRUE(network.start());
   auto settings = network.fleet_settings(1);
   settings.reproducible = seed;
@@ -181,19 +94,42 @@ TEST(NetworkRounds, GoOnWhereTheStoreSaysAfterTheCoordinatorWasLost) {
   fs::remove_all(network.folder / "trainer");  // what the trainer needs is in the store
   const auto again = network.start();
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_GE(network.running->progress().rounds, rounds_in_all);
-  settings = network.fleet_settings(rounds_in_all);
+  EXPECT_GE(network.running->progress().rounds, network.subject.rounds);
+  settings = network.fleet_settings(network.subject.rounds);
   settings.reproducible = seed;
   const auto report = network.run(settings);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_TRUE(network.finish());
   const auto simulated = network.simulated("simulated");
   ASSERT_TRUE(simulated) << simulated.error().message;
-  EXPECT_EQ(network.numbers(), *simulated);
+  expect_equal(network.networked(), *simulated);
+  EXPECT_EQ(network.version().numbers.values(), simulated->parameters) << "what devices fetch";
+}
+
+TEST(NetworkRounds, GiveTheSameBytesOverTls) {
+  Network network(flagship());
+  network.sign();
+  const net::TestCertificate certificate(network.folder.path(), "here", "IP:127.0.0.1");
+  auto coordinator = network.settings();
+  coordinator.http.certificate = certificate.certificate;
+  coordinator.http.private_key = certificate.key;
+  network.authorities = certificate.certificate;
+  const auto started = network.start(coordinator);
+  ASSERT_TRUE(started) << started.error().message;
+  EXPECT_TRUE(network.running->url().starts_with("https://")) << network.running->url();
+  auto settings = network.fleet_settings(network.subject.rounds);
+  settings.reproducible = seed;
+  settings.server.authorities = certificate.certificate;
+  const auto report = network.run(settings);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_TRUE(network.finish());
+  const auto simulated = network.simulated("simulated");
+  ASSERT_TRUE(simulated) << simulated.error().message;
+  expect_equal(network.networked(), *simulated);
 }
 
 TEST(NetworkRounds, SurviveDevicesThatVanishLieAndAreSlow) {
-  Network network;
+  Network network(flagship());
   network.campaign.longest_phase_seconds = 3;
   ASSERT_TRUE(network.start());
   auto settings = network.fleet_settings(1);
@@ -207,7 +143,7 @@ TEST(NetworkRounds, SurviveDevicesThatVanishLieAndAreSlow) {
 }
 
 TEST(NetworkRounds, AreRefusedByEveryDeviceWhenTheCampaignAsksForMoreThanItsOwnerAllows) {
-  Network network;
+  Network network(flagship());
   ASSERT_TRUE(network.start());
   net::HttpClientSettings http;
   http.url = network.running->url();

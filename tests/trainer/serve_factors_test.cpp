@@ -11,6 +11,7 @@
 #include "eval/served_ranking.h"
 #include "fl/run_log.h"
 #include "fl/tiny_interactions.h"
+#include "local/vector_ranking.h"
 #include "model/flat_parameters.h"
 #include "model/interactions/item_vectors.h"
 #include "publish/factor_ranking.h"
@@ -78,7 +79,11 @@ TEST_F(ServedFactors, ADeviceRanksByDpSvdAsItsRecipeDoes) {
     parameters.values().copy_(last.parameters);
   }
   const double users = static_cast<double>(fl::prepare_interactions(dataset, {}, 1).value().users.size());
-  const model::VectorRanking reference(model, {.popularity = 8 / std::sqrt(users), .rare = 0.35});
+  const auto values_of = [](const torch::Tensor& tensor) {
+    return std::span(tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel()));
+  };
+  const local::VectorRanking reference(values_of(model.counts), values_of(model.vectors),
+                                       {.popularity = 8 / std::sqrt(users), .rare = 0.35});
   for (const std::vector<data::ItemId>& history :
        std::vector<std::vector<data::ItemId>>{{}, {3}, {0, 2, 4}, {1, 0, 9, 8, 7}})
     EXPECT_EQ(ranking(*served, history), best_first(reference.scores(history))) << history.size();

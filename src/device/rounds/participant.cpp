@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include "base/chain_hash.h"
 #include "device/rounds/round_calls.h"
+#include "device/rounds/round_inputs.h"
 #include "device/wire/server_calls.h"
-#include "local/local_trainer.h"
-#include "rounds/model_version.h"
 
 namespace sotto::device {
 
@@ -35,23 +33,20 @@ class RoundAttempt {
     if (!accepted) co_return done_;
     // Everybody joins as long after the offer as the campaign lets training last, and has stopped by then.
     const auto joins = fetched + std::chrono::seconds(accepted->campaign.campaign.max_training_seconds);
-    SOTTO_CO_TRY(const Fetched inputs, co_await fetch_inputs(*accepted));
-    SOTTO_CO_TRY(auto update, trained(*accepted, inputs, joins));
+    SOTTO_CO_TRY(const auto model, co_await fetch_model(*accepted));
+    if (!model) co_return done_;
+    auto update = trained(*accepted, *model, joins);
+    if (!update) co_return done_;
     while (!parts_.cancelled() && steady_clock::now() < joins) co_await exchange_.pause(time_until(joins));
     if (parts_.cancelled()) {
       done_.outcome = Outcome::ended;
       done_.why = "cancelled before it checked in";
       co_return done_;
     }
-    co_return co_await join(*std::move(accepted), std::move(update));
+    co_return co_await join(*std::move(accepted), *std::move(update));
   }
 
  private:
-  struct Fetched {
-    rounds::ModelVersion version;
-    rounds::ItemTable items;
-  };
-
   // What comes without an answer, or from a server that is not well, is asked for again, ever more slowly.
   // The call is a copy, because a coroutine outlives what it was called with.
   // cppcheck-suppress passedByValue
@@ -202,58 +197,46 @@ class RoundAttempt {
     co_return bytes;
   }
 
-  Talk<Result<Fetched>> fetch_inputs(const AcceptedRound& accepted) {
-    Fetched fetched;
-    SOTTO_CO_TRY(const std::string model, co_await fetch_blob(accepted.order.order.model));
-    SOTTO_CO_TRY(fetched.version, rounds::decode_model(model));
-    if (fetched.version.layout != trainer_->layout().text())
-      co_return bad_input("the model is laid out as '{}', and the campaign's is '{}'", fetched.version.layout,
-                          trainer_->layout().text());
-    SOTTO_CO_TRY(const std::string items, co_await items_of(fetched.version.items));
-    SOTTO_CO_TRY(fetched.items, rounds::decode_items(items));
-    co_return fetched;
+  // None: what came is not what the campaign describes, which is refused.
+  Talk<Result<std::unique_ptr<const FetchedModel>>> fetch_model(const AcceptedRound& accepted) {
+    const std::uint64_t number = accepted.order.order.number;
+    SOTTO_CO_TRY(const std::string bytes, co_await fetch_blob(accepted.order.order.model));
+    SOTTO_CO_TRY(const auto version, rounds::decode_model(bytes));
+    SOTTO_CO_TRY(const std::string items, co_await items_of(version.table));
+    SOTTO_CO_TRY(auto table, rounds::decode_items(items));
+    const std::size_t sent = trainer_->dimension(table.size(), number),
+                      asked = accepted.terms.plan.settings().dimension;
+    auto model = FetchedModel::create(version, std::move(table), *trainer_, number);
+    if (model && sent == asked) co_return std::move(*model);
+    refuse(!model ? std::move(model).error().message
+                  : fmt::format("'{}' sends {} numbers in round {}, and the campaign sums {}",
+                                accepted.campaign.campaign.recipe, sent, number, asked));
+    co_return std::unique_ptr<const FetchedModel>();
   }
 
-  // The device's impressions by the rows of the table. What the table does not have was never public, or is
-  // so no more, and is left out.
-  local::OwnEvents events_of(const rounds::ItemTable& items) {
-    std::unordered_map<std::string_view, local::ItemRow> rows;
-    for (std::size_t i = 0; i < items.size(); ++i) rows.emplace(items.ids[i], static_cast<local::ItemRow>(i));
-    kept_.clear();
-    for (const StoredImpression& one : parts_.impressions) {
-      Kept kept;
-      for (const std::string& id : one.history)
-        if (const auto row = rows.find(id); row != rows.end()) kept.history.push_back(row->second);
-      for (std::size_t i = 0; i < one.shown.size(); ++i) {
-        const auto row = rows.find(one.shown[i]);
-        if (row == rows.end()) continue;
-        kept.shown.push_back(row->second);
-        kept.clicked.push_back(one.clicked[i]);
-      }
-      kept_.push_back(std::move(kept));
-    }
-    local::OwnEvents events;
-    for (const Kept& kept : kept_) events.impressions.push_back({kept.history, kept.shown, kept.clicked});
-    return events;
-  }
-
-  Result<std::vector<float>> trained(const AcceptedRound& accepted, const Fetched& fetched,
-                                     steady_clock::time_point until) {
-    const rounds::ItemTable& items = fetched.items;
-    const local::RoundInputs inputs{
-        fetched.version.numbers,
-        Eigen::Map<const local::Rows>(items.vectors.data(), static_cast<Eigen::Index>(items.size()),
-                                      static_cast<Eigen::Index>(items.dimension))};
-    const local::OwnEvents own = events_of(items);
-    auto update = trainer_->train(inputs, own, parts_.draws.examples(accepted.order.order.number),
+  // None: it cannot be trained on, which is refused.
+  std::optional<std::vector<float>> trained(const AcceptedRound& accepted, const FetchedModel& model,
+                                            steady_clock::time_point until) {
+    const std::uint64_t number = accepted.order.order.number;
+    const EventsOfReader own(model, trainer_->reads(), parts_.impressions, parts_.rows);
+    auto update = trainer_->train(model.inputs(), own.events(), parts_.draws.examples(number),
                                   [&] { return parts_.cancelled() || steady_clock::now() > until; });
-    const std::size_t dimension = trainer_->dimension(items.size());
     // Whoever could not finish in time must not be told from whoever had nothing to learn.
-    if (!update && update.error().kind == ErrorKind::failed) return std::vector<float>(dimension, 0.0F);
-    if (!update) return tl::unexpected(update.error());
+    if (!update && update.error().kind == ErrorKind::failed)
+      return std::vector<float>(accepted.terms.plan.settings().dimension, 0.0F);
+    if (!update) {
+      refuse(update.error().message);
+      return std::nullopt;
+    }
     done_.loss = update->loss;
     done_.samples = update->samples;
     return std::move(update->direction);
+  }
+
+  void refuse(std::string why) {
+    done_.outcome = Outcome::refused;
+    done_.refusal = RoundRefusalReason::unknown_recipe;
+    done_.why = std::move(why);
   }
 
   Status check_members(const std::vector<secagg::IdentityKey>& members) const {
@@ -323,17 +306,11 @@ class RoundAttempt {
     static_cast<void>(session.received(stage, rounds::as_bytes(message)));
   }
 
-  struct Kept {
-    std::vector<local::ItemRow> history, shown;
-    std::vector<std::uint8_t> clicked;
-  };
-
   Exchange& exchange_;
   const ParticipantParts& parts_;
   Participation done_;
   rounds::LogFrontier seen_;
   std::unique_ptr<local::LocalTrainer> trainer_;
-  std::vector<Kept> kept_;
   rounds::Digest room_{};
 };
 

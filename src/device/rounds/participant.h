@@ -13,6 +13,7 @@
 
 #include "device/conversation.h"
 #include "device/history/impression_store.h"
+#include "device/history/row_store.h"
 #include "device/rounds/round_draws.h"
 #include "device/rounds/round_session.h"
 
@@ -29,6 +30,7 @@ struct ParticipantParts {
   fs::path keys_file;   // the operator's keys
   fs::path items_file;  // the table of items that was fetched last: it is large, public, and seldom another
   const std::vector<StoredImpression>& impressions;
+  const StoredRows& rows;
   RoundDraws& draws;
   std::function<bool()> cancelled;  // asked between steps and while it trains; true ends the round
 };

@@ -221,7 +221,7 @@ tl::expected<AcceptedRound, RoundRefusal> check_round_offer(const RoundOffer& of
                   campaign->campaign.purpose, knows.purpose);
   if (auto good = check_participation(campaign->campaign, order->order, knows); !good)
     return tl::unexpected(good.error());
-  auto terms = rounds::terms_of(campaign->campaign);
+  auto terms = rounds::terms_of(campaign->campaign, order->order.number);
   if (!terms) return because(Reason::terms, terms.error());
   if (auto good = check_policy(campaign->campaign, *terms, knows.policy); !good)
     return tl::unexpected(good.error());

@@ -31,6 +31,10 @@ ImpressionLimits page_limits(const DeviceSettings& settings) {
   return {static_cast<std::size_t>(settings.pages), std::chrono::days(settings.keep_days)};
 }
 
+RowLimits row_limits(const DeviceSettings& settings) {
+  return {static_cast<std::size_t>(settings.rows), std::chrono::days(settings.keep_days)};
+}
+
 }  // namespace
 
 Status remove_file(const fs::path& path) {
@@ -42,7 +46,7 @@ Status remove_file(const fs::path& path) {
 }
 
 Device::State::State(fs::path where, DeviceSettings wanted, DeviceEnvironment around, privacy::Ledger book,
-                     HistoryStore clicks, ImpressionStore shown)
+                     HistoryStore clicks, ImpressionStore shown, RowStore used)
     : folder(std::move(where)),
       settings(std::move(wanted)),
       environment(std::move(around)),
@@ -51,6 +55,7 @@ Device::State::State(fs::path where, DeviceSettings wanted, DeviceEnvironment ar
       ledger(std::move(book)),
       history(std::move(clicks)),
       pages(std::move(shown)),
+      rows(std::move(used)),
       blind(folder, random) {}
 
 Status Device::State::adopt(std::string_view bytes, bool store) {
@@ -69,6 +74,7 @@ Status Device::State::adopt(std::string_view bytes, bool store) {
 Status Device::State::forget_old() {
   const privacy::UtcTime time = now().wall;
   SOTTO_CHECK(history.forget_before(time - std::chrono::days(settings.keep_days)));
+  SOTTO_CHECK(rows.forget_old(time));
   return pages.forget_old(time);
 }
 
@@ -82,8 +88,9 @@ Result<Device> Device::open(const fs::path& folder, const DeviceSettings& settin
   SOTTO_TRY(auto history, HistoryStore::open(folder / file_names::history,
                                              static_cast<std::size_t>(settings.clicks_per_category)));
   SOTTO_TRY(auto pages, ImpressionStore::open(folder / file_names::pages, page_limits(settings)));
+  SOTTO_TRY(auto rows, RowStore::open(folder / file_names::rows, row_limits(settings)));
   auto state = std::make_unique<State>(folder, settings, std::move(environment), std::move(ledger),
-                                       std::move(history), std::move(pages));
+                                       std::move(history), std::move(pages), std::move(rows));
   SOTTO_CHECK(state->forget_old());
   SOTTO_CHECK(state->read_agreements());
   std::error_code unreadable;
@@ -167,9 +174,18 @@ Status Device::add_pages(std::vector<StoredImpression> pages) {
 }
 const std::vector<StoredImpression>& Device::pages() const { return state_->pages.impressions(); }
 
+Status Device::add_rows(std::vector<StoredRow> rows) {
+  return state_->rows.add(std::move(rows), state_->now().wall);
+}
+Status Device::set_profile(std::vector<FieldValue> profile) {
+  return state_->rows.set_profile(std::move(profile));
+}
+const StoredRows& Device::rows() const { return state_->rows.stored(); }
+
 Status Device::forget_reading() {
   SOTTO_CHECK(state_->history.clear());
   SOTTO_CHECK(state_->pages.clear());
+  SOTTO_CHECK(state_->rows.clear());
   SOTTO_CHECK(state_->blind.forget());
   state_->query.reset();
   return remove_file(state_->path_of(file_names::answers));

@@ -40,7 +40,8 @@ struct DeviceSettings {
   std::vector<std::string> not_sensitive;  // categories
   std::int64_t clicks_per_category = 200;
   std::int64_t pages = 1000;     // that were shown and are trained on
-  std::int64_t keep_days = 365;  // clicks and pages
+  std::int64_t rows = 10'000;    // of interactions that are trained on
+  std::int64_t keep_days = 365;  // clicks, pages and rows
   // What its person wants on a page. Lists of names with commas between them.
   std::string blocked_items, blocked_categories, languages;
   std::int64_t most_per_category = 0;

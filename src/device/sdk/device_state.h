@@ -27,7 +27,7 @@ struct Installed {
 
 // All files of a device, in its folder, readable by its owner alone.
 namespace file_names {
-inline constexpr std::string_view history = "history.sotto", pages = "impressions.sotto",
+inline constexpr std::string_view history = "history.sotto", pages = "impressions.sotto", rows = "rows.sotto",
                                   answers = "answers.sotto", pack = "pack.sotto", consent = "consent.sotto",
                                   enrolment = "enrolment.sotto", identity = "identity.sotto",
                                   log = "public-log.sotto", items = "items.sotto";
@@ -35,7 +35,7 @@ inline constexpr std::string_view history = "history.sotto", pages = "impression
 
 struct Device::State {
   State(fs::path where, DeviceSettings wanted, DeviceEnvironment around, privacy::Ledger book,
-        HistoryStore clicks, ImpressionStore shown);
+        HistoryStore clicks, ImpressionStore shown, RowStore used);
 
   fs::path path_of(std::string_view name) const { return folder / name; }
   privacy::ClockReading now() const {
@@ -73,6 +73,7 @@ struct Device::State {
   privacy::Ledger ledger;
   HistoryStore history;
   ImpressionStore pages;
+  RowStore rows;
   BlindRanking blind;
   std::optional<Consent> consent;
   std::optional<rounds::OperatorKeys> operator_keys;  // of the enrolment

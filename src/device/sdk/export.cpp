@@ -24,6 +24,18 @@ json to_object(const StoredImpression& page) {
   return {{"time", privacy::to_text(page.time)}, {"clicked_before", page.history}, {"shown", shown}};
 }
 
+json to_object(const FieldValue& value) { return {{"feature", value.field}, {"value", value.value}}; }
+
+template <class List>
+json to_list(const List& values);
+
+json to_object(const StoredRow& row) {
+  return {{"item", row.item},
+          {"time", privacy::to_text(row.time)},
+          {"rating", row.rating ? json(*row.rating) : json(nullptr)},
+          {"situation", to_list(row.situation)}};
+}
+
 json to_object(const LabelChange& change) {
   return {{"item", change.item},
           {"before", change.before},
@@ -51,6 +63,8 @@ Result<std::string> Device::export_all() {
       {"clicks", to_list(state.history.clicks())},
       {"label_changes", to_list(state.history.label_changes())},
       {"pages", to_list(state.pages.impressions())},
+      {"profile", to_list(state.rows.stored().profile)},
+      {"rows", to_list(state.rows.stored().rows)},
       {"ledger", json::parse(privacy::to_json(statement))}};
   return to_line(all);
 }

@@ -188,6 +188,7 @@ Talk<Result<Participation>> Device::State::train(Exchange& exchange, std::functi
       .keys_file = path_of(file_names::enrolment),
       .items_file = path_of(file_names::items),
       .impressions = pages.impressions(),
+      .rows = rows.stored(),
       .draws = environment.round_draws != nullptr ? *environment.round_draws
                                                   : static_cast<RoundDraws&>(secret_draws),
       // Whoever withdraws, or takes the device up, stops a round that is under way.

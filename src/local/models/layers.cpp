@@ -93,8 +93,9 @@ AttentionEncoder::AttentionEncoder(Parts& parts, const std::string& name, const 
 
 Value<float> AttentionEncoder::forward(const Pass& pass, const Value<float>& rows,
                                        const Offsets& offsets) const {
-  const Value<float> attended = attention_.forward(pass, dropout(rows, dropout_, pass.draws), offsets);
-  return pooling_.forward(pass, dropout(attended, dropout_, pass.draws), offsets);
+  const double share = pass.trains ? dropout_ : 0;
+  const Value<float> attended = attention_.forward(pass, dropout(rows, share, pass.draws), offsets);
+  return pooling_.forward(pass, dropout(attended, share, pass.draws), offsets);
 }
 
 }  // namespace sotto::local

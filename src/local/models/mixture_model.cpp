@@ -24,12 +24,12 @@ class MixtureModel final : public RankingModel {
   }
 
   Value<float> items(Pass& pass, const RoundInputs& inputs, std::span<const ItemRow> items) const override {
-    Pass own{pass.tape, pass.parameters.subspan(1), pass.draws};
+    Pass own{pass.tape, pass.parameters.subspan(1), pass.draws, pass.trains};
     return inner_->items(own, inputs, items);
   }
 
   Value<float> users(Pass& pass, const Value<float>& vectors, const Histories& histories) const override {
-    Pass own{pass.tape, pass.parameters.subspan(1), pass.draws};
+    Pass own{pass.tape, pass.parameters.subspan(1), pass.draws, pass.trains};
     const Value<float>& basis = pass.parameters[0];  // [B, D]
     const Value<float> users = inner_->users(own, vectors, histories);
     const float scale = 1 / std::sqrt(static_cast<float>(vector_size()));

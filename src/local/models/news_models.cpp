@@ -44,7 +44,7 @@ class TitleModel : public RankingModel {
   TitleModel(const NewsSizes& sizes, Parts& parts, const std::string& prefix)
       : sizes_(sizes), words_(parts, prefix, sizes.word_size, sizes.vocabulary), layout_({}) {}
   Value<float> dropped(const Pass& pass, const Value<float>& x) const {
-    return dropout(x, sizes_.dropout, pass.draws);
+    return dropout(x, pass.trains ? sizes_.dropout : 0, pass.draws);
   }
 
   NewsSizes sizes_;

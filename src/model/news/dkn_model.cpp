@@ -48,8 +48,8 @@ class DknModel final : public RankingModel {
     }
     // A row without an entity stays zero through the map: only rows with one are mapped.
     const Tensor known = rows_or_zero(entity_map_->forward(entities_in(entities)).tanh(), numbered(entities));
-    const Tensor channels = torch::cat({rows_or_zero(words_, words), known}, 1);
-    return title_->forward(dropout(channels, shape_.dropout, pass), Segments(std::move(offsets)));
+    const Tensor both = torch::cat({rows_or_zero(words_, words), known}, 1);
+    return title_->forward(dropout(both, shape_.dropout, pass), Segments(std::move(offsets)));
   }
 
   Tensor entities_in(const std::vector<std::int32_t>& entities) const {

@@ -6,14 +6,16 @@
 
 #include "device/history/history_store.h"
 #include "device/history/impression_store.h"
+#include "device/history/row_store.h"
 #include "device/small_pack.h"
+#include "device/small_rows.h"
 #include "device/wire/pack_codec.h"
 #include "device/wire/query_wire.h"
 #include "privacy/ledger/ledger.h"
 #include "rounds/enrolment.h"
-#include "rounds/model_version.h"
 #include "rounds/round_messages.h"
-#include "rounds/small_campaign.h"
+#include "rounds/small_blobs.h"
+#include "rounds/two_sums_campaign.h"
 
 using namespace sotto;
 
@@ -52,10 +54,17 @@ Status write_documents(const fs::path& folder) {
   SOTTO_CHECK(keep("log_page", encode(rounds::LogPage{0, log.leaves()})));
   SOTTO_CHECK(keep("log_frontier", log.frontier().encode()));
   SOTTO_CHECK(keep("token", rounds::sign_token({{}, true, now}, rounds::operator_key())));
-  SOTTO_TRY(const std::string model, encode(rounds::ModelVersion{"a:2 b:1 ", {1, -2, 0.5F}, {}}));
+  SOTTO_TRY(const std::string two_sums,
+            rounds::sign_campaign(rounds::two_sums_campaign(), rounds::operator_key()));
+  SOTTO_CHECK(keep("campaign_of_two_sums", two_sums));
+  SOTTO_TRY(const std::string model, encode(rounds::plain_version()));
   SOTTO_CHECK(keep("model", model));
-  SOTTO_TRY(const std::string items, encode(rounds::ItemTable{{"N1", "N2"}, 2, {1, 2, 3, 4}}));
-  return keep("items", items);
+  SOTTO_TRY(const std::string items, encode(rounds::plain_table()));
+  SOTTO_CHECK(keep("items", items));
+  SOTTO_TRY(const std::string whole_model, encode(rounds::full_version()));
+  SOTTO_CHECK(keep("model_of_everything", whole_model));
+  SOTTO_TRY(const std::string everything, encode(rounds::full_table()));
+  return keep("items_of_everything", everything);
 }
 
 Status write_device(const fs::path& folder) {
@@ -76,6 +85,9 @@ Status write_device(const fs::path& folder) {
   for (const char* item : {"N1", "N5"}) SOTTO_CHECK(history.add(pack, item, now));
   SOTTO_TRY(auto pages, device::ImpressionStore::open(folder / "impressions"));
   SOTTO_CHECK(pages.add({{now, {"N1"}, {"N2", "N5"}, {0, 1}}}, now));
+  SOTTO_TRY(auto rows, device::RowStore::open(folder / "rows"));
+  SOTTO_CHECK(rows.set_profile(device::testing::small_rows(now).profile));
+  SOTTO_CHECK(rows.add(device::testing::small_rows(now).rows, now));
   SOTTO_TRY(auto sensitivity, privacy::SensitivitySettings::create({"health", "sports"}, {"sports"}));
   SOTTO_TRY(auto ledger,
             privacy::Ledger::create(folder / "ledger",

@@ -6,8 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "local/local_trainer.h"
-#include "rounds/model_version.h"
+#include "device/rounds/round_inputs.h"
 
 using namespace sotto;
 
@@ -28,40 +27,31 @@ Status train() {
   SeededRandom random(1, Purpose::test);
   const auto number = [&] { return static_cast<float>(random() >> 40) * 0x1p-24F - 0.5F; };
   SOTTO_TRY(const auto trainer, local::find_trainer("efficient-fedrec", {}));
-  rounds::ModelVersion version{trainer->layout().text(), std::vector<float>(trainer->layout().size()), {}};
-  for (float& one : version.numbers) one = 0.1F * number();
+  rounds::ModelVersion version;
+  version.layout = trainer->layout().text();
+  version.numbers = rounds::one_row(std::vector<float>(trainer->layout().size()));
+  for (float& one : version.numbers.numbers) one = 0.1F * number();
+  version.items = {numbers, std::vector<float>(articles * numbers), {}, {}};
+  for (float& one : version.items.numbers) one = number();
   rounds::ItemTable table;
-  table.dimension = numbers;
   for (std::size_t i = 0; i < articles; ++i) table.ids.push_back(fmt::format("N{:06}", i));
-  table.vectors.resize(articles * numbers);
-  for (float& one : table.vectors) one = number();
   // As they are fetched: bytes that are read once.
-  SOTTO_TRY(std::string model_bytes, encode(version));
-  SOTTO_TRY(std::string item_bytes, encode(table));
+  SOTTO_TRY(const std::string model_bytes, encode(version));
+  SOTTO_TRY(const std::string item_bytes, encode(table));
   SOTTO_TRY(version, rounds::decode_model(model_bytes));
   SOTTO_TRY(table, rounds::decode_items(item_bytes));
 
-  struct Page {
-    std::vector<local::ItemRow> history, shown;
-    std::vector<std::uint8_t> clicked;
-  };
-  std::vector<Page> read(pages);
-  for (Page& page : read) {
-    for (std::size_t i = 0; i < clicks_before; ++i)
-      page.history.push_back(static_cast<local::ItemRow>(random() % articles));
+  std::vector<device::StoredImpression> read(pages);
+  for (device::StoredImpression& page : read) {
+    for (std::size_t i = 0; i < clicks_before; ++i) page.history.push_back(table.ids[random() % articles]);
     for (std::size_t i = 0; i < shown_each; ++i) {
-      page.shown.push_back(static_cast<local::ItemRow>(random() % articles));
+      page.shown.push_back(table.ids[random() % articles]);
       page.clicked.push_back(i == 0 ? 1 : 0);
     }
   }
-  local::OwnEvents own;
-  for (const Page& page : read) own.impressions.push_back({page.history, page.shown, page.clicked});
-  const local::RoundInputs inputs{version.numbers,
-                                  Eigen::Map<const local::Rows>(table.vectors.data(), articles, numbers),
-                                  {nullptr, 0, 0},
-                                  {},
-                                  {}};
-  SOTTO_TRY(const auto update, trainer->train(inputs, own, random, [] { return false; }));
+  SOTTO_TRY(const auto model, device::FetchedModel::create(version, std::move(table), *trainer, 1));
+  const device::EventsOfReader own(*model, trainer->reads(), read, {});
+  SOTTO_TRY(const auto update, trainer->train(model->inputs(), own.events(), random, [] { return false; }));
   const long kilobytes = most_memory();
   std::printf("%zu numbers trained on %llu examples, %ld kB resident at most\n", update.direction.size(),
               static_cast<unsigned long long>(update.samples), kilobytes);
