@@ -20,7 +20,8 @@ std::string real_guide() {
   guide.parameters = *blind::choose_parameters({4, 3, 2, 1});
   guide.centroids.assign(12, 0.5F);
   guide.steps.assign(3, 0.1F);
-  for (const char* id : {"a", "b", "", "c", "d", ""}) guide.ids.push_back(id);
+  for (const char* id : {"a", "b", "c", "d"}) guide.ids.push_back(id);
+  guide.places = {0, 1, 2, blind::no_item, 3, 1};
   guide.hint.assign(2 * blind::ring_degree, 7);
   return *blind::encode_guide(guide);
 }
@@ -45,11 +46,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 0: {
       const auto read = blind::decode_guide(bytes(guide));
       if (!read) break;
-      // What is accepted keeps every promise, and its ids are where they are said to be.
+      // What is accepted keeps every promise: its ids are where they are said to be, and so are its items.
       if (*blind::decode_guide(*blind::encode_guide(*read)) != *read) std::abort();
       std::size_t letters = 0;
-      for (std::size_t slot = 0; slot < read->ids.size(); ++slot) letters += read->ids[slot].size() + 1;
+      for (std::size_t item = 0; item < read->ids.size(); ++item) letters += read->ids[item].size() + 1;
       if (letters != read->ids.text().size()) std::abort();
+      for (const std::uint32_t item : read->places)
+        if (item != blind::no_item && item >= read->ids.size()) std::abort();
       break;
     }
     case 1:

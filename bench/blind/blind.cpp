@@ -13,6 +13,7 @@
 #include "bench/blind/paillier.h"
 #include "bench/blind/unstructured.h"
 #include "blind/quantisation.h"
+#include "blind/rotation.h"
 #include "device/blind/key_part.h"
 #include "device/blind/probes.h"
 #include "serving/blind/edition.h"
@@ -104,8 +105,6 @@ Found found_with(const BlindItems& items, const BlindEdition& edition, const bli
                  std::size_t probes) {
   const blind::Parameters& parameters = guide.parameters;
   const std::size_t rows = parameters.shape.rows;
-  std::vector<std::uint32_t> item_in(parameters.shape.slots(), 0);
-  for (std::uint32_t i = 0; i < items.size(); ++i) item_in[*edition.slot_of(items.numbers[i])] = i;
   Found found;
   for (std::uint32_t r = 0; r < readers; ++r) {
     const std::vector<float> user = reader(items, r);
@@ -123,9 +122,10 @@ Found found_with(const BlindItems& items, const BlindEdition& edition, const bli
     std::vector<std::uint32_t> all(items.size());
     std::iota(all.begin(), all.end(), 0U);
     const auto truth = best_of(all, [&](std::uint32_t i) { return scores[i]; });
-    const auto quantised = blind::quantise_user(user, parameters);
-    std::vector<std::pair<std::uint32_t, float>> decrypted;
-    const auto clusters = device::nearest_clusters(guide, user);
+    const std::vector<float> turned = blind::rotated(user, dimension);
+    const auto quantised = blind::quantise_user(turned, parameters);
+    std::vector<device::ItemScore> decrypted;
+    const auto clusters = device::nearest_clusters(guide, turned);
     for (std::size_t p = 0; p < probes; ++p) {
       std::vector<std::int32_t> products(rows);
       for (std::size_t row = 0; row < rows; ++row) {
@@ -136,16 +136,15 @@ Found found_with(const BlindItems& items, const BlindEdition& edition, const bli
         }
         products[row] = sum;
       }
-      for (const auto& slot : device::cluster_scores(guide, user, quantised.scale, clusters[p], products))
-        decrypted.emplace_back(item_in[slot.slot], slot.score);
+      const auto scored = device::cluster_scores(guide, turned, quantised.scale, clusters[p], products);
+      decrypted.insert(decrypted.end(), scored.begin(), scored.end());
     }
-    std::sort(decrypted.begin(), decrypted.end(),
-              [](const auto& a, const auto& b) { return a.second > b.second; });
-    decrypted.resize(std::min(wanted, decrypted.size()));
+    auto shown = device::ranked_once(std::move(decrypted));
+    shown.resize(std::min(wanted, shown.size()));
     double reached = 0, possible = 0;
-    for (const auto& [item, score] : decrypted) {
-      reached += scores[item] - average;
-      found.recall += std::count(truth.begin(), truth.end(), item) > 0 ? 1 : 0;
+    for (const device::ItemScore& score : shown) {  // counted in the guide's ids, which are the items'
+      reached += scores[score.item] - average;
+      found.recall += std::count(truth.begin(), truth.end(), score.item) > 0 ? 1 : 0;
     }
     for (const std::uint32_t item : truth) possible += scores[item] - average;
     found.gain += reached / possible;
@@ -158,7 +157,7 @@ Found found_with(const BlindItems& items, const BlindEdition& edition, const bli
 // Decrypted products of real ciphertexts, or the benchmark fails.
 Status check_answers(const BlindItems& items, const BlindEdition& edition, const blind::Guide& guide) {
   SecureRandom random;
-  const std::vector<float> user = reader(items, 0);
+  const std::vector<float> user = blind::rotated(reader(items, 0), dimension);
   const auto quantised = blind::quantise_user(user, guide.parameters);
   SOTTO_TRY(auto keys, device::KeyPart::prepare(guide.parameters, guide.hint, 1, random));
   const std::uint32_t cluster = device::nearest_clusters(guide, user).front();
@@ -293,11 +292,13 @@ BenchRows bench_blind(std::size_t count) {
     SOTTO_TRY(auto keys, device::KeyPart::prepare(guide.parameters, guide.hint, 1, secure));
     preparing = std::min(preparing, thread_seconds() - start);
     start = thread_seconds();
-    const auto quantised = blind::quantise_user(user, guide.parameters);
-    const std::uint32_t cluster = device::nearest_clusters(guide, user).front();
+    const std::vector<float> turned = blind::rotated(user, dimension);
+    const auto quantised = blind::quantise_user(turned, guide.parameters);
+    const std::uint32_t cluster = device::nearest_clusters(guide, turned).front();
     SOTTO_TRY(auto sealed, std::move(keys[0]).seal(quantised.entries, cluster));
     const auto products = std::move(sealed.opening).open(answer);
-    const auto scores = device::cluster_scores(guide, user, quantised.scale, cluster, products);
+    const auto scores =
+        device::ranked_once(device::cluster_scores(guide, turned, quantised.scale, cluster, products));
     if (scores.empty()) return failed("a cluster without items was asked about");
     sealing = std::min(sealing, thread_seconds() - start);
   }

@@ -13,7 +13,7 @@ namespace sotto::blind {
 
 namespace {
 
-constexpr std::uint32_t guide_format = 1;
+constexpr std::uint32_t guide_format = 2;
 constexpr const char* blind_identifier = "SOBL";
 constexpr std::size_t version_digits = 64;
 constexpr std::size_t body_overhead = 256;  // tables and the version
@@ -79,29 +79,26 @@ std::string encode_words(const BlindWords& words, Create create) {
 
 }  // namespace
 
-void SlotIds::push_back(std::string_view id) {
+void ItemIds::push_back(std::string_view id) {
   text_ += id;
   ends_.push_back(static_cast<std::uint32_t>(text_.size()));
   text_ += '\n';
 }
 
-Result<SlotIds> SlotIds::from(std::string_view text, std::size_t slots) {
-  // Before room is made for them: every id takes at least its line end.
-  if (text.size() < slots) return bad_input("the guide does not have {} ids, one for every slot", slots);
-  SlotIds ids;
+Result<ItemIds> ItemIds::from(std::string_view text, std::size_t most) {
+  ItemIds ids;
   ids.text_ = text;
-  ids.ends_.reserve(slots);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
-    if (end == std::string_view::npos || ids.ends_.size() == slots) break;
+    if (end == std::string_view::npos) return bad_input("the guide's last id has no end");
+    if (ids.ends_.size() == most)
+      return bad_input("the guide has more than {} ids, one for every slot", most);
     const std::string_view id = text.substr(begin, end - begin);
-    if (id.size() > max_id_bytes || !is_printable(id))
-      return bad_input("the guide has an id that is not up to {} bytes of printable UTF-8", max_id_bytes);
+    if (id.empty() || id.size() > max_id_bytes || !is_printable(id))
+      return bad_input("the guide has an id that is not 1 to {} bytes of printable UTF-8", max_id_bytes);
     ids.ends_.push_back(static_cast<std::uint32_t>(end));
     begin = end + 1;
   }
-  if (ids.ends_.size() != slots || (slots > 0 && ids.ends_.back() + 1 != text.size()))
-    return bad_input("the guide does not have {} ids, one for every slot", slots);
   return ids;
 }
 
@@ -111,7 +108,7 @@ Status check(const Guide& guide) {
   if (guide.model.empty() || guide.model.size() > max_id_bytes || !is_printable(guide.model))
     return bad_input("the guide does not name its model by 1 to {} bytes of printable UTF-8", max_id_bytes);
   if (guide.centroids.size() != shape.columns() || guide.steps.size() != shape.clusters ||
-      guide.ids.size() != shape.slots() || guide.hint.size() != shape.rows * ring_degree) {
+      guide.places.size() != shape.slots() || guide.hint.size() != shape.rows * ring_degree) {
     return bad_input("the guide's parts do not have the sizes of {} clusters of {} slots", shape.clusters,
                      shape.rows);
   }
@@ -120,6 +117,9 @@ Status check(const Guide& guide) {
       !std::all_of(guide.steps.begin(), guide.steps.end(),
                    [&](float step) { return finite(step) && step > 0; }))
     return bad_input("the guide has centroids or steps that are not finite, or steps that are not positive");
+  if (!std::all_of(guide.places.begin(), guide.places.end(),
+                   [&](std::uint32_t item) { return item == no_item || item < guide.ids.size(); }))
+    return bad_input("the guide has a slot with an item beyond its {} ids", guide.ids.size());
   return {};
 }
 
@@ -132,10 +132,11 @@ Result<std::string> encode_guide(const Guide& guide) {
   const auto centroids = builder.CreateVector(guide.centroids);
   const auto steps = builder.CreateVector(guide.steps);
   const auto ids = builder.CreateString(guide.ids.text());
+  const auto places = builder.CreateVector(guide.places);
   const auto hint = builder.CreateVector(guide.hint);
   builder.Finish(wire::CreateBlindGuide(builder, guide_format, model, shape.dimension, shape.clusters,
                                         shape.rows, shape.probes, parameters.item_norm, parameters.user_norm,
-                                        parameters.step_bits, centroids, steps, ids, hint),
+                                        parameters.step_bits, centroids, steps, ids, places, hint),
                  blind_identifier);
   if (builder.GetSize() > max_guide_bytes)
     return bad_input("the guide has {} bytes, at most {} are sent: serve fewer items", builder.GetSize(),
@@ -159,9 +160,10 @@ Result<Guide> decode_guide(std::string_view bytes) {
                       table->step_bits()};
   SOTTO_CHECK(check(guide.parameters));
   SOTTO_TRY(guide.ids,
-            SlotIds::from({table->ids()->c_str(), table->ids()->size()}, guide.parameters.shape.slots()));
+            ItemIds::from({table->ids()->c_str(), table->ids()->size()}, guide.parameters.shape.slots()));
   guide.centroids = copy(*table->centroids());
   guide.steps = copy(*table->steps());
+  guide.places = copy(*table->places());
   guide.hint = copy(*table->hint());
   SOTTO_CHECK(check(guide));
   return guide;

@@ -11,6 +11,8 @@ namespace {
 
 // Of the entries of a cluster: so many may lie beyond what four bits hold.
 constexpr double cut_share = 0.01;
+constexpr float taste_weight = 12;
+constexpr int taste_passes = 2;
 
 double squared_norm(std::span<const std::int8_t> entries) {
   double sum = 0;
@@ -18,11 +20,28 @@ double squared_norm(std::span<const std::int8_t> entries) {
   return sum;
 }
 
-void round_to_steps(std::span<const float> residual, float step, std::span<std::int8_t> out) {
+std::int8_t nearest_entry(float steps) {
+  constexpr auto most = static_cast<float>(item_most);
+  return static_cast<std::int8_t>(std::clamp(std::nearbyint(steps), -most, most));
+}
+
+void round_to_steps(std::span<const float> residual, std::span<const float> taste, float step,
+                    std::span<std::int8_t> out) {
+  float along = 0;  // δ·t
   for (std::size_t i = 0; i < residual.size(); ++i) {
-    const float steps = std::nearbyint(residual[i] / step);
-    out[i] = static_cast<std::int8_t>(
-        std::clamp(steps, -static_cast<float>(item_most), static_cast<float>(item_most)));
+    const float steps = residual[i] / step;
+    out[i] = nearest_entry(steps);
+    along += (static_cast<float>(out[i]) - steps) * taste[i];
+  }
+  // Number by number, to where it makes up best for the errors of all others.
+  for (int pass = 0; pass < taste_passes; ++pass) {
+    for (std::size_t i = 0; i < residual.size(); ++i) {
+      const float steps = residual[i] / step;
+      const float others = along - (static_cast<float>(out[i]) - steps) * taste[i];
+      const float wanted = taste_weight * taste[i] / (1 + taste_weight * taste[i] * taste[i]);
+      out[i] = nearest_entry(steps - wanted * others);
+      along = others + (static_cast<float>(out[i]) - steps) * taste[i];
+    }
   }
 }
 
@@ -47,13 +66,13 @@ float step_of(std::span<const float> residuals, const Parameters& parameters) {
   return std::max(static_cast<float>(step), std::numeric_limits<float>::min());
 }
 
-void quantise_item(std::span<const float> residual, float step, const Parameters& parameters,
-                   std::span<std::int8_t> out) {
-  round_to_steps(residual, step, out);
+void quantise_item(std::span<const float> residual, std::span<const float> taste, float step,
+                   const Parameters& parameters, std::span<std::int8_t> out) {
+  round_to_steps(residual, taste, step, out);
   const double most = static_cast<double>(parameters.item_norm) * parameters.item_norm;
   while (squared_norm(out) > most) {
     step *= 1.02F;
-    round_to_steps(residual, step, out);
+    round_to_steps(residual, taste, step, out);
   }
 }
 

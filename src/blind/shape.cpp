@@ -11,6 +11,8 @@ constexpr std::uint32_t wanted_probes = 3;
 constexpr std::size_t word_bytes = 4;
 // A probe should see so many items where there are as many: their part of the hint is 8 MB.
 constexpr std::size_t wanted_rows = 2048;
+constexpr std::size_t wanted_copies = 3;
+constexpr std::size_t least_tastes = 128, most_tastes = 1536;
 
 std::size_t root_of(std::size_t slots) {
   return static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(slots))));
@@ -18,22 +20,25 @@ std::size_t root_of(std::size_t slots) {
 
 // With as many clusters as the bytes of a refresh allow, and no more than are wanted. None: not even one
 // cluster fits.
-std::optional<Shape> shape_within(std::size_t slots, std::uint32_t dimension, std::uint32_t most_probes,
+std::optional<Shape> shape_within(std::size_t items, std::uint32_t dimension, std::uint32_t most_probes,
                                   const ShapeBudget& budget) {
   const std::size_t most_rows =
       std::min<std::size_t>(ShapeLimits::rows, budget.hint_bytes / (word_bytes * ring_degree));
-  const std::size_t rows_wanted = std::min({std::max(root_of(slots), wanted_rows), most_rows, slots});
+  const std::size_t slots = slots_for(items);
+  const std::size_t rows_wanted = std::min({std::max(root_of(slots), wanted_rows), most_rows, items});
   if (rows_wanted == 0) return std::nullopt;
-  std::size_t clusters = (slots + rows_wanted - 1) / rows_wanted;
+  const auto filled = [&](std::size_t placed) { return (placed + rows_wanted - 1) / rows_wanted; };
+  std::size_t clusters = rows_wanted == items ? 1 : filled(slots);
+  if (clusters > 1)
+    clusters = std::max(clusters, std::clamp(filled(wanted_copies * items), least_tastes, most_tastes));
   for (; clusters >= 1; clusters = clusters * 15 / 16) {
-    const std::size_t rows = (slots + clusters - 1) / clusters;
+    const std::size_t rows = clusters == 1 ? items : std::max(rows_wanted, (slots + clusters - 1) / clusters);
     if (rows > most_rows) return std::nullopt;
     const std::size_t probes = std::min<std::size_t>(most_probes, clusters);
-    if (clusters <= ShapeLimits::clusters &&
-        probes * word_bytes * (clusters * dimension + rows) <= budget.refresh_bytes) {
-      return Shape{dimension, static_cast<std::uint32_t>(clusters), static_cast<std::uint32_t>(rows),
-                   static_cast<std::uint32_t>(probes)};
-    }
+    const Shape shape{dimension, static_cast<std::uint32_t>(clusters), static_cast<std::uint32_t>(rows),
+                      static_cast<std::uint32_t>(probes)};
+    const bool fits = probes * word_bytes * (clusters * dimension + rows) <= budget.refresh_bytes;
+    if (fits && choose_parameters(shape)) return shape;
   }
   return std::nullopt;
 }
@@ -51,14 +56,13 @@ ShapeCost cost_of(const Shape& shape) {
 
 Result<Shape> choose_shape(std::size_t items, std::uint32_t dimension, const ShapeBudget& budget) {
   if (items == 0) return bad_input("there is nothing to serve blindly: put items first");
-  const std::size_t slots = slots_for(items);
   const std::uint32_t most = budget.probes.value_or(wanted_probes);
   const std::uint32_t least = budget.probes.value_or(1);
   for (std::uint32_t probes = most; probes >= least && probes > 0; --probes) {
-    const auto shape = shape_within(slots, dimension, probes, budget);
-    if (shape && choose_parameters(*shape)) return *shape;
+    const auto shape = shape_within(items, dimension, probes, budget);
+    if (shape) return *shape;
   }
-  const std::size_t square = root_of(slots);
+  const std::size_t square = root_of(slots_for(items));
   return bad_input(
       "{} items of {} numbers cannot be served blindly with {} bytes per refresh and a hint of {} bytes: "
       "about {} and {} are needed with {} probe(s)",

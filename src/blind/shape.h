@@ -1,7 +1,9 @@
 #pragma once
-// How many clusters and how many items in each: about √N of both from four million items on; below, clusters
-// of 2,048, so that a probe sees much of the pool. Fewer clusters where the bytes of a refresh ask for it,
-// smaller ones where those of the hint do.
+// How many clusters and how many items in each. Clusters of 2,048, whose part of the hint is 8 MB, and three
+// times as many as all items need, at least 128: clusters are lists of what a taste likes, and an item stands
+// in several. From a million items on there are no more clusters for that, as every one adds to what a
+// question costs; from four million on there are √N of clusters and slots. Fewer clusters where the bytes of
+// a refresh ask for it, smaller ones where those of the hint do.
 //
 // A probe costs 4·d·C bytes up and 4·M down, the hint 4·1024·M once.
 
@@ -17,7 +19,7 @@ struct ShapeBudget {
   std::optional<std::uint32_t> probes;  // none: three, or as many as fit
 };
 
-// Some slots stay empty, so that clusters need not be equally full.
+// At least so many, so that homes of items need not be equally full.
 std::size_t slots_for(std::size_t items);
 
 struct ShapeCost {

@@ -132,7 +132,7 @@ void say_blind(const serving::BlindEdition& edition, const Output& output) {
   const auto cost = blind::cost_of(shape);
   output.event({{"event", "blind"},
                 {"guide", edition.version()},
-                {"items", edition.slots().size()},
+                {"items", edition.items().size()},
                 {"clusters", shape.clusters},
                 {"rows", shape.rows},
                 {"probes", shape.probes},
@@ -143,7 +143,7 @@ void say_blind(const serving::BlindEdition& edition, const Output& output) {
       "",
       fmt::format("blind database of {} items in {} clusters of {}: a refresh is {} probe(s), {} bytes up "
                   "and {} down; the guide has {} bytes",
-                  edition.slots().size(), shape.clusters, shape.rows, shape.probes, cost.up, cost.down,
+                  edition.items().size(), shape.clusters, shape.rows, shape.probes, cost.up, cost.down,
                   edition.guide_bytes().size()));
 }
 

@@ -70,14 +70,22 @@ TEST(BlindParameters, AreAsHardAsTheStandardsLineOf128Bits) {
   EXPECT_LT(attack_bits(1024, 32, 6.4), 100);  // the same with SimplePIR's error
 }
 
-TEST(BlindShape, HasRoomForAllItemsInLargeClustersOfASmallPoolAndInSquareOnesOfALargeOne) {
-  for (const std::size_t items : {100UL, 3'000UL, 10'000UL, 100'000UL, 1'000'000UL}) {
+TEST(BlindShape, HasAListPerTasteForASmallPoolAndSquareClustersForALargeOne) {
+  for (const std::size_t items : {100UL, 2'048UL}) {
+    const auto whole = choose_shape(items, 64, {});
+    ASSERT_TRUE(whole) << whole.error().message;
+    EXPECT_EQ(*whole, (Shape{64, 1, static_cast<std::uint32_t>(items), 1}));
+  }
+  for (const std::size_t items : {2'049UL, 10'000UL, 100'000UL, 1'000'000UL}) {
     const auto shape = choose_shape(items, 64, {});
     ASSERT_TRUE(shape) << shape.error().message;
-    EXPECT_GE(shape->slots(), items + items / 8);
-    EXPECT_LE(shape->rows, 2048U);
-    EXPECT_GE(shape->rows, std::min<std::size_t>(items, 1000));
-    EXPECT_EQ(shape->probes, std::min(3U, shape->clusters));
+    EXPECT_EQ(shape->rows, 2048U);
+    EXPECT_GE(shape->clusters, 128U);
+    EXPECT_GE(shape->slots(), 2 * items);  // items stand in several
+    EXPECT_EQ(shape->probes, 3U);
+    const ShapeCost cost = cost_of(*shape);
+    EXPECT_LE(cost.up + cost.down, ShapeBudget().refresh_bytes);
+    EXPECT_LE(cost.database, std::max<std::size_t>(100 * items, 10'000'000));  // bytes of the server
   }
   for (const std::size_t items : {10'000'000UL, 100'000'000UL}) {
     const auto shape = choose_shape(items, 64, {.refresh_bytes = 10 << 20, .probes = {}});

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "blind/public_matrix.h"
@@ -285,6 +286,34 @@ TEST(BlindProbes, AreTheClustersWithTheBestCentroids) {
     EXPECT_EQ(device::nearest_clusters(guide, user),
               (std::vector<std::uint32_t>{scores[0].second, scores[1].second}));
   }
+}
+
+TEST(BlindProbes, AnItemOfSeveralClustersIsListedOnceWithTheMeanOfItsScores) {
+  const float infinite = std::numeric_limits<float>::infinity();
+  const auto ranked = device::ranked_once({{7, 1}, {3, 2}, {7, 4}, {9, infinite}, {1, 2}, {9, 0.5F}});
+  ASSERT_EQ(ranked.size(), 4U);
+  const std::vector<std::uint32_t> order = {ranked[0].item, ranked[1].item, ranked[2].item, ranked[3].item};
+  EXPECT_EQ(order, (std::vector<std::uint32_t>{7, 1, 3, 9}));
+  EXPECT_EQ(ranked[0].score, 2.5F);
+  EXPECT_EQ(ranked[3].score, 0.5F);
+  EXPECT_TRUE(device::ranked_once({}).empty());
+}
+
+TEST(BlindProbes, ScoresAreOfTheItemsThatStandInTheSlots) {
+  World world({8, 3, 4, 1});
+  blind::Guide guide = guide_of(world.database);
+  guide.places = {0, 1, 2, blind::no_item, 2, 0, blind::no_item, blind::no_item, 1, 2, 3, 0};
+  const std::vector<float> user(8, 0.5F);
+  const std::vector<std::int32_t> products = {1, 2, 3, 4};
+  const auto items_of = [&](std::uint32_t cluster) {
+    std::vector<std::uint32_t> items;
+    for (const auto& score : device::cluster_scores(guide, user, 1, cluster, products))
+      items.push_back(score.item);
+    return items;
+  };
+  EXPECT_EQ(items_of(0), (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(items_of(1), (std::vector<std::uint32_t>{2, 0}));
+  EXPECT_EQ(items_of(2), (std::vector<std::uint32_t>{1, 2, 3, 0}));
 }
 
 }  // namespace

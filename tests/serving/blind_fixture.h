@@ -42,8 +42,10 @@ inline blind::Guide guide_of(const BlindDatabase& database, float step = 0.01F) 
   for (std::size_t i = 0; i < shape.columns(); ++i)
     guide.centroids.push_back(static_cast<float>(random() % 1000) / 1000 - 0.5F);
   guide.steps.assign(shape.clusters, step);
-  for (std::size_t slot = 0; slot < shape.slots(); ++slot)
+  for (std::uint32_t slot = 0; slot < shape.slots(); ++slot) {
     guide.ids.push_back("item-" + std::to_string(slot));
+    guide.places.push_back(slot);
+  }
   guide.hint = must(make_hint(database));
   return guide;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace sotto::device {
 
@@ -54,17 +55,33 @@ std::vector<std::uint32_t> nearest_clusters(const blind::Guide& guide, std::span
   return nearest;
 }
 
-std::vector<SlotScore> cluster_scores(const blind::Guide& guide, std::span<const float> user, float scale,
+std::vector<ItemScore> cluster_scores(const blind::Guide& guide, std::span<const float> user, float scale,
                                       std::uint32_t cluster, std::span<const std::int32_t> products) {
   const blind::Shape& shape = guide.parameters.shape;
   const float base = dot(user, centroid(guide, cluster));
   const float step = guide.steps[cluster] / scale;
-  std::vector<SlotScore> scores;
+  std::vector<ItemScore> scores;
   for (std::uint32_t row = 0; row < std::min<std::size_t>(shape.rows, products.size()); ++row) {
-    const std::uint32_t slot = cluster * shape.rows + row;
-    if (!guide.ids[slot].empty()) scores.push_back({slot, base + step * static_cast<float>(products[row])});
+    const std::uint32_t item = guide.places[std::size_t{cluster} * shape.rows + row];
+    if (item != blind::no_item) scores.push_back({item, base + step * static_cast<float>(products[row])});
   }
   return scores;
+}
+
+std::vector<ItemScore> ranked_once(std::vector<ItemScore> scores) {
+  std::erase_if(scores, [](const ItemScore& score) { return !std::isfinite(score.score); });
+  std::stable_sort(scores.begin(), scores.end(),
+                   [](const ItemScore& a, const ItemScore& b) { return a.item < b.item; });
+  std::vector<ItemScore> once;
+  for (std::size_t first = 0, end = 0; first < scores.size(); first = end) {
+    double sum = 0;
+    for (; end < scores.size() && scores[end].item == scores[first].item; ++end) sum += scores[end].score;
+    once.push_back({scores[first].item, static_cast<float>(sum / static_cast<double>(end - first))});
+  }
+  std::sort(once.begin(), once.end(), [](const ItemScore& a, const ItemScore& b) {
+    return a.score != b.score ? a.score > b.score : a.item < b.item;
+  });
+  return once;
 }
 
 }  // namespace sotto::device

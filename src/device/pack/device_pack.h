@@ -54,7 +54,7 @@ struct DevicePack {
   // With blind serving: those that the guide does not have yet.
   PackItems items;
   // Blind serving: the hash of the guide that belongs to this pack (64 hexadecimal digits; empty: there is
-  // none), and its slots whose items are gone, ascending.
+  // none), and which of its items are gone, counted in its ids, ascending.
   std::string blind_guide;
   std::vector<std::uint32_t> blind_gone;
   bool operator==(const DevicePack&) const = default;

@@ -9,6 +9,7 @@
 #include "base/byte_codec.h"
 #include "base/utf8.h"
 #include "blind/quantisation.h"
+#include "blind/rotation.h"
 #include "device/blind/probes.h"
 #include "device/wire/server_calls.h"
 
@@ -110,9 +111,9 @@ void BlindRanking::drop_missing() {
   std::unordered_set<std::string_view> there(pack_->items.ids.begin(), pack_->items.ids.end());
   std::unordered_set<std::string_view> listed;
   for (const RankedItem& item : kept_->items) listed.insert(item.item);
-  for (std::uint32_t slot = 0; slot < guide_->ids.size(); ++slot) {
-    const std::string_view id = guide_->ids[slot];
-    if (listed.contains(id) && !gone_.contains(slot)) there.insert(id);
+  for (std::uint32_t item = 0; item < guide_->ids.size(); ++item) {
+    const std::string_view id = guide_->ids[item];
+    if (listed.contains(id) && !gone_.contains(item)) there.insert(id);
   }
   std::erase_if(kept_->items, [&](const RankedItem& item) { return !there.contains(item.item); });
 }
@@ -140,11 +141,11 @@ Status BlindRanking::make_question(std::span<const float> user) {
   SOTTO_CHECK(prepare());
   std::vector<KeyPart> keys = std::move(keys_);
   keys_.clear();
-  const auto quantised = blind::quantise_user(user, guide_->parameters);
   Question question;
-  question.user.assign(user.begin(), user.end());
+  question.user = blind::rotated(user, user.size());
+  const auto quantised = blind::quantise_user(question.user, guide_->parameters);
   question.scale = quantised.scale;
-  question.clusters = nearest_clusters(*guide_, user);
+  question.clusters = nearest_clusters(*guide_, question.user);
   blind::BlindWords words{version_, {}};
   for (std::size_t probe = 0; probe < question.clusters.size(); ++probe) {
     SOTTO_TRY(SealedProbe sealed, std::move(keys[probe]).seal(quantised.entries, question.clusters[probe]));
@@ -159,23 +160,20 @@ Status BlindRanking::make_question(std::span<const float> user) {
 std::vector<RankedItem> BlindRanking::open_answer(Question question, std::span<const std::uint32_t> words,
                                                   std::size_t wanted) const {
   const std::size_t rows = guide_->parameters.shape.rows;
-  std::vector<SlotScore> scores;
+  std::vector<ItemScore> scores;
   for (std::size_t probe = 0; probe < question.openings.size(); ++probe) {
     const auto products = std::move(question.openings[probe]).open(words.subspan(probe * rows, rows));
     const auto found =
         cluster_scores(*guide_, question.user, question.scale, question.clusters[probe], products);
     scores.insert(scores.end(), found.begin(), found.end());
   }
-  std::erase_if(scores, [&](const SlotScore& score) {
-    return !std::isfinite(score.score) || gone_.contains(score.slot);
-  });
-  const auto end = scores.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, scores.size()));
-  std::partial_sort(scores.begin(), end, scores.end(), [](const SlotScore& a, const SlotScore& b) {
-    return a.score != b.score ? a.score > b.score : a.slot < b.slot;
-  });
+  std::erase_if(scores, [&](const ItemScore& score) { return gone_.contains(score.item); });
   std::vector<RankedItem> items;
-  for (auto score = scores.begin(); score != end; ++score)
-    items.push_back({std::string(guide_->ids[score->slot]), score->score});
+  const auto ranked = ranked_once(std::move(scores));
+  for (const ItemScore& score : ranked) {
+    if (items.size() == wanted) break;
+    items.push_back({std::string(guide_->ids[score.item]), score.score});
+  }
   return items;
 }
 

@@ -67,7 +67,7 @@ class BlindRanking {
     std::string body;
     std::vector<std::uint32_t> clusters;
     std::vector<Opening> openings;
-    std::vector<float> user;
+    std::vector<float> user;  // rotated
     float scale = 1;
   };
   Status adopt(std::string_view bytes);
@@ -79,7 +79,7 @@ class BlindRanking {
   const fs::path guide_path_, kept_path_;
   privacy::DeviceRandom random_;
   const DevicePack* pack_ = nullptr;        // the installed one
-  std::unordered_set<std::uint32_t> gone_;  // its slots without items
+  std::unordered_set<std::uint32_t> gone_;  // items of its guide that have left
   std::optional<blind::Guide> guide_;
   std::string version_;  // of guide_
   std::vector<KeyPart> keys_;

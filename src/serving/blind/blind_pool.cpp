@@ -62,11 +62,9 @@ bool BlindPool::is_stale(const LivePool& pool) const {
   const auto edition = newest();
   if (!edition || edition->model() != pool.current()->model().version()) return true;
   const auto live = pool.catalogue().all();
-  const auto kept =
-      static_cast<std::size_t>(std::count_if(live.begin(), live.end(), [&](const StoredItemPtr& item) {
-        return edition->slot_of(item->number).has_value();
-      }));
-  const std::size_t changed = (live.size() - kept) + (edition->slots().size() - kept);
+  const auto kept = static_cast<std::size_t>(std::count_if(
+      live.begin(), live.end(), [&](const StoredItemPtr& item) { return edition->has(item->number); }));
+  const std::size_t changed = (live.size() - kept) + (edition->items().size() - kept);
   return static_cast<double>(changed) >
          settings_.stale_share * static_cast<double>(std::max<std::size_t>(live.size(), 1));
 }
@@ -120,12 +118,12 @@ Result<device::DevicePack> with_blind_items(device::DevicePack pack, const LiveP
   std::unordered_set<ItemNumber> live;
   SOTTO_TRY(pack, with_live_items(std::move(pack), pool, [&](ItemNumber item) {
               live.insert(item);
-              return !edition->slot_of(item).has_value();
+              return !edition->has(item);
             }));
   pack.blind_guide = edition->version();
   pack.blind_gone.clear();
-  for (const auto& [item, slot] : edition->slots())
-    if (!live.contains(item)) pack.blind_gone.push_back(slot);
+  for (const auto& [item, place] : edition->items())
+    if (!live.contains(item)) pack.blind_gone.push_back(place);
   std::sort(pack.blind_gone.begin(), pack.blind_gone.end());
   return pack;
 }

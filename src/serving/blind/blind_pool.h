@@ -67,7 +67,7 @@ class BlindPool {
 BlindItems blind_items(const LivePool& pool);
 
 // The pack for devices that ask blindly: names the newest edition's guide, holds the live items that are not
-// in it, and the slots of those that are gone. Without an edition of its model: the whole pool.
+// in it, and names those that are gone. Without an edition of its model: the whole pool.
 Result<device::DevicePack> with_blind_items(device::DevicePack pack, const LivePool& pool,
                                             const BlindPool& blind);
 

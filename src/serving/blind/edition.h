@@ -1,5 +1,5 @@
 #pragma once
-// One edition of the blind database: matrix, guide and what stands in which slot, made together from the
+// One edition of the blind database: matrix, guide and which items are in it, made together from the
 // items of one moment and never changed. Questions name the guide they were made with, so a matrix is only
 // ever multiplied with ciphertexts that its own hint opens.
 //
@@ -37,21 +37,21 @@ class BlindEdition {
   const std::string& model() const { return model_; }
   const BlindDatabase& database() const { return database_; }
   const blind::Shape& shape() const { return database_.parameters().shape; }
-  // No value: the item is not in this edition.
-  std::optional<std::uint32_t> slot_of(ItemNumber item) const;
-  const std::vector<std::pair<ItemNumber, std::uint32_t>>& slots() const { return slots_; }  // by number
+  bool has(ItemNumber item) const;
+  // Ascending by number, each with its place in the guide's ids.
+  const std::vector<std::pair<ItemNumber, std::uint32_t>>& items() const { return items_; }
 
  private:
   BlindEdition(std::string model, std::string version, std::string guide_bytes, BlindDatabase database,
-               std::vector<std::pair<ItemNumber, std::uint32_t>> slots)
+               std::vector<std::pair<ItemNumber, std::uint32_t>> items)
       : model_(std::move(model)),
         version_(std::move(version)),
         guide_bytes_(std::move(guide_bytes)),
         database_(std::move(database)),
-        slots_(std::move(slots)) {}
+        items_(std::move(items)) {}
   std::string model_, version_, guide_bytes_;
   BlindDatabase database_;
-  std::vector<std::pair<ItemNumber, std::uint32_t>> slots_;
+  std::vector<std::pair<ItemNumber, std::uint32_t>> items_;
 };
 
 }  // namespace sotto::serving

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "blind/quantisation.h"
 #include "blind/ring.h"
+#include "blind/rotation.h"
 #include "device/blind/key_part.h"
 #include "device/blind/probes.h"
 
@@ -31,8 +32,9 @@ int main(int count, char** arguments) {
   for (std::size_t i = 0; i < user.size(); ++i) user[i] = static_cast<float>(i % 5) - 1.5F;
   VALGRIND_MAKE_MEM_UNDEFINED(user.data(), user.size() * sizeof(float));
   if (count > 1 && std::strcmp(arguments[1], "branch") == 0) std::puts(user[0] > 0 ? "yes" : "no");
-  const auto quantised = blind::quantise_user(user, guide.parameters);
-  const auto clusters = device::nearest_clusters(guide, user);
+  const auto turned = blind::rotated(user, user.size());
+  const auto quantised = blind::quantise_user(turned, guide.parameters);
+  const auto clusters = device::nearest_clusters(guide, turned);
   std::size_t undefined = 0, words = 0;
   for (std::size_t probe = 0; probe < clusters.size(); ++probe) {
     const auto sealed = std::move((*keys)[probe]).seal(quantised.entries, clusters[probe]);

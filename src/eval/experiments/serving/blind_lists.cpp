@@ -5,6 +5,7 @@
 
 #include "base/thread_pool.h"
 #include "blind/quantisation.h"
+#include "blind/rotation.h"
 #include "device/blind/probes.h"
 #include "eval/experiments/serving/compared_mechanism.h"
 #include "serving/blind/edition.h"
@@ -19,10 +20,7 @@ namespace {
 class BlindLists final : public ComparedMechanism {
  public:
   BlindLists(std::shared_ptr<const serving::BlindEdition> edition, blind::Guide guide)
-      : edition_(std::move(edition)), guide_(std::move(guide)) {
-    item_in_.resize(guide_.parameters.shape.slots());
-    for (const auto& [item, slot] : edition_->slots()) item_in_[slot] = item;
-  }
+      : edition_(std::move(edition)), guide_(std::move(guide)) {}
   AnswerPrivacy privacy() const override { return {0, 0, 0}; }
   Result<Rows> serve(const Rows&, const Rows&, std::uint64_t) const override {
     return failed("a blind server ranks by no vector");
@@ -36,10 +34,11 @@ class BlindLists final : public ComparedMechanism {
   }
 
  private:
-  ReturnedItems list_of(std::span<const float> user) const {
+  ReturnedItems list_of(std::span<const float> user_vector) const {
     const blind::Shape& shape = guide_.parameters.shape;
+    const std::vector<float> user = blind::rotated(user_vector, user_vector.size());
     const auto quantised = blind::quantise_user(user, guide_.parameters);
-    std::vector<device::SlotScore> scores;
+    std::vector<device::ItemScore> scores;
     for (const std::uint32_t cluster : device::nearest_clusters(guide_, user)) {
       std::vector<std::int32_t> products(shape.rows);
       for (std::size_t row = 0; row < shape.rows; ++row) {
@@ -53,12 +52,10 @@ class BlindLists final : public ComparedMechanism {
       const auto found = device::cluster_scores(guide_, user, quantised.scale, cluster, products);
       scores.insert(scores.end(), found.begin(), found.end());
     }
-    std::sort(scores.begin(), scores.end(), [](const device::SlotScore& a, const device::SlotScore& b) {
-      return a.score != b.score ? a.score > b.score : a.slot < b.slot;
-    });
     ReturnedItems list;
-    for (const device::SlotScore& score : scores) {
-      list.items.push_back(item_in_[score.slot]);
+    const auto ranked = device::ranked_once(std::move(scores));
+    for (const device::ItemScore& score : ranked) {
+      list.items.push_back(score.item);  // its place among the ids is its number: make_blind_lists()
       list.scores.push_back(score.score);
     }
     return list;
@@ -66,7 +63,6 @@ class BlindLists final : public ComparedMechanism {
 
   std::shared_ptr<const serving::BlindEdition> edition_;
   blind::Guide guide_;
-  std::vector<data::ItemId> item_in_;
 };
 
 }  // namespace
