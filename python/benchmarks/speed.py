@@ -2,7 +2,8 @@
 
     python python/benchmarks/speed.py
 
-Prints one JSON object per line: name, ratio, ours and baseline in seconds, and how far their answers differ.
+Prints one JSON object per line: name, ratio, ours and baseline in seconds, and how far their answers differ. Seconds are the
+processor's, of all threads together, so that other work on the machine does not count.
 """
 
 import json
@@ -15,13 +16,13 @@ import sotto
 
 
 def seconds(function, least=0.2):
-    """The best of several calls, which take at least that long together."""
-    best, spent = float("inf"), 0.0
+    """The best of several calls, which take at least that long together; of one, where that takes longer."""
+    best, spent = float("inf"), -1.0
     while spent < least:
-        begin = time.perf_counter()
+        begin = time.process_time()
         function()
-        taken = time.perf_counter() - begin
-        best, spent = min(best, taken), spent + taken
+        taken = time.process_time() - begin
+        best, spent = min(best, taken), max(spent, 0) + taken
     return best
 
 

@@ -153,7 +153,8 @@ void bind_dataset(nb::module_& module) {
       .def_static(
           "open",
           [](const fs::path& folder) { return unlocked([&] { return value_of(Dataset::open(folder)); }); },
-          "folder"_a, "Opens DIR/dataset.sotto; every offset, code and checksum is checked.")
+          "folder"_a, nb::sig("def open(folder: str | os.PathLike[str]) -> Dataset"),
+          "Opens DIR/dataset.sotto; every offset, code and checksum is checked.")
       .def_prop_ro("name", &Dataset::name)
       .def_prop_ro("origin", &Dataset::origin, "How it was made.")
       .def_prop_ro("users", &Dataset::user_count)
@@ -318,8 +319,9 @@ void bind_data(nb::module_& module) {
         return nb::make_tuple(array_of(std::move(split.train)), array_of(std::move(split.test)));
       },
       "users"_a, "train_share"_a, "seed"_a = 1,
-      nb::sig("def split_users(users: numpy.typing.ArrayLike, train_share: float, seed: int = 1) -> "
-              "tuple[numpy.typing.NDArray[typing.Any], numpy.typing.NDArray[typing.Any]]"),
+      nb::sig(
+          "def split_users(users: numpy.typing.NDArray[typing.Any], train_share: float, seed: int = 1) -> "
+          "tuple[numpy.typing.NDArray[typing.Any], numpy.typing.NDArray[typing.Any]]"),
       "A random share of the users trains, the rest tests; both ascending.");
   module.def(
       "halve_rows",

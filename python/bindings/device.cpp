@@ -194,7 +194,9 @@ void bind_http(nb::module_& module) {
             new (made)
                 GuardedClient(value_of(net::HttpClient::create(client_settings(url, authorities, timeout))));
           },
-          "url"_a, nb::kw_only(), "authorities"_a = nb::none(), "timeout"_a = 30.0)
+          "url"_a, nb::kw_only(), "authorities"_a = nb::none(), "timeout"_a = 30.0,
+          nb::sig("def __init__(self, url: str, *, authorities: str | os.PathLike[str] | None = None, "
+                  "timeout: float = 30.0) -> None"))
       .def(
           "send",
           [](GuardedClient& client, const std::string& method, const std::string& path, const nb::bytes& body,

@@ -83,7 +83,11 @@ void bind_ledger(nb::module_& module) {
           },
           "path"_a, nb::kw_only(), "day_epsilon"_a = 0.0, "month_epsilon"_a = 0.0, "lifetime_epsilon"_a = 0.0,
           "delta"_a = 1e-6, "categories"_a = std::vector<std::string>{"all"},
-          "not_sensitive"_a = std::vector<std::string>{}, "first_use"_a = false)
+          "not_sensitive"_a = std::vector<std::string>{}, "first_use"_a = false,
+          nb::sig("def __init__(self, path: str | os.PathLike[str], *, day_epsilon: float = 0.0, "
+                  "month_epsilon: float = 0.0, lifetime_epsilon: float = 0.0, delta: float = 1e-06, "
+                  "categories: collections.abc.Sequence[str] = ['all'], not_sensitive: "
+                  "collections.abc.Sequence[str] = [], first_use: bool = False) -> None"))
       .def(
           "charge",
           [](privacy::Ledger& ledger, const std::string& about, const std::string& purpose,

@@ -115,19 +115,23 @@ void bind_metrics(nb::module_& module) {
         return metrics ? std::optional(to_python(*metrics)) : std::nullopt;
       },
       "scores"_a, "clicked"_a,
-      nb::sig("def impression_metrics(scores: numpy.typing.ArrayLike, clicked: numpy.typing.ArrayLike) -> "
+      nb::sig("def impression_metrics(scores: numpy.typing.NDArray[typing.Any], clicked: "
+              "numpy.typing.NDArray[typing.Any]) -> "
               "dict[str, float] | None"),
       "AUC, MRR and nDCG of one impression, ties averaged. None where there is no order to judge.");
   module.def(
       "mean_impression_metrics", &mean_impressions, "scores"_a, "clicked"_a, "offsets"_a,
-      nb::sig("def mean_impression_metrics(scores: numpy.typing.ArrayLike, clicked: numpy.typing.ArrayLike, "
-              "offsets: numpy.typing.ArrayLike) -> dict[str, typing.Any]"),
+      nb::sig("def mean_impression_metrics(scores: numpy.typing.NDArray[typing.Any], clicked: "
+              "numpy.typing.NDArray[typing.Any], "
+              "offsets: numpy.typing.NDArray[typing.Any]) -> dict[str, typing.Any]"),
       "The mean over many impressions, those of impression i at [offsets[i], offsets[i+1]), with standard "
       "errors. Impressions without an order to judge are left out and counted.");
   module.def(
       "mean_held_out_metrics", &mean_held_out, "scores"_a, "excluded"_a, "held_out"_a, "offsets"_a,
-      nb::sig("def mean_held_out_metrics(scores: numpy.typing.ArrayLike, excluded: numpy.typing.ArrayLike, "
-              "held_out: numpy.typing.ArrayLike, offsets: numpy.typing.ArrayLike) -> dict[str, typing.Any]"),
+      nb::sig("def mean_held_out_metrics(scores: numpy.typing.NDArray[typing.Any], excluded: "
+              "numpy.typing.NDArray[typing.Any], "
+              "held_out: numpy.typing.NDArray[typing.Any], offsets: numpy.typing.NDArray[typing.Any]) -> "
+              "dict[str, typing.Any]"),
       "Hits@k and nDCG@k of held-out items against all items that a user never touched: scores [users, "
       "items], "
       "1 in `excluded` for what was touched; user u's held-out items at [offsets[u], offsets[u+1]).");

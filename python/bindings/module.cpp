@@ -11,7 +11,7 @@ NB_MODULE(_core, module) {
   nb::exception<InputError>(module, "InputError", PyExc_ValueError);
   nb::exception<FailedError>(module, "FailedError", PyExc_RuntimeError);
   nb::exception<ConflictError>(module, "ConflictError", PyExc_RuntimeError);
-  module.attr("__version__") = SOTTO_VERSION;
+  module.attr("version") = SOTTO_VERSION;
   // A library says nothing unless it is asked to.
   set_progress_style(ProgressStyle::silent);
   check(set_log_level("warn"));

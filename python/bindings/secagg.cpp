@@ -151,7 +151,8 @@ void bind_plans(nb::module_& module) {
         return array_of(std::move(sum));
       },
       "devices"_a, "bits"_a,
-      nb::sig("def modular_sum(devices: collections.abc.Sequence[numpy.typing.ArrayLike], bits: int) -> "
+      nb::sig("def modular_sum(devices: collections.abc.Sequence[numpy.typing.NDArray[typing.Any]], bits: "
+              "int) -> "
               "numpy.typing.NDArray[numpy.uint32]"),
       "What the protocol computes, for simulation: the sum of the devices' entries modulo 2^bits.");
 }

@@ -6,22 +6,35 @@
 
 namespace sotto::python {
 
+namespace {
+
+// What is no text is a TypeError, and text that no file could hold (half of a character) a
+// UnicodeEncodeError.
+std::string text_of(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes == nullptr) throw nb::python_error();
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> settings_of(const nb::kwargs& given) {
   std::vector<std::pair<std::string, std::string>> settings;
   const nb::object index = nb::module_::import_("operator").attr("index");
   for (const auto& [key, value] : given) {
-    const std::string name = nb::cast<std::string>(key);
+    const std::string name = text_of(key);
     if (value.is_none()) continue;
     if (nb::isinstance<nb::bool_>(value))
       settings.emplace_back(name, nb::cast<bool>(value) ? "true" : "false");
     else if (nb::isinstance<nb::str>(value))
-      settings.emplace_back(name, nb::cast<std::string>(value));
+      settings.emplace_back(name, text_of(value));
     else if (nb::hasattr(value, "__index__"))
-      settings.emplace_back(name, nb::cast<std::string>(nb::str(index(value))));
+      settings.emplace_back(name, text_of(nb::str(index(value))));
     else if (nb::hasattr(value, "__float__"))
       settings.emplace_back(name, fmt::format("{}", PyFloat_AsDouble(value.ptr())));
     else if (nb::hasattr(value, "__fspath__"))
-      settings.emplace_back(name, nb::cast<std::string>(value.attr("__fspath__")()));
+      settings.emplace_back(name, text_of(value.attr("__fspath__")()));
     else
       throw nb::type_error(fmt::format("{} takes text, a number or a truth value", name).c_str());
     if (PyErr_Occurred()) throw nb::python_error();

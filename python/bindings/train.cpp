@@ -360,7 +360,8 @@ NB_MODULE(_train, module) {
       "resume"_a, "on_round"_a.none(), "settings"_a,
       nb::sig(
           "def train_own(update: collections.abc.Callable[[int, int, numpy.typing.NDArray[numpy.float32]], "
-          "typing.Any], initial: numpy.typing.ArrayLike, users: numpy.typing.ArrayLike, out: str | "
+          "typing.Any], initial: numpy.typing.NDArray[typing.Any], users: numpy.typing.NDArray[typing.Any], "
+          "out: str | "
           "os.PathLike[str], simulation_seed: int | None, resume: bool, on_round: "
           "collections.abc.Callable[[dict[str, typing.Any]], object] | None, **settings: str | float | bool "
           "| "
@@ -383,7 +384,9 @@ NB_MODULE(_train, module) {
           return value_of(publish::export_run(run, dataset, format, out)).files;
         });
       },
-      "run"_a, "dataset"_a, "format"_a, "out"_a);
+      "run"_a, "dataset"_a, "format"_a, "out"_a,
+      nb::sig("def export_run(run: str | os.PathLike[str], dataset: sotto._core.data.Dataset, format: str, "
+              "out: str | os.PathLike[str]) -> list[str]"));
   module.def(
       "import_run",
       [](const fs::path& run, const data::Dataset& dataset, const fs::path& file, const fs::path& out) {
@@ -393,11 +396,14 @@ NB_MODULE(_train, module) {
           return value_of(publish::import_run(run, dataset, file, out)).unchanged;
         });
       },
-      "run"_a, "dataset"_a, "file"_a, "out"_a);
+      "run"_a, "dataset"_a, "file"_a, "out"_a,
+      nb::sig("def import_run(run: str | os.PathLike[str], dataset: sotto._core.data.Dataset, file: str | "
+              "os.PathLike[str], out: str | os.PathLike[str]) -> bool"));
   module.def(
       "write_metrics_files",
       [](const fs::path& run, const std::string& format) { check(eval::write_metrics_files(run, format)); },
-      "run"_a, "format"_a);
+      "run"_a, "format"_a,
+      nb::sig("def write_metrics_files(run: str | os.PathLike[str], format: str) -> None"));
   nb::class_<GuardedVectors>(module, "Vectors", "Vectors of a trained run.")
       .def(
           "__init__",
@@ -407,7 +413,9 @@ NB_MODULE(_train, module) {
               new (made) GuardedVectors(TrainedVectors(run, dataset));
             });
           },
-          "run"_a, "dataset"_a)
+          "run"_a, "dataset"_a,
+          nb::sig(
+              "def __init__(self, run: str | os.PathLike[str], dataset: sotto._core.data.Dataset) -> None"))
       .def_prop_ro("item_ids",
                    [](GuardedVectors& vectors) {
                      return vectors.use([](TrainedVectors& trained) { return trained.item_ids(); });

@@ -15,7 +15,7 @@ a `FailedError`.
 """
 
 from . import data, device, metrics, privacy, secagg, serving
-from ._core import ConflictError, FailedError, InputError, __version__, set_log_level, set_threads, threads
+from ._core import ConflictError, FailedError, InputError, set_log_level, set_threads, threads, version as __version__
 from .training import Run, export, open_run, recipes, train, train_own
 
 __all__ = [

@@ -145,7 +145,8 @@ def _table(frame: Any, columns: Sequence[str | None]) -> pyarrow.Table:
     import pyarrow
 
     wanted = list(dict.fromkeys(column for column in columns if column))
-    names = list(getattr(frame, "column_names", None) or getattr(frame, "columns", ()))
+    named: Any = getattr(frame, "column_names", None)
+    names = list(getattr(frame, "columns", ()) if named is None else named)
     for column in wanted:
         if column not in names:
             raise InputError(f"there is no column '{column}': the table has {', '.join(map(str, names)) or 'none'}")

@@ -12,6 +12,7 @@ from sotto import data, device, metrics, privacy, secagg, serving
 
 ANYTHING = st.one_of(
     st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(max_size=20), st.binary(max_size=20),
+    st.text(st.characters(whitelist_categories=["Cs", "Cc"]), max_size=3),  # halves of characters, ends of strings
     st.lists(st.integers(-3, 3), max_size=4),
 )
 ARRAY = st.one_of(

@@ -1,5 +1,6 @@
 import numpy
 import pytest
+import torch
 
 import sotto
 from sotto import metrics
@@ -55,3 +56,10 @@ def test_held_out_items_must_be_items():
     with pytest.raises(sotto.InputError, match="not below"):
         metrics.mean_held_out_metrics(numpy.zeros((1, 3), numpy.float32), numpy.zeros((1, 3), numpy.uint8),
                                       numpy.array([3], numpy.uint32), numpy.array([0, 1], numpy.uint64))
+
+
+def test_tensors_are_read_where_they_lie():
+    scores, clicked = torch.tensor([0.3, 0.1, 0.2]), torch.tensor([0, 1, 0], dtype=torch.uint8)
+    assert metrics.impression_metrics(scores, clicked) == metrics.impression_metrics(scores.numpy(), clicked.numpy())
+    with pytest.raises(TypeError):
+        metrics.impression_metrics(scores.reshape(1, 3), clicked)

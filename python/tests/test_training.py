@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 
 import numpy
 import pytest
@@ -98,6 +99,40 @@ def test_keyboard_interrupt_saves_the_round(newsroom, tmp_path):
     assert [record["round"] for record in history] == list(range(1, len(history) + 1)) and len(history) >= 2
 
 
+def test_what_needs_no_torch_does_not_load_it():
+    script = textwrap.dedent("""
+        import sotto
+        sotto.privacy.epsilon(noise=1, delta=1e-5)
+        sotto.secagg.Plan(dimension=4, clip=1.0, devices=10, noise_multiplier=1.0)
+        with open("/proc/self/maps") as maps:
+            print(sum("torch" in line for line in maps))
+        sotto.recipes()
+        with open("/proc/self/maps") as maps:
+            print(sum("torch" in line for line in maps) > 0)
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["0", "True"], done.stderr
+
+
+def test_other_threads_run_while_it_trains(newsroom, tmp_path):
+    turns, over = [0], threading.Event()
+
+    def take_turns():
+        while not over.is_set():
+            turns[0] += 1
+
+    other = threading.Thread(target=take_turns)
+    other.start()
+    try:
+        before = turns[0]
+        sotto.train("sotto", newsroom, tmp_path / "run", epsilon=8, rounds=2, settings={"cohort": 40, "delta": 1e-3})
+        taken = turns[0] - before
+    finally:
+        over.set()
+        other.join()
+    assert taken > 10_000, "the interpreter's lock was held"
+
+
 def test_another_torch_is_refused_before_it_can_crash(tmp_path):
     # Any other libtorch: a library of that name in another folder is enough to be told apart.
     library = tmp_path / "libtorch_cpu.so"
@@ -131,6 +166,20 @@ def test_own_model_descends_to_the_mean(tmp_path):
     assert len(records) == 30 and records[0]["loss"] > records[-1]["loss"]
     sheet = json.loads((tmp_path / "run" / "privacy.json").read_text())
     assert sheet["epsilon"] <= 50
+
+
+def test_updates_may_be_tensors(tmp_path):
+    import torch
+
+    targets = torch.full((50, 3), 0.5)
+    arrays, tensors = (
+        sotto.train_own(update, start, 50, tmp_path / name, epsilon=50, delta=1e-3, rounds=2, simulation_seed=1)
+        for name, start, update in (
+            ("arrays", numpy.zeros(3, numpy.float32), lambda round, user, values: values - targets[user].numpy()),
+            ("tensors", torch.zeros(3), lambda round, user, values: torch.from_numpy(values) - targets[user]),
+        )
+    )
+    assert (arrays == tensors).all()
 
 
 def test_own_model_refuses_wrong_updates(tmp_path):
