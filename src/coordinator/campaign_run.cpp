@@ -346,6 +346,8 @@ Result<std::vector<GroupSum>> CampaignRun::gather(const FoldedRound& folded) {
 Status CampaignRun::try_round(const FoldedRound& folded) {
   SOTTO_CHECK(wait_for_witnesses());
   SOTTO_TRY(const rounds::RoundOrder order, next_order(folded));
+  // Before anybody is shown the order: it takes a moment, and whoever comes meanwhile would be sent away.
+  SOTTO_TRY(rounds::CampaignTerms terms, rounds::terms_of(campaign_.campaign, order.number));
   SOTTO_TRY(const std::string document, rounds::sign_order(order, campaign_, parts_.key));
   SOTTO_TRY(const auto opened, rounds::open_order(document));
   StoredOrder stored{order.round, order.number, campaign_.hash, document, OrderState::open, {}};
@@ -361,7 +363,6 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
   }
   StoreKeeper keeper(parts_.store, parts_.fence, stored.round);
   const std::uint64_t groups = campaign_.campaign.cohort / campaign_.campaign.encoding.devices;
-  SOTTO_TRY(rounds::CampaignTerms terms, rounds::terms_of(campaign_.campaign, order.number));
   const auto summed = parts_.floor.run({opened.hash, std::move(terms), groups}, pace_, keeper, random_,
                                        began + (order.expires - parts_.clock()));
   {
