@@ -70,6 +70,8 @@ struct DeviceEnvironment {
   std::function<Conditions()> conditions;
   // Draws of rounds as a simulation addresses them; none: secret ones. Must outlive the device.
   RoundDraws* round_draws = nullptr;
+  // How time passes between an offer and joining; never runs back.
+  std::function<std::chrono::steady_clock::time_point()> steady = std::chrono::steady_clock::now;
 };
 
 // What a round needs of its host while it lasts.
