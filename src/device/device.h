@@ -143,7 +143,8 @@ class Device {
   const std::vector<StoredImpression>& pages() const;
   // What was used or rated, one item at a time, and what the device knows of its reader: what it trains on
   // where a recipe reads interactions. Features and values by the names that the service has published.
-  Status add_rows(std::vector<StoredRow> rows);
+  Status add_row(std::string item, std::optional<float> rating, std::vector<FieldValue> situation);  // now
+  Status add_rows(std::vector<StoredRow> rows);         // with times, as another device kept them
   Status set_profile(std::vector<FieldValue> profile);  // in place of the one before
   const StoredRows& rows() const;
 
