@@ -132,9 +132,10 @@ char* copy_of(std::string_view text) {
 
 template <class Act>
 char* text_of(sotto_error* error, const Act& act) noexcept {
+  // cppcheck-suppress throwInNoexceptFunction  // guarded catches it
   return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
     SOTTO_TRY(const std::string text, act());
-    // cppcheck-suppress throwInNoexceptFunction  // guarded catches it
+    // cppcheck-suppress throwInNoexceptFunction
     return copy_of(text);
   });
 }
