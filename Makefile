@@ -1,7 +1,7 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test test-python play web test-web docs lint analyze fuzz chaos asan tsan clean hardening install package package-test
+.PHONY: help setup build demo test test-python play web test-web docs lint analyze fuzz chaos asan tsan clean hardening install package package-test crash-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -58,6 +58,10 @@ fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n), and until all ran EXEC
 chaos: setup ## slow, broken, hostile and normal clients against one server (SEED=n SECONDS_IN_ALL=n)
 	@tools/build.sh release chaos_http
 	@build/release/tests/chaos_http $${SEED:-20240229} $${SECONDS_IN_ALL:-60}
+
+crash-test: setup ## kill coordinator and devices a hundred times each while rounds go on (SEED=n)
+	@tools/build.sh release crash_rounds
+	@build/release/tests/crash_rounds $${SEED:-20240229} 100 100
 
 asan: ## every test under AddressSanitizer and UBSan, line coverage as build/asan/coverage/index.html
 	@tools/install_packages.sh build lint

@@ -19,7 +19,7 @@ allowed() {
     coordinator) echo "base secagg rounds net pages" ;;
     net) echo "base proto" ;;
     pages) echo "base net" ;;
-    transport) echo "device net" ;;
+    transport) echo "rounds device net" ;;
     fleet) echo "base local metrics data privacy secagg rounds device net transport" ;;
     serving) echo "base privacy blind device net pages" ;;
     model) echo "base data text privacy" ;;

@@ -197,9 +197,12 @@ Status train(const DeviceArguments& given, const Output& output) {
       return bad_input("this device does not take part: {}", part.why);
     if (std::chrono::steady_clock::now() > until)
       return failed("{} of {} rounds after {} s", done, given.rounds, given.wait_seconds);
-    if (part.outcome != Outcome::took_part)
-      for (int i = 0; i < 10 && !interrupted(); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    // As long as the coordinator wants, and never beyond the time that was given.
+    auto again = std::chrono::steady_clock::now();
+    if (part.outcome != Outcome::took_part || part.come_back)
+      again = std::min(again + part.come_back.value_or(std::chrono::milliseconds(500)), until);
+    while (!interrupted() && std::chrono::steady_clock::now() < again)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   output.event({{"event", "done"}, {"rounds", done}});
   return {};

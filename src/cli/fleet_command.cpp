@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <thread>
 
 #include "base/chain_hash.h"
 #include "base/interrupt.h"
@@ -88,14 +89,26 @@ class Stores {
   bool is_ours_ = false;
 };
 
-// The version that is trained now, or was last, as these readers' devices rank by it.
+// The version that is trained now, or was last. A coordinator that has just begun has none yet.
+Result<rounds::Digest> current_version(const FleetArguments& given) {
+  SOTTO_TRY(auto client, net::HttpClient::create(given.fleet.server));
+  const auto until = std::chrono::steady_clock::now() + given.fleet.patience;
+  while (true) {
+    SOTTO_TRY(const auto response, client.get("/v1/status"));
+    const auto status = nlohmann::json::parse(response.body, nullptr, false);
+    if (!status.is_object() || !status.contains("version")) return failed("the coordinator names no version");
+    const std::string version = status.value("version", "");
+    if (!version.empty()) return rounds::digest_from_hex(version, "the current version");
+    if (interrupted() || std::chrono::steady_clock::now() > until)
+      return failed("the coordinator has no version yet");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+// As these readers' devices rank by it.
 Result<fleet::Accuracy> measured(const FleetArguments& given, const data::Dataset& dataset,
                                  std::span<const data::UserId> readers) {
-  SOTTO_TRY(auto client, net::HttpClient::create(given.fleet.server));
-  SOTTO_TRY(const auto response, client.get("/v1/status"));
-  const auto status = nlohmann::json::parse(response.body, nullptr, false);
-  if (!status.is_object() || !status.contains("version")) return failed("the coordinator names no version");
-  SOTTO_TRY(const auto hash, rounds::digest_from_hex(status.value("version", ""), "the current version"));
+  SOTTO_TRY(const rounds::Digest hash, current_version(given));
   SOTTO_TRY(auto network, transport::HttpTransport::create(given.fleet.server));
   SOTTO_TRY(const auto opened, carry(device::fetch_campaign(), network, device::no_pause));
   std::vector<std::pair<std::string, std::string>> local;
@@ -123,18 +136,19 @@ struct Figures {
 };
 
 Figures figures_of(const fleet::Accuracy& accuracy) {
-  if (const auto* seen = std::get_if<metrics::MeanImpressionMetrics>(&accuracy))
-    return {
-        {{"auc", seen->mean.auc},
-         {"auc_error", seen->error.auc},
-         {"mrr", seen->mean.mrr},
-         {"ndcg5", seen->mean.ndcg5},
-         {"ndcg10", seen->mean.ndcg10},
-         {"test_impressions", seen->counted}},
-        "auc",
-        fmt::format("AUC of these readers ({} test impressions, ranked as their devices do)", seen->counted),
-        seen->mean.auc,
-        seen->error.auc};
+  if (const auto* seen = std::get_if<fleet::ImpressionAccuracy>(&accuracy)) {
+    const metrics::MeanImpressionMetrics& over = seen->over;
+    return {{{"auc", over.mean.auc},
+             {"auc_error", over.error.auc},
+             {"mrr", over.mean.mrr},
+             {"ndcg5", over.mean.ndcg5},
+             {"ndcg10", over.mean.ndcg10},
+             {"test_impressions", over.counted}},
+            "auc",
+            fmt::format("AUC of all readers ({} test impressions, ranked as their devices do)", over.counted),
+            over.mean.auc,
+            over.error.auc};
+  }
   const auto& held_out = std::get<metrics::HeldOutReport>(accuracy);
   const metrics::HeldOutMetrics errors = metrics::standard_errors(held_out);
   Figures figures{
@@ -170,7 +184,8 @@ Status run(FleetArguments given, const Output& output) {
   }
   SOTTO_TRY(const Stores stores, Stores::in(given.store));
   given.fleet.folder = stores.path();
-  SOTTO_TRY(const auto readers, fleet::readers_of(dataset, given.fleet.devices, given.fleet.split_seed()));
+  // Who has no device here counts too.
+  SOTTO_TRY(const auto readers, fleet::readers_of(dataset, dataset.user_count(), given.fleet.split_seed()));
   SOTTO_TRY(const auto at_first, measured(given, dataset, readers));
   Progress progress("fleet", given.fleet.rounds, "rounds");
   std::uint64_t rounds_seen = 0;
@@ -183,6 +198,7 @@ Status run(FleetArguments given, const Output& output) {
   progress.finish();
   SOTTO_TRY(const auto at_last, measured(given, dataset, readers));
   const Figures before = figures_of(at_first), after = figures_of(at_last);
+  const metrics::MeanAndError gain = fleet::gain_between(at_first, at_last);
   const double shared = static_cast<double>(std::max<std::uint64_t>(report.participations, 1));
   nlohmann::json reasons = nlohmann::json::object();
   for (const auto& [why, times] : report.reasons) reasons[why] = times;
@@ -190,6 +206,8 @@ Status run(FleetArguments given, const Output& output) {
   done.update({{"event", "done"},
                {"rounds", report.rounds},
                {after.name + "_before", before.first},
+               {after.name + "_gain", gain.mean},
+               {after.name + "_gain_error", gain.error},
                {"devices", given.fleet.devices},
                {"participations", report.participations},
                {"charged", report.charged},
@@ -205,10 +223,13 @@ Status run(FleetArguments given, const Output& output) {
       "",
       fmt::format(
           "{} rounds with {} devices in {:.1f} s: {} participations, {} charged, {} ended early, {} refused\n"
-          "{} {:.2f} % before, {:.2f} ± {:.2f} % now\nper participation {:.0f} bytes up, {:.0f} bytes down{}",
+          "{} {:.2f} % before, {:.2f} ± {:.2f} % now, {:+.2f} ± {:.2f} for the same\nper participation "
+          "{:.0f} "
+          "bytes up, {:.0f} bytes down{}",
           report.rounds, given.fleet.devices, report.seconds, report.participations, report.charged,
           report.ended, report.refused, after.text, 100 * before.first, 100 * after.first, 100 * after.error,
-          static_cast<double>(report.bytes_up) / shared, static_cast<double>(report.bytes_down) / shared,
+          100 * gain.mean, 100 * gain.error, static_cast<double>(report.bytes_up) / shared,
+          static_cast<double>(report.bytes_down) / shared,
           given.fleet.reproducible ? "\nsimulation: noise followed from a seed, and no epsilon holds" : ""));
   for (const auto& [why, times] : report.reasons) output.text(fmt::format("  {} times: ", times), why);
   return {};

@@ -9,6 +9,7 @@
 #include "base/chain_hash.h"
 #include "cli/command.h"
 #include "cli/key_files.h"
+#include "cli/log_witness.h"
 #include "rounds/order.h"
 
 namespace sotto::cli {
@@ -225,22 +226,10 @@ void add_log_verify(CLI::App& log, Invocation& invocation) {
   });
 }
 
-struct WitnessArguments {
-  std::string log, owner, key, state, out;
-};
-
-// The state is written before the word leaves: a witness that forgot what it saw could be shown a fork.
 Status witness_log(const WitnessArguments& given, const Output& output) {
   SOTTO_TRY(const PublicLog read, read_public_log(given.log));
   SOTTO_CHECK(check_owner(read, given.owner, given.log));
-  SOTTO_TRY(const rounds::Identity key, read_secret_key(given.key));
-  rounds::LogFrontier seen;
-  if (fs::exists(given.state)) {
-    SOTTO_TRY(const std::string bytes, read_file(given.state, 1 << 16));
-    auto decoded = rounds::LogFrontier::decode(bytes);
-    if (!decoded) return tl::unexpected(std::move(decoded).error().in(given.state));
-    seen = *decoded;
-  }
+  SOTTO_TRY(const rounds::LogFrontier seen, read_witness_state(given.state));
   const rounds::LogHead& head = read.head()->head;
   if (seen.size() > head.size)
     return bad_input("{} has {} entries, and {} were seen before: entries were taken away", given.log,
@@ -248,14 +237,13 @@ Status witness_log(const WitnessArguments& given, const Output& output) {
   if (read.tree().root(seen.size()) != seen.root())
     return bad_input("{} does not continue the {} entries that were seen before: it was forked", given.log,
                      seen.size());
-  SOTTO_CHECK(write_file_atomically(given.state, read.frontier().encode(), FileReaders::owner));
-  const rounds::HeadCosignature word{head, rounds::cosign_head(head, key)};
+  SOTTO_TRY(const rounds::HeadCosignature word, witness_head(head, read.frontier(), given));
   SOTTO_CHECK(write_file_atomically(given.out, rounds::encode(word)));
   output.event({{"event", "witnessed"},
                 {"entries", head.size},
                 {"before", seen.size()},
                 {"root", to_hex(head.root)},
-                {"witness", to_hex(key.public_key())}});
+                {"witness", to_hex(word.cosignature.witness)}});
   output.text("", fmt::format("{} entries continue the {} seen before; cosigned in {}", head.size,
                               seen.size(), given.out));
   return {};
@@ -265,16 +253,34 @@ void add_log_witness(CLI::App& log, Invocation& invocation) {
   auto given = std::make_shared<WitnessArguments>();
   CLI::App* command =
       log.add_subcommand("witness", "Cosign the head, if the log continues what was seen before");
-  command->add_option("log", given->log, "Log")->required();
+  command->add_option("log", given->log, "Log; or --server URL");
+  command->add_option("--server", given->server, "Address of a coordinator, whose log it is");
+  command->add_option("--authorities", given->authorities, "PEM file of certificates to trust, for https");
+  command
+      ->add_option("--every-seconds", given->every_seconds,
+                   "With --server: look again and again, so long apart; 0: once")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{86'400}));
   command->add_option("--owner-key", given->owner, "Public key file of its owner, the coordinator")
       ->required();
   command->add_option("--key", given->key, "Secret key file of the witness")->required();
   command
       ->add_option("--state", given->state, "File in which the witness keeps what it saw; made when missing")
       ->required();
-  command->add_option("--out", given->out, "Cosignature to write, for 'sotto log append'")->required();
+  command->add_option("--out", given->out, "Cosignature to write, for 'sotto log append'");
   command->callback([given, &invocation] {
-    invocation.action = [given, &invocation] { return witness_log(*given, invocation.output); };
+    invocation.action = [given, &invocation]() -> Status {
+      if (given->log.empty() == given->server.empty())
+        return bad_input("which log? Name its file and --out FILE for the word, or --server URL");
+      if (given->log.empty() != given->out.empty())
+        return bad_input("--out belongs to a log that is a file: a coordinator is told over HTTP");
+#ifdef SOTTO_HAVE_NET
+      if (!given->server.empty()) return witness_server(*given, invocation.output);
+#else
+      if (!given->server.empty())
+        return bad_input("this build has no HTTP: fetch the log, and name its file");
+#endif
+      return witness_log(*given, invocation.output);
+    };
   });
 }
 

@@ -13,6 +13,9 @@ using std::chrono::steady_clock;
 
 constexpr std::uint64_t records_at_once = 1000;
 constexpr std::chrono::milliseconds look_again{50};
+// For devices that ask when there is nothing to do.
+constexpr std::chrono::milliseconds in_a_pause = std::chrono::minutes(1),
+                                    after_the_end = std::chrono::hours(1);
 
 // What happens on the floor, made durable under the round's name.
 class StoreKeeper final : public RoundKeeper {
@@ -48,7 +51,9 @@ CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, std::string document,
       settings_(settings),
       pace_(std::chrono::seconds(campaign_.campaign.shortest_phase_seconds),
             std::chrono::seconds(campaign_.campaign.longest_phase_seconds)),
-      log_(parts_.key.public_key()) {
+      log_(parts_.key.public_key()),
+      period_(std::chrono::seconds(campaign_.campaign.max_training_seconds +
+                                   campaign_.campaign.shortest_phase_seconds)) {
   progress_.rounds = campaign_.campaign.rounds;
 }
 
@@ -67,7 +72,7 @@ Result<std::unique_ptr<CampaignRun>> CampaignRun::begin(const std::string& docum
   SOTTO_CHECK(run->replay_log());
   SOTTO_CHECK(run->enter_key_changes(key_changes));
   SOTTO_CHECK(run->enter_campaign());
-  SOTTO_CHECK(run->begin_folding());
+  SOTTO_CHECK(run->show_stored_version());
   return run;
 }
 
@@ -140,6 +145,20 @@ Status CampaignRun::enter_campaign() {
   return is_new ? take(entry) : Status{};
 }
 
+Status CampaignRun::show_stored_version() {
+  SOTTO_TRY(const auto current, parts_.store.current_version(campaign_.hash));
+  if (!current) return {};
+  SOTTO_TRY(const std::string bytes, parts_.store.blob(current->model));
+  SOTTO_TRY(const rounds::ModelVersion version, rounds::decode_model(bytes));
+  SOTTO_TRY(const std::string items, parts_.store.blob(version.table));
+  parts_.show_lasting(version.table, items);
+  parts_.show_version(current->model, bytes);
+  const std::lock_guard lock(mutex_);
+  progress_.rounds_done = current->round;
+  progress_.version = to_hex(current->model);
+  return {};
+}
+
 Status CampaignRun::begin_folding() {
   SOTTO_TRY(const auto current, parts_.store.current_version(campaign_.hash));
   std::string checkpoint;
@@ -207,6 +226,7 @@ bool CampaignRun::was_rolled_back() {
 }
 
 Status CampaignRun::run() {
+  SOTTO_CHECK(begin_folding());
   while (true) {
     SOTTO_TRY(const FoldedRound folded, parts_.folding.next());
     SOTTO_CHECK(publish(folded));
@@ -346,27 +366,24 @@ Result<std::vector<GroupSum>> CampaignRun::gather(const FoldedRound& folded) {
 Status CampaignRun::try_round(const FoldedRound& folded) {
   SOTTO_CHECK(wait_for_witnesses());
   SOTTO_TRY(const rounds::RoundOrder order, next_order(folded));
+  // Before anybody is shown the order: it takes a moment, and whoever comes meanwhile would be sent away.
+  SOTTO_TRY(rounds::CampaignTerms terms, rounds::terms_of(campaign_.campaign, order.number));
   SOTTO_TRY(const std::string document, rounds::sign_order(order, campaign_, parts_.key));
   SOTTO_TRY(const auto opened, rounds::open_order(document));
   StoredOrder stored{order.round, order.number, campaign_.hash, document, OrderState::open, {}};
   SOTTO_CHECK(this->stored([&] { return parts_.store.open_order(parts_.fence, stored); }));
   const auto began = steady_clock::now();
   RoundRecord record{.number = order.number, .began = parts_.clock()};
-  {
-    auto shown = std::make_shared<const OpenOffer>(
-        OpenOffer{encode(offer_of(order, document)), order.number, order.expires});
-    const std::lock_guard lock(mutex_);
-    offer_ = std::move(shown);
-    progress_.state = "gathering";
-  }
+  show(std::make_shared<const OpenOffer>(
+      OpenOffer{encode(offer_of(order, document)), order.number, order.expires}));
   StoreKeeper keeper(parts_.store, parts_.fence, stored.round);
   const std::uint64_t groups = campaign_.campaign.cohort / campaign_.campaign.encoding.devices;
-  SOTTO_TRY(rounds::CampaignTerms terms, rounds::terms_of(campaign_.campaign, order.number));
   const auto summed = parts_.floor.run({opened.hash, std::move(terms), groups}, pace_, keeper, random_,
                                        began + (order.expires - parts_.clock()));
   {
     const std::lock_guard lock(mutex_);
     offer_.reset();
+    withdrawn_ = steady_clock::now();
     progress_.last_round_seconds = std::chrono::duration<double>(steady_clock::now() - began).count();
     if (summed) progress_.last_round = *summed;
     record.seconds = progress_.last_round_seconds;
@@ -375,6 +392,9 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
     recent_.push_back(std::move(record));
     if (recent_.size() > most_recent) recent_.pop_front();
   }
+  if (const DeskCounts counts = parts_.floor.counts(); counts.groups_implausible > 0)
+    warn("round {}: {} groups were thrown away; {}", order.number, counts.groups_implausible,
+         counts.last_failure);
   if (!summed) {
     SOTTO_CHECK(this->stored(
         [&] { return parts_.store.abandon_order(parts_.fence, stored.round, summed.error().message); }));
@@ -384,6 +404,33 @@ Status CampaignRun::try_round(const FoldedRound& folded) {
   stored.state = OrderState::summed;
   sealed_ = std::move(stored);
   return {};
+}
+
+void CampaignRun::show(std::shared_ptr<const OpenOffer> offer) {
+  using std::chrono::duration_cast;
+  using std::chrono::milliseconds;
+  const auto now = steady_clock::now();
+  const std::lock_guard lock(mutex_);
+  offer_ = std::move(offer);
+  progress_.state = "gathering";
+  if (shown_) period_ = (period_ + duration_cast<milliseconds>(now - *shown_)) / 2;
+  if (withdrawn_) between_ = (between_ + duration_cast<milliseconds>(now - *withdrawn_)) / 2;
+  shown_ = now;
+}
+
+std::optional<rounds::ComeBack> CampaignRun::come_back(std::uint64_t enrolled) const {
+  using std::chrono::duration_cast;
+  using std::chrono::milliseconds;
+  const std::lock_guard lock(mutex_);
+  if (progress_.state == "finished") return rounds::ComeBack{rounds::ComeBack::How::spread, after_the_end};
+  if (progress_.state == "paused") return rounds::ComeBack{rounds::ComeBack::How::spread, in_a_pause};
+  rounds::Crowd crowd{enrolled, campaign_.campaign.cohort, period_, std::nullopt};
+  if (!offer_) {
+    milliseconds passed{0};
+    if (withdrawn_) passed = duration_cast<milliseconds>(steady_clock::now() - *withdrawn_);
+    crowd.next = std::max(milliseconds(0), between_ - passed);
+  }
+  return rounds::steer(crowd);
 }
 
 std::shared_ptr<const OpenOffer> CampaignRun::offer() const {

@@ -14,6 +14,7 @@
 #include "coordinator/folding.h"
 #include "coordinator/rooms/round_floor.h"
 #include "coordinator/store/store.h"
+#include "rounds/come_back.h"
 #include "rounds/operator_keys.h"
 #include "rounds/round_messages.h"
 
@@ -68,13 +69,14 @@ class CampaignRun {
     // changes of the operator's key.
     std::function<void(const Digest&hash, std::string bytes)> show_version, show_lasting;
   };
-  // The campaign is in the log when it returns. Refuses one that cannot hold or names another coordinator,
-  // and a trainer whose numbers are laid out otherwise than the campaign says.
-  // `keys` are as devices were shipped with them, and every change is entered in the log once.
+  // The campaign is in the log when it returns, and the version that was published last is shown again: it
+  // does not wait for the trainer. Refuses a campaign that cannot hold or names another coordinator. `keys`
+  // are as devices were shipped with them, and every change is entered in the log once.
   static Result<std::unique_ptr<CampaignRun>> begin(const std::string& document,
                                                     const rounds::OperatorKeys& keys,
                                                     std::span<const std::string> key_changes, Parts parts,
                                                     const CampaignRunSettings& settings);
+  // Begins with the trainer, and refuses one whose numbers are laid out otherwise than the campaign says.
   Status run();
 
   std::shared_ptr<const OpenOffer> offer() const;  // null: no round is open
@@ -84,6 +86,8 @@ class CampaignRun {
   std::vector<RoundRecord> recent_rounds() const;
   // ε against the server of a device that was in every order so far: at most as much as the campaign says.
   Result<double> epsilon_so_far() const;
+  // When devices, of whom so many are enrolled, should ask for an order again.
+  std::optional<rounds::ComeBack> come_back(std::uint64_t enrolled) const;
   // The leaves of the log behind the first `from`.
   rounds::LogPage log_page(std::uint64_t from) const;
   rounds::SignedHead head() const;
@@ -103,6 +107,7 @@ class CampaignRun {
   // Enters the changes that the log lacks, and follows all that it has.
   Status enter_key_changes(std::span<const std::string> documents);
   Status enter_campaign();
+  Status show_stored_version();
   Status begin_folding();
   Status pick_up_orders(const std::optional<ModelVersion>& current);
   Status publish(const FoldedRound& folded);
@@ -121,6 +126,7 @@ class CampaignRun {
   // cannot be asked for twice. Every write of the store may be repeated.
   template <class Write>
   auto stored(const Write& write) -> decltype(write());
+  void show(std::shared_ptr<const OpenOffer> offer);
   bool sleep(std::chrono::milliseconds time) const;  // false: stopped
 
   const rounds::OpenedCampaign campaign_;
@@ -142,6 +148,10 @@ class CampaignRun {
   std::uint64_t log_records_ = 0;
   bool begin_again_ = false;  // a version was rolled back
   std::shared_ptr<const OpenOffer> offer_;
+  // When an order was shown and withdrawn last, and how long it took lately from order to order and from
+  // the end of one to the next.
+  std::optional<std::chrono::steady_clock::time_point> shown_, withdrawn_;
+  std::chrono::milliseconds period_{0}, between_{1000};
   CampaignProgress progress_;
   std::deque<RoundRecord> recent_;
   mutable std::pair<std::uint64_t, double> accounted_{};  // participations, and their ε

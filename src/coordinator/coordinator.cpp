@@ -28,10 +28,17 @@ Result<Lease> acquire(Store& store, const CoordinatorSettings& settings) {
 
 Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSettings& settings,
                                                         const rounds::Identity& key, Folding& folding) {
+  SOTTO_TRY(auto store, open_store(settings.store, key.public_key()));
+  return start(settings, std::move(store), key, folding);
+}
+
+Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSettings& settings,
+                                                        std::unique_ptr<Store> store,
+                                                        const rounds::Identity& key, Folding& folding) {
   std::unique_ptr<Coordinator> made(new Coordinator());
   SOTTO_TRY(const auto campaign, rounds::open_campaign(settings.campaign));
   made->key_ = rounds::Identity::from_seed(key.seed());
-  SOTTO_TRY(made->store_, open_store(settings.store, key.public_key()));
+  made->store_ = std::move(store);
   SOTTO_TRY(made->lease_, acquire(*made->store_, settings));
   made->lease_time_ = settings.lease;
   SOTTO_TRY(made->run_,

@@ -2,11 +2,12 @@
 // Start here: the whole coordinator of one campaign. A store, a trainer, HTTP in front, and one thread that
 // takes the campaign from round to round.
 //
-// start() returns when the port is open and the first version is about to be trained: of several nodes on one
-// store the others wait, and go on when the one that coordinates is gone. tick() is called every second or so
-// by the owner's loop: it keeps the lease, and an error of it says that another node has it. stop() (or the
-// destructor) lets no device in, answers the requests that have arrived and ends the round: what devices were
-// charged for it is lost, no version is. One owner.
+// start() returns when the port is open and the version that was published last is handed out; the trainer is
+// begun on the campaign's thread, however long it takes. Of several nodes on one store the others wait, and
+// go on when the one that coordinates is gone. tick() is called every second or so by the owner's loop: it
+// keeps the lease, and an error of it says that another node has it. stop() (or the destructor) lets no
+// device in, answers the requests that have arrived and ends the round: what devices were charged for it is
+// lost, no version is. One owner.
 
 #include <optional>
 #include <thread>
@@ -37,6 +38,10 @@ class Coordinator {
   // `folding` must outlive this.
   static Result<std::unique_ptr<Coordinator>> start(const CoordinatorSettings& settings,
                                                     const rounds::Identity& key, Folding& folding);
+  // The same with a store that is open, which settings.store then does not name.
+  static Result<std::unique_ptr<Coordinator>> start(const CoordinatorSettings& settings,
+                                                    std::unique_ptr<Store> store, const rounds::Identity& key,
+                                                    Folding& folding);
   ~Coordinator() { stop(); }
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;

@@ -36,7 +36,8 @@ struct ServerCall {
 };
 struct ServerAnswer {
   int status = 0;
-  std::string body;  // without the coding it travelled in
+  std::string body;            // without the coding it travelled in
+  std::string come_back = {};  // the header Sotto-Come-Back (rounds/come_back.h); empty: there was none
 };
 struct ServerPause {
   std::chrono::milliseconds time{0};

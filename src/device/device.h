@@ -71,6 +71,8 @@ struct DeviceEnvironment {
   std::function<Conditions()> conditions;
   // Draws of rounds as a simulation addresses them; none: secret ones. Must outlive the device.
   RoundDraws* round_draws = nullptr;
+  // How time passes between an offer and joining; never runs back.
+  std::function<std::chrono::steady_clock::time_point()> steady = std::chrono::steady_clock::now;
 };
 
 // What a round needs of its host while it lasts.
@@ -142,7 +144,8 @@ class Device {
   const std::vector<StoredImpression>& pages() const;
   // What was used or rated, one item at a time, and what the device knows of its reader: what it trains on
   // where a recipe reads interactions. Features and values by the names that the service has published.
-  Status add_rows(std::vector<StoredRow> rows);
+  Status add_row(std::string item, std::optional<float> rating, std::vector<FieldValue> situation);  // now
+  Status add_rows(std::vector<StoredRow> rows);         // with times, as another device kept them
   Status set_profile(std::vector<FieldValue> profile);  // in place of the one before
   const StoredRows& rows() const;
 

@@ -103,6 +103,14 @@ int32_t sotto_device_click_opened(sotto_device* device, const char* item, const 
 /* A page that was shown, and what was clicked of it (1 or 0 for each). */
 int32_t sotto_device_add_page(sotto_device* device, const char* const* shown, const uint8_t* clicked,
                               size_t count, sotto_error* error);
+/* Something that was used or rated just now, in a situation: features and their values by the names that the
+ * service has published. rating: NULL if it was used. Since version 2. */
+int32_t sotto_device_add_row(sotto_device* device, const char* item, const float* rating,
+                             const char* const* features, const char* const* values, size_t count,
+                             sotto_error* error);
+/* What the device knows of its reader, in place of what it knew before. Since version 2. */
+int32_t sotto_device_set_profile(sotto_device* device, const char* const* features, const char* const* values,
+                                 size_t count, sotto_error* error);
 int32_t sotto_device_install_pack(sotto_device* device, const uint8_t* bytes, size_t length,
                                   sotto_error* error);
 
@@ -113,7 +121,7 @@ char* sotto_device_rank_again(sotto_device* device, const char* const* items, si
 
 char* sotto_device_statement(sotto_device* device, sotto_error* error); /* of the ledger; JSON */
 char* sotto_device_export(sotto_device* device, sotto_error* error);    /* everything that is kept; JSON */
-/* Deletes clicks, pages and answers. The ledger stays: it says what was told. */
+/* Deletes clicks, pages, rows, profile and answers. The ledger stays: it says what was told. */
 int32_t sotto_device_forget(sotto_device* device, sotto_error* error);
 /* Deletes the folder and everything in it, and closes the device. Refused while a talk is under way. */
 int32_t sotto_device_erase(sotto_device* device, sotto_error* error);
@@ -151,6 +159,10 @@ int32_t sotto_talk_next(sotto_talk* talk, sotto_step* step, sotto_error* error);
 /* Any status is an answer. body: without the coding that it travelled in. */
 int32_t sotto_talk_received(sotto_talk* talk, int32_t status, const uint8_t* body, size_t length,
                             sotto_error* error);
+/* The same with the answer's header Sotto-Come-Back, or NULL: when a coordinator wants to be asked again,
+ * which is then in the result of sotto_device_train as come_back_milliseconds. Since version 2. */
+int32_t sotto_talk_received_with(sotto_talk* talk, int32_t status, const uint8_t* body, size_t length,
+                                 const char* come_back, sotto_error* error);
 /* The server was not reached, or gave no answer in time. Whether it is tried again is up to the talk. */
 int32_t sotto_talk_lost(sotto_talk* talk, const char* why, sotto_error* error);
 /* Once it is done: what came of it as JSON, or why nothing did. */

@@ -151,17 +151,15 @@ class Fleet {
     network.set([this, reader](std::uint64_t round) { return fault_of(reader, round); });
     const device::RoundHooks hooks{[this] { return is_over(); },
                                    [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
-    rounds::Digest last{};
     while (!is_over()) {
       const auto done = device.take_part(network, hooks);
       if (!done) {
         SOTTO_CHECK(bear(done.error()));
-        pause();
+        stay_away(std::nullopt);
         continue;
       }
       count(*done);
-      if (done->outcome != Participation::Outcome::took_part || done->round == last) pause();
-      last = done->round;
+      if (done->outcome != Participation::Outcome::took_part || done->come_back) stay_away(done->come_back);
     }
     return {};
   }
@@ -190,7 +188,12 @@ class Fleet {
     return {};
   }
 
-  static void pause() { std::this_thread::sleep_for(look_again); }
+  // As long as the coordinator wants, or for a moment.
+  void stay_away(std::optional<std::chrono::milliseconds> time) const {
+    const auto until = steady_clock::now() + time.value_or(look_again);
+    while (!is_over() && steady_clock::now() < until)
+      std::this_thread::sleep_for(std::min<steady_clock::duration>(look_again, until - steady_clock::now()));
+  }
 
   Status enrol(device::Device& device, device::Transport& network, std::size_t number) {
     if (device.enrolled_with()) return {};

@@ -7,7 +7,6 @@
 #include <unordered_set>
 
 #include "data/splits.h"
-#include "metrics/mean.h"
 
 namespace sotto::fleet {
 
@@ -107,18 +106,22 @@ class Measure {
       rows_.push_back(model.row_of(dataset.catalogue().ids[item]));
   }
 
-  Result<metrics::MeanImpressionMetrics> of_impressions(std::span<const data::UserId> readers) {
+  Result<ImpressionAccuracy> of_impressions(std::span<const data::UserId> readers) {
     metrics::ImpressionMetricsSum sum;
+    ImpressionAccuracy measured;
     for (const data::UserId reader : readers) {
       const auto [first, last] = dataset_.impressions_of(reader);
       for (std::size_t i = first; i < last; ++i) {
         const data::Impression impression = dataset_.impression(i);
         if (impression.split != data::Split::test) continue;
         SOTTO_TRY(const auto scores, scores_of(impression));
-        sum.add(metrics::impression_metrics(scores, impression.clicked));
+        const auto ranked = metrics::impression_metrics(scores, impression.clicked);
+        if (ranked) measured.aucs.push_back(ranked->auc);
+        sum.add(ranked);
       }
     }
-    return sum.mean();
+    measured.over = sum.mean();
+    return measured;
   }
 
   Result<metrics::HeldOutReport> of_interactions() {
@@ -257,7 +260,28 @@ Result<Accuracy> measure(const data::Dataset& dataset, std::span<const data::Use
     return Accuracy(std::move(report));
   }
   SOTTO_TRY(auto impressions, measure.of_impressions(readers));
-  return Accuracy(impressions);
+  return Accuracy(std::move(impressions));
+}
+
+namespace {
+
+// One number for each impression, or user.
+std::vector<double> figures_of(const Accuracy& accuracy) {
+  if (const auto* impressions = std::get_if<ImpressionAccuracy>(&accuracy)) return impressions->aucs;
+  std::vector<double> hits;
+  for (const metrics::HeldOutMetrics& user : std::get<metrics::HeldOutReport>(accuracy).each)
+    hits.push_back(user.hits[1]);
+  return hits;
+}
+
+}  // namespace
+
+metrics::MeanAndError gain_between(const Accuracy& before, const Accuracy& after) {
+  const std::vector<double> first = figures_of(before), second = figures_of(after);
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i)
+    gains.push_back(second[i] - first[i]);
+  return metrics::mean_and_error(gains);
 }
 
 }  // namespace sotto::fleet

@@ -7,7 +7,7 @@
 #include "data/dataset.h"
 #include "device/rounds/round_inputs.h"
 #include "metrics/held_out_report.h"
-#include "metrics/ranking.h"
+#include "metrics/mean.h"
 
 namespace sotto::fleet {
 
@@ -24,12 +24,20 @@ struct Memory {
 };
 Memory memory_of(const data::Dataset& dataset, data::UserId reader);
 
-using Accuracy = std::variant<metrics::MeanImpressionMetrics, metrics::HeldOutReport>;
+struct ImpressionAccuracy {
+  metrics::MeanImpressionMetrics over;
+  std::vector<double> aucs;  // of each impression that has one, always in the same order
+};
+using Accuracy = std::variant<ImpressionAccuracy, metrics::HeldOutReport>;
 
 // Of a version, as devices rank: over the test impressions of these readers; of interactions over the users
 // who test, each with one half of its rows on its device, which tunes itself first where the recipe says so.
 Result<Accuracy> measure(const data::Dataset& dataset, std::span<const data::UserId> readers,
                          const local::LocalTrainer& trainer, const device::FetchedModel& model,
                          std::uint64_t seed, const std::function<bool()>& cancelled);
+
+// How much better the second version ranks than the first for the same impressions, or users: in AUC, or
+// Hits@10. Its error is that of the differences: what makes one easy or hard for both does not count.
+metrics::MeanAndError gain_between(const Accuracy& before, const Accuracy& after);
 
 }  // namespace sotto::fleet

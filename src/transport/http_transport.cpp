@@ -1,6 +1,7 @@
 #include "transport/http_transport.h"
 
 #include "net/content_coding.h"
+#include "rounds/come_back.h"
 
 namespace sotto::transport {
 
@@ -31,7 +32,8 @@ Result<device::ServerAnswer> HttpTransport::send(const device::ServerCall& call)
   if (!response.body.empty() && response.header("Content-Encoding") == "zstd") {
     SOTTO_TRY(response.body, net::decompress_zstd(response.body, most_body_bytes));
   }
-  return device::ServerAnswer{response.status, std::move(response.body)};
+  std::string come_back(response.header(rounds::come_back_header));
+  return device::ServerAnswer{response.status, std::move(response.body), std::move(come_back)};
 }
 
 }  // namespace sotto::transport

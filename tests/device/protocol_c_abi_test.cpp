@@ -194,8 +194,22 @@ TEST_F(CDevice, PagesStayHereAndAreForgotten) {
   ASSERT_EQ(sotto_device_add_page(device, shown, clicked, 3, &error), SOTTO_OK) << error.message;
   EXPECT_EQ(sotto_device_add_page(device, shown, wrong, 3, &error), SOTTO_WRONG_USE);
   EXPECT_EQ(Text(sotto_device_export(device, &error)).json()["pages"].size(), 1U);
+  const char *features[] = {"weather"}, *values[] = {"rain"}, *nothing[] = {nullptr};
+  const float rating = 4.5F;
+  ASSERT_EQ(sotto_device_add_row(device, "M1", &rating, features, values, 1, &error), SOTTO_OK)
+      << error.message;
+  ASSERT_EQ(sotto_device_add_row(device, "M2", nullptr, nullptr, nullptr, 0, &error), SOTTO_OK);
+  EXPECT_EQ(sotto_device_add_row(device, "M3", nullptr, features, nothing, 1, &error), SOTTO_WRONG_USE);
+  ASSERT_EQ(sotto_device_set_profile(device, features, values, 1, &error), SOTTO_OK);
+  const auto kept = Text(sotto_device_export(device, &error)).json();
+  ASSERT_EQ(kept["rows"].size(), 2U);
+  EXPECT_EQ(kept["rows"][0]["rating"], 4.5);
+  EXPECT_EQ(kept["rows"][0]["situation"][0]["value"], "rain");
+  EXPECT_TRUE(kept["rows"][1]["rating"].is_null());
+  EXPECT_EQ(kept["profile"][0]["feature"], "weather");
   ASSERT_EQ(sotto_device_forget(device, &error), SOTTO_OK);
-  EXPECT_EQ(Text(sotto_device_export(device, &error)).json()["pages"].size(), 0U);
+  const auto left = Text(sotto_device_export(device, &error)).json();
+  for (const char* list : {"pages", "rows", "profile"}) EXPECT_TRUE(left[list].empty()) << list;
 }
 
 }  // namespace

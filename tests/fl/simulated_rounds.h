@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fl/cohort_rounds.h"
+#include "fl/device_fold.h"
 #include "secagg/vectors/update_encoding.h"
 
 namespace sotto::fl::testing {

@@ -100,6 +100,8 @@ CoordinatorApi::CoordinatorApi(CampaignRun& run, RoundFloor& floor, Store& store
       rounds_done_(metrics.gauge("sotto_rounds_done", "Rounds of the campaign that are folded")),
       waiting_(metrics.gauge("sotto_devices_waiting", "Devices that wait for a group")),
       groups_failed_(metrics.gauge("sotto_groups_failed", "Groups of this round that failed")),
+      groups_implausible_(metrics.gauge("sotto_groups_implausible",
+                                        "Groups of this round whose sums no honest devices could give")),
       store_writable_(metrics.gauge("sotto_store_writable", "1 while the store takes what must be kept")),
       writes_(waiting_writes, net::BackgroundWorker::AtEnd::finish) {
   for (std::size_t i = 0; i < refused_.size(); ++i)
@@ -114,6 +116,7 @@ void CoordinatorApi::observe(bool stored) {
   rounds_done_.set(static_cast<std::int64_t>(run_.progress().rounds_done));
   waiting_.set(static_cast<std::int64_t>(counts.checked_in));
   groups_failed_.set(static_cast<std::int64_t>(counts.groups_failed));
+  groups_implausible_.set(static_cast<std::int64_t>(counts.groups_implausible));
 }
 
 void CoordinatorApi::add_routes(net::Router& router) {
@@ -156,12 +159,11 @@ void CoordinatorApi::later(HttpRequest&& request, HttpReply reply,
 
 HttpResponse CoordinatorApi::offer(const HttpRequest& request) const {
   const auto open = draining_ ? nullptr : run_.offer();
-  if (!open) {
-    HttpResponse none = net::error_response(request, 404, "no round is open: come back later");
-    none.headers.emplace_back("Retry-After", "5");
-    return none;
-  }
-  return bytes_response(open->offer);
+  HttpResponse response = open ? bytes_response(open->offer)
+                               : net::error_response(request, 404, "no round is open: come back later");
+  if (const auto come_back = run_.come_back(count_enrolled().value_or(0)))
+    response.headers.emplace_back(std::string(rounds::come_back_header), to_text(*come_back));
+  return response;
 }
 
 HttpResponse CoordinatorApi::log_page(const HttpRequest& request) const {
@@ -272,6 +274,8 @@ void CoordinatorApi::add_people_routes(net::Router& router) {
     });
   router.add(HttpMethod::get, "/readyz", [this](const HttpRequest& request) {
     if (draining_) return net::error_response(request, 503, "draining");
+    if (run_.progress().version.empty())
+      return net::error_response(request, 503, "the first version is being made");
     if (const Status well = store_.check(); !well)
       return net::error_response(request, 503, "the store does not answer: the log says why");
     return net::json_response(R"({"ready":true})");

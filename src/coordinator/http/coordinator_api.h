@@ -91,6 +91,7 @@ class CoordinatorApi {
   net::Gauge& rounds_done_;
   net::Gauge& waiting_;
   net::Gauge& groups_failed_;
+  net::Gauge& groups_implausible_;
   net::Gauge& store_writable_;
   std::atomic<bool> draining_ = false;
   std::atomic<bool> is_stored_ = true;

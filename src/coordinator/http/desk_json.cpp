@@ -15,6 +15,7 @@ json json_of(const DeskCounts& counts) {
           {"groups_open", counts.groups_open},
           {"groups_summed", counts.groups_summed},
           {"groups_failed", counts.groups_failed},
+          {"groups_implausible", counts.groups_implausible},
           {"grouped", counts.devices_grouped},
           {"summed", counts.devices_summed},
           {"bytes_received", counts.bytes_received},

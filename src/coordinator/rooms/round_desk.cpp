@@ -4,6 +4,7 @@
 
 #include "base/chain_hash.h"
 #include "rounds/round_messages.h"
+#include "secagg/vectors/sum_energy.h"
 
 namespace sotto::coordinator {
 
@@ -199,7 +200,15 @@ void RoundDesk::settle(Meeting& meeting) {
   if (!meeting.ended && server.phase() == secagg::ServerPhase::done) {
     const std::vector<std::uint64_t> entries = server.sum().entries();
     const GroupSum sum{meeting.number, server.summed().count(), {entries.begin(), entries.end()}};
-    if (const Status kept = keeper_.keep_sum(sum); kept) {
+    const double energy = secagg::energy_of(round_.terms.plan, sum.entries),
+                 most = secagg::largest_energy(round_.terms.plan);
+    if (energy > most) {
+      ++counts_.groups_implausible;
+      close(meeting,
+            fmt::format("the sum of a group has energy {:.3g} where clipped updates and noise have at "
+                        "most {:.3g}: somebody in it sent something else",
+                        energy, most));
+    } else if (const Status kept = keeper_.keep_sum(sum); kept) {
       meeting.ended = true;
       --counts_.groups_open;
       ++counts_.groups_summed;

@@ -51,7 +51,8 @@ struct DeskCounts {
   std::uint64_t checked_in = 0;  // now waiting
   std::uint64_t came = 0;        // different devices that checked in since the order was shown
   std::uint64_t groups_open = 0, groups_summed = 0, groups_failed = 0;
-  std::uint64_t devices_grouped = 0;  // of all groups
+  std::uint64_t groups_implausible = 0;  // of those that failed: summed to what honest devices cannot give
+  std::uint64_t devices_grouped = 0;     // of all groups
   std::uint64_t devices_summed = 0;
   std::uint64_t bytes_received = 0;  // in posts of members
   PhaseTallies phases{};             // answers of all groups; the time of the slowest

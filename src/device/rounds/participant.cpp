@@ -7,6 +7,7 @@
 #include "device/rounds/round_calls.h"
 #include "device/rounds/round_inputs.h"
 #include "device/wire/server_calls.h"
+#include "rounds/come_back.h"
 
 namespace sotto::device {
 
@@ -17,6 +18,7 @@ using std::chrono::steady_clock;
 
 constexpr int most_tries = 8;  // of a request that gets no answer
 constexpr std::chrono::milliseconds first_pause{50}, longest_pause{5000};
+constexpr std::chrono::milliseconds longest_nap{200};  // before somebody may cancel
 // Of the log, in one round: nobody has checked yet who says how long it is. A log grows by a few a day.
 constexpr std::size_t most_new_entries = 1'000'000;
 
@@ -26,9 +28,19 @@ class RoundAttempt {
   RoundAttempt(Exchange& exchange, const ParticipantParts& parts) : exchange_(exchange), parts_(parts) {}
 
   Talk<Result<Participation>> run() {
+    const auto asked = parts_.steady();
+    auto done = co_await take_part();
+    if (!done || !stays_away_) co_return done;
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(parts_.steady() - asked);
+    if (passed < *stays_away_) done->come_back = *stays_away_ - passed;
+    co_return done;
+  }
+
+ private:
+  Talk<Result<Participation>> take_part() {
     SOTTO_CO_TRY(const auto offer, co_await fetch_offer());
     if (!offer) co_return done_;
-    const auto fetched = steady_clock::now();
+    const auto fetched = parts_.steady();
     SOTTO_CO_TRY(auto accepted, check(*offer));
     if (!accepted) co_return done_;
     // Everybody joins as long after the offer as the campaign lets training last, and has stopped by then.
@@ -37,7 +49,9 @@ class RoundAttempt {
     if (!model) co_return done_;
     auto update = trained(*accepted, *model, joins);
     if (!update) co_return done_;
-    while (!parts_.cancelled() && steady_clock::now() < joins) co_await exchange_.pause(time_until(joins));
+    for (auto now = parts_.steady(); !parts_.cancelled() && now < joins; now = parts_.steady())
+      co_await exchange_.pause(
+          std::min(std::chrono::ceil<std::chrono::milliseconds>(joins - now), longest_nap));
     if (parts_.cancelled()) {
       done_.outcome = Outcome::ended;
       done_.why = "cancelled before it checked in";
@@ -46,7 +60,6 @@ class RoundAttempt {
     co_return co_await join(*std::move(accepted), *std::move(update));
   }
 
- private:
   // What comes without an answer, or from a server that is not well, is asked for again, ever more slowly.
   // The call is a copy, because a coroutine outlives what it was called with.
   // cppcheck-suppress passedByValue
@@ -74,14 +87,12 @@ class RoundAttempt {
     co_return std::move(answer.body);
   }
 
-  static std::chrono::milliseconds time_until(steady_clock::time_point time) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(time - steady_clock::now());
-    return std::clamp(left + std::chrono::milliseconds(1), std::chrono::milliseconds(1),
-                      std::chrono::milliseconds(200));
-  }
-
   Talk<Result<std::optional<RoundOffer>>> fetch_offer() {
     SOTTO_CO_TRY(const ServerAnswer answer, co_await ask(offer_call()));
+    // Of one's own draws: the coordinator says the same to all.
+    SecureRandom random;
+    if (const auto said = rounds::parse_come_back(answer.come_back))
+      stays_away_ = rounds::draw(*said, random);
     if (answer.status == 404) co_return std::optional<RoundOffer>();
     if (answer.status != 200) co_return refused("coordinator", answer);
     auto message = rounds::decode_offer(answer.body);
@@ -220,7 +231,7 @@ class RoundAttempt {
     const std::uint64_t number = accepted.order.order.number;
     const EventsOfReader own(model, trainer_->reads(), parts_.impressions, parts_.rows);
     auto update = trainer_->train(model.inputs(), own.events(), parts_.draws.examples(number),
-                                  [&] { return parts_.cancelled() || steady_clock::now() > until; });
+                                  [&] { return parts_.cancelled() || parts_.steady() > until; });
     // Whoever could not finish in time must not be told from whoever had nothing to learn.
     if (!update && update.error().kind == ErrorKind::failed)
       return std::vector<float>(accepted.terms.plan.settings().dimension, 0.0F);
@@ -312,6 +323,7 @@ class RoundAttempt {
   rounds::LogFrontier seen_;
   std::unique_ptr<local::LocalTrainer> trainer_;
   rounds::Digest room_{};
+  std::optional<std::chrono::milliseconds> stays_away_;
 };
 
 }  // namespace

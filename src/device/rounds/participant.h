@@ -33,6 +33,8 @@ struct ParticipantParts {
   const StoredRows& rows;
   RoundDraws& draws;
   std::function<bool()> cancelled;  // asked between steps and while it trains; true ends the round
+  // For when to join: a clock that never runs back.
+  std::function<std::chrono::steady_clock::time_point()> steady = std::chrono::steady_clock::now;
 };
 
 struct Participation {
@@ -52,6 +54,8 @@ struct Participation {
   double loss = 0;  // stays here
   std::uint64_t samples = 0;
   std::uint64_t bytes_up = 0, bytes_down = 0;
+  // From now on, until the coordinator wants to be asked again; none: it did not say, or it is time.
+  std::optional<std::chrono::milliseconds> come_back;
 };
 std::string_view name(Participation::Outcome outcome);
 

@@ -218,6 +218,20 @@ Result<std::string> terms_text(const Device& device, const std::string& service,
   return to_line(to_json(terms));
 }
 
+Result<std::vector<FieldValue>> values_of(const char* const* features, const char* const* values,
+                                          std::size_t count) {
+  std::vector<FieldValue> said;
+  if (count == 0) return said;
+  SOTTO_CHECK(need(features, "the features"));
+  SOTTO_CHECK(need(values, "their values"));
+  for (std::size_t i = 0; i < count; ++i) {
+    SOTTO_CHECK(need(features[i], "a feature"));
+    SOTTO_CHECK(need(values[i], "a feature's value"));
+    said.push_back({features[i], values[i]});
+  }
+  return said;
+}
+
 void describe(sotto_talk& talk, sotto_step& step) {
   step = {};
   if (const auto* call = std::get_if<ServerCall>(&talk.step)) {
@@ -356,6 +370,27 @@ std::int32_t sotto_device_add_page(sotto_device* device, const char* const* show
   });
 }
 
+std::int32_t sotto_device_add_row(sotto_device* device, const char* item, const float* rating,
+                                  const char* const* features, const char* const* values, std::size_t count,
+                                  sotto_error* error) {
+  return status_of(error, [&]() -> Status {
+    SOTTO_CHECK(need(device, "the device"));
+    SOTTO_CHECK(need(item, "the item"));
+    SOTTO_TRY(auto situation, values_of(features, values, count));
+    return device->device->add_row(item, rating == nullptr ? std::nullopt : std::optional(*rating),
+                                   std::move(situation));
+  });
+}
+
+std::int32_t sotto_device_set_profile(sotto_device* device, const char* const* features,
+                                      const char* const* values, std::size_t count, sotto_error* error) {
+  return status_of(error, [&]() -> Status {
+    SOTTO_CHECK(need(device, "the device"));
+    SOTTO_TRY(auto profile, values_of(features, values, count));
+    return device->device->set_profile(std::move(profile));
+  });
+}
+
 std::int32_t sotto_device_install_pack(sotto_device* device, const std::uint8_t* bytes, std::size_t length,
                                        sotto_error* error) {
   return status_of(error, [&]() -> Status {
@@ -477,11 +512,16 @@ std::int32_t sotto_talk_next(sotto_talk* talk, sotto_step* step, sotto_error* er
 
 std::int32_t sotto_talk_received(sotto_talk* talk, std::int32_t status, const std::uint8_t* body,
                                  std::size_t length, sotto_error* error) {
+  return sotto_talk_received_with(talk, status, body, length, nullptr, error);
+}
+
+std::int32_t sotto_talk_received_with(sotto_talk* talk, std::int32_t status, const std::uint8_t* body,
+                                      std::size_t length, const char* come_back, sotto_error* error) {
   return status_of(error, [&]() -> Status {
     SOTTO_CHECK(need(talk, "the talk"));
     if (length > 0) SOTTO_CHECK(need(body, "the body"));
-    talk->talk->received(
-        {status, length == 0 ? "" : std::string(reinterpret_cast<const char*>(body), length)});
+    talk->talk->received({status, length == 0 ? "" : std::string(reinterpret_cast<const char*>(body), length),
+                          come_back == nullptr ? "" : come_back});
     return {};
   });
 }

@@ -174,6 +174,9 @@ Status Device::add_pages(std::vector<StoredImpression> pages) {
 }
 const std::vector<StoredImpression>& Device::pages() const { return state_->pages.impressions(); }
 
+Status Device::add_row(std::string item, std::optional<float> rating, std::vector<FieldValue> situation) {
+  return add_rows({{state_->now().wall, std::move(item), rating, std::move(situation)}});
+}
 Status Device::add_rows(std::vector<StoredRow> rows) {
   return state_->rows.add(std::move(rows), state_->now().wall);
 }

@@ -53,7 +53,8 @@ json to_json(const Participation& part) {
           {"number", part.number},
           {"charged", part.was_charged},
           {"bytes_up", part.bytes_up},
-          {"bytes_down", part.bytes_down}};
+          {"bytes_down", part.bytes_down},
+          {"come_back_milliseconds", part.come_back ? json(part.come_back->count()) : json(nullptr)}};
 }
 
 json to_json(const rounds::Campaign& campaign) {

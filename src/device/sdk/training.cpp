@@ -192,7 +192,8 @@ Talk<Result<Participation>> Device::State::train(Exchange& exchange, std::functi
       .draws = environment.round_draws != nullptr ? *environment.round_draws
                                                   : static_cast<RoundDraws&>(secret_draws),
       // Whoever withdraws, or takes the device up, stops a round that is under way.
-      .cancelled = [this, asked = std::move(cancelled)] { return !consent || asked() || unmet_condition(); }};
+      .cancelled = [this, asked = std::move(cancelled)] { return !consent || asked() || unmet_condition(); },
+      .steady = environment.steady};
   co_return co_await device::take_part(exchange, std::move(parts));
 }
 

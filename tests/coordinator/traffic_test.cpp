@@ -1,0 +1,203 @@
+// What somebody who watches a device's line sees of it: how many requests, how large, when. None of it may
+// depend on what the device was shown and what was clicked there.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "device/rounds/round_calls.h"
+#include "running_deployment.h"
+
+namespace sotto::coordinator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+struct Seen {
+  std::string what;
+  std::size_t bytes = 0;  // of path, headers and body
+  milliseconds time{0};   // since the device began
+};
+
+// A clock that work moves: a millisecond for every draw of training and every look, and as long as it waits.
+// What the machine does meanwhile does not count.
+class WorkClock {
+ public:
+  steady_clock::time_point now() { return steady_clock::time_point(passed_ += milliseconds(1)); }
+  void pass(milliseconds time) { passed_ += time; }
+  milliseconds passed() const { return passed_; }
+
+ private:
+  milliseconds passed_{0};
+};
+
+class Watched final : public WrappedTransport {
+ public:
+  Watched(device::Transport& real, WorkClock& clock) : WrappedTransport(real), clock_(clock) {}
+  Result<device::ServerAnswer> send(const device::ServerCall& call) override {
+    std::size_t bytes = call.path.size() + call.body.size();
+    for (const auto& [name, value] : call.headers) bytes += name.size() + value.size();
+    seen.push_back({std::string(purpose_of(call)), bytes, clock_.passed()});
+    return real_.send(call);
+  }
+  std::vector<Seen> seen;
+
+ private:
+  WorkClock& clock_;
+};
+
+// Training takes as long as it draws.
+class SlowDraws final : public device::RoundDraws {
+ public:
+  explicit SlowDraws(WorkClock& clock) : examples_(clock) {}
+  privacy::DeviceRandom noise(std::uint64_t) override { return privacy::DeviceRandom(noise_); }
+  RandomSource& examples(std::uint64_t) override { return examples_; }
+  privacy::DeviceRandom keys() override { return privacy::DeviceRandom(keys_); }
+
+ private:
+  class Slow final : public RandomSource {
+   public:
+    explicit Slow(WorkClock& clock) : clock_(clock) {}
+    void fill(std::span<std::uint64_t> out) override {
+      clock_.pass(milliseconds(out.size() / 8));
+      secret_.fill(out);
+    }
+
+   private:
+    SecureRandom secret_;
+    WorkClock& clock_;
+  };
+  SecureRandom noise_, keys_;
+  Slow examples_;
+};
+
+struct Watching {
+  std::vector<Seen> seen;
+  milliseconds trained{0};  // when it had nothing left to do but wait
+};
+
+// The share of random assignments of the two labels for which the means lie as far apart as they do.
+double permutation_test(const std::vector<double>& left, const std::vector<double>& right) {
+  std::vector<double> all = left;
+  all.insert(all.end(), right.begin(), right.end());
+  const auto distance = [&](const std::vector<double>& values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(left.size());
+    return std::abs(std::accumulate(values.begin(), middle, 0.0) / static_cast<double>(left.size()) -
+                    std::accumulate(middle, values.end(), 0.0) / static_cast<double>(right.size()));
+  };
+  const double observed = distance(all);
+  SeededRandom draws(1, Purpose::test);
+  constexpr int times = 20'000;
+  int as_far = 0;
+  for (int i = 0; i < times; ++i) {
+    std::shuffle(all.begin(), all.end(), draws);
+    as_far += distance(all) >= observed * (1 - 1e-12) ? 1 : 0;
+  }
+  return static_cast<double>(as_far) / times;
+}
+
+// Ten devices with one history and ten with another, through three rounds.
+struct Histories {
+  Histories(std::size_t left, std::size_t right) : deployment(deployed_campaign(3)) {
+    EXPECT_TRUE(deployment.start());
+    deployment.devices.clear();
+    for (std::uint8_t i = 0; i < deployed_group; ++i)
+      deployment.devices.push_back(DeployedDevice::open(deployment.folder / ("watched" + std::to_string(i)),
+                                                        static_cast<std::uint8_t>(100 + i),
+                                                        deployment.running->url(), deployment.campaign,
+                                                        is_left(i) ? left : right)
+                                       .value());
+    for (auto& device : deployment.devices) EXPECT_TRUE(device->enrol(device->network()));
+    for (std::uint64_t round = 0; round < deployment.campaign.rounds; ++round) watch_round(round);
+  }
+  static bool is_left(std::size_t device) { return device % 2 == 0; }
+
+  void watch_round(std::uint64_t round) {
+    // A device that has waited for an order to appear does not count the waiting: people are not at fault.
+    while (deployment.status()["rounds_done"] != round ||
+           !deployment.running->progress().last_problem.empty() ||
+           deployment.devices[0]->network().send(device::offer_call()).value().status != 200)
+      std::this_thread::sleep_for(milliseconds(20));
+    std::vector<std::thread> threads;
+    const std::size_t first = watched.size();
+    watched.resize(first + deployed_group);
+    for (std::size_t i = 0; i < deployed_group; ++i)
+      threads.emplace_back([this, i, &out = watched[first + i]] {
+        WorkClock clock;
+        SlowDraws draws(clock);
+        Watched network(deployment.devices[i]->network(), clock);
+        const auto wait = [&](milliseconds time) {
+          if (out.trained.count() == 0) out.trained = clock.passed();
+          clock.pass(time);
+        };
+        const auto part = deployment.devices[i]->take_part(network, draws, {[] { return false; }, wait},
+                                                           [&] { return clock.now(); });
+        EXPECT_TRUE(part && part->outcome == device::Participation::Outcome::took_part)
+            << (part ? part->why : part.error().message);
+        out.seen = network.seen;
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  std::vector<double> values(bool left, const std::function<double(const Watching&)>& of) const {
+    std::vector<double> found;
+    for (std::size_t i = 0; i < watched.size(); ++i)
+      if (is_left(i) == left) found.push_back(of(watched[i]));
+    return found;
+  }
+  double p_value(const std::function<double(const Watching&)>& of) const {
+    return permutation_test(values(true, of), values(false, of));
+  }
+
+  RunningDeployment deployment;
+  std::vector<Watching> watched;  // by round, then device
+};
+
+void expect_same_traffic(const Histories& histories) {
+  const auto& first = histories.watched.front().seen;
+  ASSERT_FALSE(histories.watched.empty());
+  for (std::size_t i = 0; i < histories.watched.size(); ++i) {
+    const auto& seen = histories.watched[i].seen;
+    // A table that was fetched before is not fetched again: compare within a round.
+    const auto& same_round = histories.watched[i - i % deployed_group].seen;
+    ASSERT_EQ(seen.size(), same_round.size());
+    for (std::size_t k = 0; k < seen.size(); ++k) {
+      EXPECT_EQ(seen[k].what, same_round[k].what);
+      EXPECT_EQ(seen[k].bytes, same_round[k].bytes) << seen[k].what;
+    }
+  }
+  EXPECT_GE(first.size(), 8U);
+  const auto total = [](const Watching& one) {
+    double bytes = 0;
+    for (const Seen& request : one.seen) bytes += static_cast<double>(request.bytes);
+    return bytes;
+  };
+  EXPECT_GT(histories.p_value(total), 1e-3);
+  for (const char* phase : {"checkin", "advertise", "share", "upload", "reveal"})
+    EXPECT_GT(histories.p_value([&](const Watching& one) {
+      for (const Seen& request : one.seen)
+        if (request.what == phase) return static_cast<double>(request.time.count());
+      return -1.0;
+    }),
+              1e-3)
+        << phase;
+}
+
+double trained_at(const Watching& one) { return static_cast<double>(one.trained.count()); }
+
+TEST(Traffic, IsTheSameForADeviceWithoutAHistoryAndOneWithTwoHundredClicks) {
+  const Histories histories(0, 200);
+  expect_same_traffic(histories);
+  // The test can tell: when training ended shows at once who had something to learn from.
+  EXPECT_LT(histories.p_value(trained_at), 1e-3);
+}
+
+TEST(Traffic, IsTheSameForHistoriesThatDifferByOneClick) {
+  const Histories histories(20, 21);
+  expect_same_traffic(histories);
+}
+
+}  // namespace
+}  // namespace sotto::coordinator
