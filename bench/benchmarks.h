@@ -28,7 +28,7 @@ using BenchRows = Result<std::vector<BenchRow>>;
 
 struct BenchArguments {
   std::optional<std::size_t> items;   // of the pool; for `serving` and `blind`
-  std::optional<std::string> device;  // cpu or cuda; for `private`
+  std::optional<std::string> device;  // cpu or cuda; for `private` and `blind`
 };
 
 struct Benchmark {
@@ -114,6 +114,9 @@ BenchRows bench_serving(const ServingBench& settings = {});
 
 // Blind serving of so many made-up items. Fails when a decrypted product is not the plain one.
 BenchRows bench_blind(std::size_t items = 1'000'000);
+
+// The server's pass over so many items on a GPU. Fails when an answer differs from the CPU's.
+BenchRows bench_blind_on_gpu(std::size_t items = 1'000'000);
 
 // Ranking on the device: what a server returned against the whole pool.
 Result<BenchRow> bench_device_ranking();

@@ -38,6 +38,12 @@ BenchRows serving_pool(const BenchArguments& arguments) {
 
 #ifdef SOTTO_HAVE_NET
 BenchRows blind_pool(const BenchArguments& arguments) {
+#ifdef SOTTO_HAVE_TORCH
+  if (arguments.device == "cuda") return bench_blind_on_gpu(arguments.items.value_or(1'000'000));
+#endif
+  if (arguments.device && arguments.device != "cpu")
+    return bad_input("--device {}: blind serving is measured on cpu, and on cuda by a build with libtorch",
+                     *arguments.device);
   return arguments.items ? bench_blind(*arguments.items) : bench_blind();
 }
 #endif
@@ -73,7 +79,7 @@ constexpr std::array registry = {
 #endif
 #ifdef SOTTO_HAVE_NET
     Benchmark{"blind", "ranking of encrypted questions against plain products, Paillier and Tiptoe", true,
-              &blind_pool},
+              &blind_pool, true},
 #endif
     Benchmark{"serving", "search of the live pool against searches over full vectors", true, &serving_pool},
 #ifdef SOTTO_HAVE_TORCH

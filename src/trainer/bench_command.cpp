@@ -36,10 +36,10 @@ Status run_bench(const BenchChoice& choice, const Output& output) {
       output.text(fmt::format("{:<10} ", bench.name), bench.help);
     } else if (choice.name == bench.name) {
       if (choice.arguments.items && !bench.takes_items) {
-        return bad_input("--items is for the benchmark 'serving'");
+        return bad_input("--items is for the benchmarks 'serving' and 'blind'");
       }
       if (choice.arguments.device && !bench.takes_device)
-        return bad_input("--device is for the benchmark 'private'");
+        return bad_input("--device is for the benchmarks 'private' and 'blind'");
       end_at_interrupt();
       SOTTO_TRY(const auto rows, bench.run(choice.arguments));
       for (const auto& row : rows) report(output, row);
@@ -59,8 +59,9 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = add_command(app, "bench");
   command->add_option("name", choice->name, "Which one");
   command->add_flag("--list", choice->list, "Name them all");
-  command->add_option("--items", choice->arguments.items, "Items in the pool (serving; default 1000000)");
-  command->add_option("--device", choice->arguments.device, "cpu or cuda (private; default cpu)");
+  command->add_option("--items", choice->arguments.items,
+                      "Items in the pool (serving, blind; default 1000000)");
+  command->add_option("--device", choice->arguments.device, "cpu or cuda (private, blind; default cpu)");
   command->callback([choice, &invocation] {
     invocation.action = [choice, &invocation] { return run_bench(*choice, invocation.output); };
   });
