@@ -32,7 +32,11 @@ def report(name, ours, baseline, difference, **further):
 
 
 def accounting():
-    """epsilon of a sampled Gaussian plan, against dp-accounting's PLD accountant at the same discretisation error."""
+    """epsilon of a sampled Gaussian plan, against dp-accounting's PLD accountant at equal accuracy.
+
+    Both answers are bounds from above, so the lower one is the better: theirs is at the coarsest discretisation whose answer is
+    no worse than ours. Ours is proved from below too, in the same time.
+    """
     import dp_accounting
     from dp_accounting.pld import PLDAccountant
 
@@ -41,17 +45,18 @@ def accounting():
         plan = dict(noise=noise, sampling="poisson", population=population, cohort=int(rate * population), rounds=rounds,
                     delta=1e-6)
 
-        def theirs():
-            accountant = PLDAccountant()
+        def theirs(interval):
+            accountant = PLDAccountant(value_discretization_interval=interval)
             event = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(noise))
             accountant.compose(event, rounds)
             return accountant.get_epsilon(1e-6)
 
         answer = sotto.privacy.account(**plan).published
-        baseline = theirs()
-        report(f"epsilon, rate {rate}, {rounds} rounds", seconds(lambda: sotto.privacy.epsilon(**plan)), seconds(theirs, 0),
+        interval, baseline = next((interval, found) for interval in (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
+                                  if (found := theirs(interval)) <= answer.epsilon)
+        report(f"epsilon, rate {rate}, {rounds} rounds", seconds(lambda: sotto.privacy.epsilon(**plan)), seconds(lambda: theirs(interval), 0),
                abs(baseline - answer.epsilon) / answer.epsilon, epsilon=answer.epsilon, epsilon_baseline=baseline,
-               proved_gap=answer.epsilon - answer.epsilon_lower)
+               interval=interval, proved_gap=answer.epsilon - answer.epsilon_lower)
 
 
 def ranking():
