@@ -1,11 +1,12 @@
 #include "eval/metrics_files.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/chain_hash.h"
 #include "fl/run_log.h"
 #include "formats/tensorboard_events.h"
 #include "recipes/stored_run.h"
@@ -61,11 +62,16 @@ Status write_text(const fs::path& file, const std::string& text) {
   return write_file_atomically(file, text);
 }
 
+// 32 hexadecimal digits that tell runs apart. No secret depends on them: a hash that every build has does.
+std::string mlflow_id(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
 Status write_mlflow(const fs::path& run, const std::vector<formats::ScalarStep>& steps) {
   SOTTO_TRY(const auto stored, recipes::load_run(run));
-  SOTTO_TRY(const auto hash,
-            chain_hash({stored.entry->name, stored.fingerprint, std::to_string(stored.seed), run.string()}));
-  const std::string id = to_hex(std::span(hash).first(16));
+  const std::string id = mlflow_id(
+      fmt::format("{}\n{}\n{}\n{}", stored.entry->name, stored.fingerprint, stored.seed, run.string()));
   SOTTO_TRY(auto folder, AtomicDirectory::create(run / "mlruns", true));
   const fs::path experiment = folder.path() / "0", own = experiment / id;
   const std::uint64_t begin = steps.empty() ? 0 : milliseconds(steps.front().wall_seconds);

@@ -136,6 +136,53 @@ TEST_F(GridExperiment, StopsBetweenRowsWhenInterruptedAndGoesOnWithTheSameNumber
   for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(events[i].at("auc"), whole[i].at("auc")) << i;
 }
 
+TEST_F(GridExperiment, AStopTakesWhatIsFinishedBehindTheRowItStoppedAt) {
+  // As processes side by side leave it: the later row is finished with both seeds, the first is not begun.
+  const Grid whole = grid;
+  grid.rows.erase(grid.rows.begin());
+  ASSERT_TRUE(run());
+  grid.rows = whole.rows;
+  events.clear();
+  set_interrupted(true);
+  const auto stopped = run();
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  EXPECT_TRUE(stopped->interrupted);
+  ASSERT_EQ(events.size(), 2U);
+  for (const auto& event : events) EXPECT_EQ(event.at("label"), "federated");
+  EXPECT_NE(written("results.csv").find("small,quick (incomplete),tiny"), std::string::npos);
+  EXPECT_NE(written("results.csv").find("federated"), std::string::npos);
+  EXPECT_EQ(written("results.csv").find("central"), std::string::npos);
+  EXPECT_NE(stopped->text.find("INCOMPLETE"), std::string::npos);
+  EXPECT_NE(written("report.html").find("INCOMPLETE"), std::string::npos);
+
+  // Trained by a worker, but in no file of finished rows yet.
+  fs::remove(request.out / "rows.jsonl");
+  events.clear();
+  ASSERT_TRUE(run());
+  EXPECT_EQ(events.size(), 2U);
+
+  set_interrupted(false);
+  ASSERT_TRUE(run());
+  EXPECT_EQ(written("results.csv").find("incomplete"), std::string::npos);
+  EXPECT_EQ(written("report.html").find("INCOMPLETE"), std::string::npos);
+}
+
+TEST_F(GridExperiment, AStopDropsNoRunThatWasMadeWithOtherSettings) {
+  request.seeds = 1;
+  ASSERT_TRUE(run());
+  const RowSettings settings = row_settings(grid, grid.rows[1], {}).value();
+  const fs::path trained =
+      run_folder({grid.rows[1], settings, 1, data.path(), request.out / "runs", "cpu", "data"});
+  ASSERT_TRUE(fs::exists(trained / "result.json"));
+  fs::remove(request.out / "rows.jsonl");
+  ASSERT_TRUE(write_file_atomically(trained.string() + ".made-with", "other data\n"));
+  set_interrupted(true);
+  events.clear();
+  ASSERT_TRUE(run());
+  EXPECT_EQ(events.size(), 1U);
+  EXPECT_TRUE(fs::exists(trained / "result.json"));
+}
+
 TEST_F(GridExperiment, AnInterruptedRunIsContinuedNotStartedAgain) {
   const RowSettings settings = row_settings(grid, grid.rows[1], {}).value();
   const auto job = [&](const char* folder) {

@@ -104,6 +104,8 @@ std::string to_html(const GridOutcome& outcome) {
                 {"users, items", fmt::format("{}, {}", facts.counts.users, facts.counts.items)},
                 {"seeds", std::to_string(facts.seeds)},
                 {"computed on", facts.device}});
+  if (const std::string note = incompleteness_note(outcome); !note.empty())
+    report.paragraph(note + "; the same command goes on.");
   report.paragraph(grid.about);
   bool paper = false;
   for (const GridRow& row : grid.rows) paper = paper || !row.paper.empty();

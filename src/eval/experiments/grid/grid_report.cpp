@@ -37,6 +37,12 @@ std::string simulation_note(const GridOutcome& outcome) {
   return "";
 }
 
+std::string incompleteness_note(const GridOutcome& outcome) {
+  if (!outcome.facts.incomplete) return "";
+  return fmt::format("INCOMPLETE: stopped before all rows had {} seed{}", outcome.facts.seeds,
+                     outcome.facts.seeds == 1 ? "" : "s");
+}
+
 std::vector<std::string> divergence_notes(const GridOutcome& outcome) {
   std::vector<std::string> notes;
   for (const GridResult& result : outcome.results)
@@ -55,8 +61,9 @@ std::string to_csv(const GridOutcome& outcome) {
   for (const GridColumn& column : grid.columns)
     csv += fmt::format(",{0},{0}_error,{0}_paper", quoted(column.measure));
   csv += ",paper_data,settings\n";
-  const std::string head = fmt::format("{},{},{}", outcome.facts.experiment,
-                                       outcome.facts.quick ? "quick" : "full", quoted(outcome.facts.data));
+  const std::string head =
+      fmt::format("{},{}{},{}", outcome.facts.experiment, outcome.facts.quick ? "quick" : "full",
+                  outcome.facts.incomplete ? " (incomplete)" : "", quoted(outcome.facts.data));
   for (const TrivialRow& row : outcome.trivial) {
     csv += fmt::format("{},{},{},,,,,none,none,none,", head, quoted(row.group), quoted(row.label));
     for (const GridColumn& column : grid.columns) {
@@ -198,6 +205,7 @@ std::string to_text(const GridOutcome& outcome) {
     table.remove(column);
   }
   std::string text = outcome.facts.quick ? "QUICK RUN: for a look, not for a claim\n" : "";
+  if (const std::string note = incompleteness_note(outcome); !note.empty()) text += note + "\n";
   text += table.text();
   if (!left_out.empty())
     text += fmt::format("in results.csv and report.html only: {}\n", fmt::join(left_out, ", "));

@@ -13,6 +13,7 @@ struct GridFacts {
   data::DatasetCounts counts{};
   std::int64_t seeds = 1;
   bool quick = false;
+  bool incomplete = false;  // it was stopped: rows and seeds are missing
 };
 
 struct GridOutcome {
@@ -26,6 +27,8 @@ struct GridOutcome {
 
 // Experiments draw their noise from the seed. What is said of it where a row has an ε; else nothing.
 std::string simulation_note(const GridOutcome& outcome);
+// That it was stopped; else nothing.
+std::string incompleteness_note(const GridOutcome& outcome);
 // One sentence for every row of which some seeds diverged and others did not.
 std::vector<std::string> divergence_notes(const GridOutcome& outcome);
 // `seeds` counts all that were trained, `diverged` those of them without numbers.

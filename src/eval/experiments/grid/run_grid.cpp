@@ -148,14 +148,21 @@ bool is_over(const fs::path& run) {
   return fs::exists(run / "result.json") || fs::exists(divergence_file(run));
 }
 
+// Names what a run was made with; it stands beside the run's folder.
+fs::path mark_of(const fs::path& run) { return run.string() + ".made-with"; }
+std::string stamp_of(const RowJob& job) { return job.fingerprint + "\n" + job.settings.complete + "\n"; }
+
+bool was_made_alike(const RowJob& job, const fs::path& run) {
+  if (!fs::exists(mark_of(run))) return false;
+  const auto earlier = read_file(mark_of(run), 1 << 20);
+  return earlier && *earlier == stamp_of(job);
+}
+
 // The object {"diverged": ROUND, "why": TEXT} where the model diverged.
 Result<std::optional<json>> trained(const RowJob& job, const fs::path& run, const data::Dataset& dataset,
                                     const std::function<void(std::uint32_t)>& observe) {
-  const fs::path mark = run.string() + ".made-with";
-  const std::string made_with = job.fingerprint + "\n" + job.settings.complete + "\n";
   std::error_code ignored;
-  const auto earlier = fs::exists(mark) ? read_file(mark, 1 << 20) : Result<std::string>("");
-  const bool same = earlier && *earlier == made_with;
+  const bool same = was_made_alike(job, run);
   if (same && is_over(run)) {
     const fs::path outcome = fs::exists(run / "result.json") ? run / "result.json" : divergence_file(run);
     SOTTO_TRY(const auto text, read_file(outcome, 1 << 24));
@@ -165,7 +172,7 @@ Result<std::optional<json>> trained(const RowJob& job, const fs::path& run, cons
   if (!same || !fs::exists(run / "last.sotto")) {
     fs::remove_all(run, ignored);
     fs::remove(divergence_file(run), ignored);
-    SOTTO_CHECK(write_file_atomically(mark, made_with));
+    SOTTO_CHECK(write_file_atomically(mark_of(run), stamp_of(job)));
   }
   TrainJob training;
   training.recipe = job.row.recipe;
@@ -299,19 +306,22 @@ class GridRunner {
     return {};
   }
 
-  // False when it was interrupted; what is finished is in results() either way.
+  // False when it was interrupted. What is finished is in results() either way, also of the rows behind the
+  // one at which it was stopped.
   Result<bool> run() {
     Progress progress(std::string(name_), grid_.rows.size() * static_cast<std::uint64_t>(request_.seeds),
                       "runs");
+    bool complete = true;
     for (std::int64_t seed = 1; seed <= request_.seeds; ++seed) {
       for (std::size_t i = 0; i < grid_.rows.size(); ++i) {
-        if (interrupted()) return false;
         SOTTO_TRY(const bool done, run_one(i, static_cast<std::uint64_t>(seed), progress));
-        if (!done) return false;
-        progress.advance();
+        if (done)
+          progress.advance();
+        else
+          complete = false;
       }
     }
-    return true;
+    return complete;
   }
 
   // Rows that failed: one does not stop the others.
@@ -352,16 +362,24 @@ class GridRunner {
     return {};
   }
 
+  // Neither training nor testing is left to do.
+  static bool is_stored(const RowJob& job) {
+    const fs::path run = run_folder(job);
+    return job.row.at_test.empty() && is_over(run) && was_made_alike(job, run);
+  }
+
+  // False when it is not finished and a stop forbids to finish it.
   Result<bool> run_one(std::size_t index, std::uint64_t seed, Progress& progress) {
     const GridRow& row = grid_.rows[index];
     const RowJob job = job_of(index, seed);
     const std::string key = row_key(row, settings_[index], seed);
     auto result = finished_.find(key);
     if (!result) {
+      if (interrupted() && !is_stored(job)) return false;
       auto run = run_row(job, dataset_, [&](std::uint32_t round) {
         progress.note(fmt::format("{}, round {}", row.label, round));
       });
-      if (interrupted()) return false;
+      if (interrupted() && !run) return false;
       if (!run) {
         Error error = std::move(run).error().in(row.label);
         if (error.kind == ErrorKind::bad_input) return tl::unexpected(std::move(error));
@@ -477,7 +495,7 @@ Result<ExperimentResult> run_grid(const Grid& grid, std::string_view name, const
   result.failures = runner.failures();
   GridOutcome outcome{grid,
                       {std::string(name), dataset.name(), dataset.origin(), request.device, dataset.counts(),
-                       request.seeds, request.quick},
+                       request.seeds, request.quick, !complete},
                       std::move(runner).results(),
                       {},
                       {},
