@@ -27,12 +27,13 @@ test-python: setup ## the Python package in a fresh virtual environment: wheel, 
 play: build ## all of it at once on this machine, with the web pages
 	@build/release/sotto play
 
-web: ## the web pages from their sources (npm; make demo and make test need none)
-	@tools/install_packages.sh web
+web: ## the web pages and the browser's device from their sources (npm, emscripten; make demo and make test need neither)
+	@tools/install_packages.sh build web
 	@tools/build_web.sh
 
-test-web: build ## the web pages in a browser (npm and Chromium; PICTURES=DIR keeps screenshots)
-	@tools/install_packages.sh web
+test-web: setup ## the web pages in a browser (npm, emscripten and Chromium; PICTURES=DIR keeps screenshots)
+	@tools/install_packages.sh build web
+	@tools/build.sh release sotto same_bytes
 	@tools/test_web.sh
 
 docs: ## the documents as a site with search in build/site

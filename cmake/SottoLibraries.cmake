@@ -2,7 +2,7 @@
 # (python/CMakeLists.txt), which links them as they are instead of compiling them again.
 
 set(exported "")
-foreach(name flags eigen boost wire base metrics data text report formats privacy local secagg rounds blind device net transport
+foreach(name flags eigen boost wire base metrics data text report formats privacy local secagg rounds blind device net pages transport
     serving bench model fl recipes publish eval)
   if(TARGET sotto_${name})
     set_target_properties(sotto_${name} PROPERTIES EXPORT_NAME ${name})

@@ -3,8 +3,10 @@
 # Usage: tools/build_web.sh          builds them
 #        tools/build_web.sh check    says whether web/built is what the sources give, and changes nothing
 set -euo pipefail
-cd "$(dirname "$0")/../web"
-npm ci --silent --no-progress
+cd "$(dirname "$0")/.."
+tools/build_wasm.sh
+cd web
+npm install --no-save --silent --no-progress # as the lock says
 npx tsc --noEmit
 if [ "${1:-}" = check ]; then
   fresh=$(mktemp -d)

@@ -21,7 +21,7 @@ allowed() {
     pages) echo "base net" ;;
     transport) echo "device net" ;;
     fleet) echo "base metrics data privacy secagg rounds device net transport" ;;
-    serving) echo "base privacy blind device net" ;;
+    serving) echo "base privacy blind device net pages" ;;
     model) echo "base data text privacy" ;;
     fl) echo "base metrics data privacy secagg local model" ;;
     bench) echo "base data text local privacy secagg blind device serving model fl recipes" ;;

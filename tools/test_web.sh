@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build_web.sh check
+tools/build_wasm.sh same_bytes
 if [ -n "${PICTURES:-}" ]; then
   mkdir -p "$PICTURES"
   SOTTO_PICTURES=$(realpath "$PICTURES")

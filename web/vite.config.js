@@ -11,8 +11,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: false,
     target: 'es2022',
-    rollupOptions: { input: { dashboard: 'dashboard.html' } },
+    rollupOptions: { input: { dashboard: 'dashboard.html', reader: 'reader.html' } },
   },
+  worker: { format: 'es', rollupOptions: { output: { entryFileNames: 'assets/device-[hash].js' } } },
   plugins: [
     {
       // One flat folder: src/pages hands the files out under /assets by their names alone.

@@ -25,8 +25,8 @@ constexpr std::chrono::minutes most_time_to_start{5};
 
 struct PlaySettings {
   std::string store;
-  std::int64_t devices = 200, cohort = 100, rounds = 40, news = 1500, port = 0;
-  double epsilon = 8;
+  std::int64_t devices = 200, cohort = 100, rounds = 40, news = 1500, port = 0, reader_port = 0;
+  double epsilon = 8, answer_epsilon = 4;
 
   void bind(SettingsTable& table) {
     table.add("devices", devices, {20, 5000}, "Simulated readers with devices")
@@ -34,6 +34,9 @@ struct PlaySettings {
         .add("rounds", rounds, {1, 10'000}, "Rounds of the campaign")
         .add("news", news, {100, 100'000}, "Articles of the newsroom")
         .add("epsilon", epsilon, {1e-3, 1e6}, "What all rounds may cost a device, against the server")
+        .add("answer_epsilon", answer_epsilon, {1e-3, 1000},
+             "What one answer of the reader's page may tell; below 4 no private question is offered")
+        .add("reader_port", reader_port, {0, 65'535}, "Of the reader's page; 0: any free one")
         .add("port", port, {0, 65'535}, "Of the coordinator; 0: any free one");
   }
 };
@@ -154,6 +157,21 @@ Status prepare(const PlaySettings& settings, const PlayFolder& folder) {
                     folder.log("campaign"));
 }
 
+// The model that the page starts with: a few private rounds in one process.
+Status train(const PlaySettings& settings, const PlayFolder& folder) {
+  return run_to_end({"train", "sotto", "--data", folder / "newsroom", "--out", folder / "run", "--rounds",
+                     "5", "--epsilon", to_string(settings.epsilon)},
+                    folder.log("train"));
+}
+
+Result<Part> start_serving(const PlaySettings& settings, const PlayFolder& folder) {
+  return Part::start("server",
+                     {"--json", "serve", "--run", folder / "run", "--catalogue", folder / "catalogue",
+                      "--reader", "--epsilon", to_string(settings.answer_epsilon), "--address", "127.0.0.1",
+                      "--port", to_string(settings.reader_port)},
+                     folder);
+}
+
 Status play(const PlaySettings& settings, const Output& output) {
   if (settings.cohort > settings.devices)
     return bad_input("--cohort is {}, and there are {} devices", settings.cohort, settings.devices);
@@ -161,6 +179,8 @@ Status play(const PlaySettings& settings, const Output& output) {
   output.text(fmt::format("a newsroom with {} articles, and {} readers with devices ...", settings.news,
                           settings.devices));
   SOTTO_CHECK(prepare(settings, folder));
+  SOTTO_CHECK(train(settings, folder));
+  SOTTO_TRY(auto server, start_serving(settings, folder));
   const std::string token = fresh_token();
   SOTTO_CHECK(write_file_atomically(folder / "operator.token", token + "\n", FileReaders::owner));
   SOTTO_TRY(auto coordinator,
@@ -176,12 +196,15 @@ Status play(const PlaySettings& settings, const Output& output) {
                         {"--json", "fleet", "--devices", to_string(settings.devices), "--data",
                          folder / "newsroom", "--server", url, "--rounds", to_string(settings.rounds)},
                         folder));
+  SOTTO_TRY(const auto reader, server.expect("reader"));
   output.event({{"event", "playing"},
+                {"reader", reader.value("url", "")},
                 {"dashboard", url + "/dashboard"},
                 {"operator_token", token},
                 {"folder", folder / ""}});
   output.text(
-      fmt::format("\n  operator   {}/dashboard\n  its token  {}\n\nCtrl-C ends it all.\n", url, token));
+      fmt::format("\n  reader     {}\n  operator   {}/dashboard\n  its token  {}\n\nCtrl-C ends it all.\n",
+                  reader.value("url", ""), url, token));
   while (!interrupted()) {
     while (const auto said = coordinator.next(look_again)) {
       const std::string event = said->value("event", "");
@@ -192,6 +215,8 @@ Status play(const PlaySettings& settings, const Output& output) {
       if (event == "finished") output.text("all rounds are done; the pages stay");
     }
     SOTTO_CHECK(coordinator.still_runs());
+    SOTTO_CHECK(server.still_runs());
+    while (server.next(milliseconds(0))) continue;  // read, so that its pipe never fills
     while (const auto said = fleet.next(milliseconds(0)))
       if (said->value("event", "") == "done")
         output.text(fmt::format("these readers' AUC: {:.2f} % before, {:.2f} % now",
@@ -199,6 +224,7 @@ Status play(const PlaySettings& settings, const Output& output) {
     if (!fleet.has_ended_well()) SOTTO_CHECK(fleet.still_runs());
   }
   // Both at once: devices wait for answers of the coordinator, which it gives when it ends.
+  server.ask_to_end();
   coordinator.ask_to_end();
   fleet.ask_to_end();
   set_interrupted(false);  // this is how it ends

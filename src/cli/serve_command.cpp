@@ -39,6 +39,7 @@ struct ServeArguments {
         .add("max_age_hours", max_age_hours, {0, 1'000'000}, "Items older than this leave; 0: they stay")
         .add("pack_seconds", serve.pack_seconds, {0, 86'400}, "Least time between device packs; 0: none");
     serve.blind.bind(table);
+    serve.reader.bind(table);
     serve.http.bind(table);
   }
 };
@@ -93,6 +94,8 @@ Status choose_mechanism(ServeArguments& arguments, const Output& output) {
   if (!arguments.epsilon) return {};
   SOTTO_TRY(const auto choice, serving::serving_mechanism_for(*arguments.epsilon));
   arguments.serve.average_share = choice.average_share;
+  // One of too few prototypes tells nothing that is worth its price.
+  if (choice.prototypes > 0) arguments.serve.reader.epsilon = arguments.epsilon;
   if (choice.prototypes > 0) arguments.served.prototypes = static_cast<std::int64_t>(choice.prototypes);
   output.event({{"event", "mechanism"},
                 {"epsilon", *arguments.epsilon},
@@ -181,6 +184,10 @@ Status serve(ServeArguments arguments, const Output& output) {
                 {"url", server->url()},
                 {"model", server->pool().current()->model().version()},
                 {"items", server->pool().catalogue().size()}});
+  if (settings.reader.enabled) {
+    output.event({{"event", "reader"}, {"url", server->url() + "/"}});
+    output.text(fmt::format("the reader's page is {}/", server->url()));
+  }
   output.text(fmt::format("serving {} items at {}\nmodel {}", server->pool().catalogue().size(),
                           server->url(), server->pool().current()->model().version()));
   std::string guide;  // the last one told of

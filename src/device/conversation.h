@@ -98,12 +98,20 @@ class Exchange {
   std::optional<Result<ServerAnswer>> answer_;
 };
 
+// One function goes on in another by a plain call: what would keep the stack flat, returning a handle, needs
+// tail calls, which WebAssembly got late. The stack is as deep as functions that end without waiting for a
+// server. Out of line, because the frame around such a call may be gone when it is over, and because a
+// compiler would make a tail call of one that stands last.
+__attribute__((noinline)) inline void go_on(std::coroutine_handle<> next) { next.resume(); }
+__attribute__((noinline)) inline void end(std::coroutine_handle<> talk) { talk.destroy(); }
+
 // A function that may wait for a server, and gives a T in the end. Begins when it is first waited for.
 template <class T>
 class [[nodiscard]] Talk {
  public:
   struct promise_type {
     std::optional<T> value;
+    std::exception_ptr problem;
     std::coroutine_handle<> continuation = std::noop_coroutine();
 
     Talk get_return_object() { return Talk(std::coroutine_handle<promise_type>::from_promise(*this)); }
@@ -111,17 +119,16 @@ class [[nodiscard]] Talk {
     auto final_suspend() noexcept {
       struct GoesOn {
         bool await_ready() noexcept { return false; }
-        std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> ended) noexcept {
-          return ended.promise().continuation;
+        void await_suspend(std::coroutine_handle<promise_type> ended) noexcept {
+          go_on(ended.promise().continuation);
         }
         void await_resume() noexcept {}
       };
       return GoesOn{};
     }
     void return_value(T given) { value.emplace(std::move(given)); }
-    // Out of next(): the machine has no memory left. A coroutine calls this from its own handler.
-    // cppcheck-suppress rethrowNoCurrentException
-    void unhandled_exception() { throw; }
+    // The machine has no memory left. Thrown again in whoever waits for it, and so out of next() in the end.
+    void unhandled_exception() noexcept { problem = std::current_exception(); }
   };
 
   Talk(Talk&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -130,17 +137,23 @@ class [[nodiscard]] Talk {
     return *this;
   }
   ~Talk() {
-    if (handle_) handle_.destroy();
+    if (handle_) end(handle_);
   }
 
   bool await_ready() const noexcept { return false; }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {
+  void await_suspend(std::coroutine_handle<> awaiting) noexcept {
     handle_.promise().continuation = awaiting;
-    return handle_;
+    go_on(handle_);
   }
-  T await_resume() { return *std::move(handle_.promise().value); }
+  T await_resume() {
+    rethrow();
+    return *std::move(handle_.promise().value);
+  }
 
   void begin() { handle_.resume(); }
+  void rethrow() const {
+    if (handle_.promise().problem) std::rethrow_exception(handle_.promise().problem);
+  }
   bool is_over() const { return handle_.done(); }
   T& value() { return *handle_.promise().value; }
 
@@ -165,7 +178,10 @@ class Conversation {
     } else if (!talk_.is_over() && (exchange_->has_answer() || std::exchange(has_paused_, false))) {
       exchange_->resume();
     }
-    if (talk_.is_over()) return ServerDone{};
+    if (talk_.is_over()) {
+      talk_.rethrow();
+      return ServerDone{};
+    }
     has_paused_ = std::holds_alternative<ServerPause>(exchange_->step());
     return exchange_->step();
   }

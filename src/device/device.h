@@ -25,6 +25,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -151,6 +152,10 @@ class Device {
 
   Conversation<Recommendations> recommend(std::size_t count);
   Result<Recommendations> recommend(Transport& transport, std::size_t count);
+  // Ranks these items once more by what has been read meanwhile, or the whole pool where none are named. Here
+  // and now, without a question: a page that follows its reader's clicks tells nobody when they happen.
+  Result<Recommendations> rank_again(std::span<const std::string> items, std::size_t count);
+
   // For idle moments of a device that asks blindly: fetches the guide and makes the keys of the next
   // question.
   Conversation<void> prepare();

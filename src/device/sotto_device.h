@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Of this interface: grows when something is added; what is there stays as it is. */
-#define SOTTO_DEVICE_VERSION 1
+#define SOTTO_DEVICE_VERSION 2
 uint32_t sotto_device_version(void); /* of the library */
 
 typedef struct sotto_device sotto_device;
@@ -103,6 +103,11 @@ int32_t sotto_device_add_page(sotto_device* device, const char* const* shown, co
                               size_t count, sotto_error* error);
 int32_t sotto_device_install_pack(sotto_device* device, const uint8_t* bytes, size_t length,
                                   sotto_error* error);
+
+/* Ranks these items once more by what has been read meanwhile, or the whole pool where count is 0, without
+ * asking anybody. JSON as of sotto_device_recommend. Since version 2. */
+char* sotto_device_rank_again(sotto_device* device, const char* const* items, size_t count, uint32_t wanted,
+                              sotto_error* error);
 
 char* sotto_device_statement(sotto_device* device, sotto_error* error); /* of the ledger; JSON */
 char* sotto_device_export(sotto_device* device, sotto_error* error);    /* everything that is kept; JSON */

@@ -42,11 +42,21 @@ grep -qi '^content-security-policy: .*default-src' head || fail "the page has no
 asset=$(grep -o '/assets/[^"]*\.js' page.html | head -n 1)
 get "${page%/dashboard}$asset" >script
 [ -s script ] || fail "$asset is empty"
+reader=$(sed -n 's/.*"reader":"\([^"]*\)".*/\1/p' out | head -n 1)
+get --dump-header head --output page.html "$reader"
+grep -qi "^content-security-policy: .*default-src 'none'" head || fail "the reader's page has no content security policy"
+for _ in $(seq 100); do # the first edition is published within a second or so
+  get "${reader}v1/stories" >stories
+  grep -q '"title":' stories && break
+  sleep 0.1
+done
+grep -q '"title":' stories || fail "the edition has no story: $(head -c 300 stories)"
+get "${reader}v1/reader" | grep -q '"service":' || fail "the page is not told whose it is"
 await '"event":"finished"'
 get "${page%/dashboard}/v1/rounds" >rounds
 grep -q '"rounds":\[{' rounds || fail "no round is listed: $(cat rounds)"
 children=$(cat "/proc/$running/task/$running/children")
-[ "$(wc -w <<<"$children")" = 2 ] || fail "not two parts run: $children"
+[ "$(wc -w <<<"$children")" = 3 ] || fail "not three parts run: $children"
 kill -INT "$running"
 timeout 60 tail -s 0.1 --pid="$running" -f /dev/null || fail "runs on after Ctrl-C"
 code=0

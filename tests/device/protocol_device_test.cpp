@@ -35,6 +35,26 @@ TEST_F(DeviceTest, RecommendsWithoutWhatWasSeen) {
     EXPECT_GE(page->items[i - 1].score, page->items[i].score);
 }
 
+TEST_F(DeviceTest, RanksAgainWithoutAsking) {
+  Device device = open();
+  EXPECT_THAT(device.rank_again({}, 5).error().message, HasSubstr("no pack is installed"));
+  ASSERT_TRUE(device.refresh(server));
+  ASSERT_TRUE(device.recommend(server, 5));
+  const std::size_t asked = server.requests.size();
+  const std::vector<std::string> few = {"N4", "N5", "N6"};
+  const auto before = device.rank_again(few, 10);
+  ASSERT_TRUE(before) << before.error().message;
+  EXPECT_EQ(before->items.size(), 3U);
+  EXPECT_EQ(before->source, Source::local);
+  ASSERT_TRUE(device.click("N5"));
+  const auto after = device.rank_again(few, 10);
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->items.size(), 2U) << "what was read is not shown again";
+  EXPECT_NE(after->items.front().score, before->items.front().score) << "and counts";
+  EXPECT_EQ(device.rank_again({}, 100)->items.size(), 39U) << "of the whole pool where nothing is named";
+  EXPECT_EQ(server.requests.size(), asked);
+}
+
 TEST_F(DeviceTest, RepeatsTheSameBytesUntilTheClockSaysOtherwise) {
   Device device = open();
   ASSERT_TRUE(device.refresh(server));

@@ -364,6 +364,21 @@ std::int32_t sotto_device_install_pack(sotto_device* device, const std::uint8_t*
   });
 }
 
+char* sotto_device_rank_again(sotto_device* device, const char* const* items, std::size_t count,
+                              std::uint32_t wanted, sotto_error* error) {
+  return text_of(error, [&]() -> Result<std::string> {
+    SOTTO_CHECK(need(device, "the device"));
+    if (count > 0) SOTTO_CHECK(need(items, "the items"));
+    std::vector<std::string> named;
+    for (std::size_t i = 0; i < count; ++i) {
+      SOTTO_CHECK(need(items[i], "an item"));
+      named.emplace_back(items[i]);
+    }
+    SOTTO_TRY(const Recommendations page, device->device->rank_again(named, wanted));
+    return to_line(to_json(page));
+  });
+}
+
 char* sotto_device_statement(sotto_device* device, sotto_error* error) {
   return text_of(error, [&]() -> Result<std::string> {
     SOTTO_CHECK(need(device, "the device"));

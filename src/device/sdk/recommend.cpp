@@ -192,6 +192,20 @@ Result<Recommendations> Device::recommend(Transport& transport, std::size_t coun
   return carry(recommend(count), transport, no_pause);
 }
 
+Result<Recommendations> Device::rank_again(std::span<const std::string> items, std::size_t count) {
+  State& state = *state_;
+  if (!state.installed) return bad_input("no pack is installed: fetch one first");
+  SOTTO_CHECK(state.forget_old());
+  const Installed& used = *state.installed;
+  const ReadableHistory readable = state.history.readable(used.pack, state.ledger.settings().sensitivity);
+  const std::vector<float> user = user_vector(used.user_model, used.pack, readable);
+  const PageFilter filter = state.page_filter();
+  Recommendations result;
+  result.items = items.empty() ? used.reranker.rank_pool(user, filter, count)
+                               : used.reranker.rank(items, user, filter, count);
+  return result;
+}
+
 Conversation<void> Device::prepare() {
   return Conversation<void>([&](Exchange& exchange) { return state_->prepare(exchange); });
 }

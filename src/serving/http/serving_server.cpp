@@ -70,6 +70,13 @@ Result<std::unique_ptr<ServingServer>> ServingServer::start(const ServeSettings&
     http.max_anonymous_body_bytes =
         std::max(http.max_anonymous_body_bytes, static_cast<std::int64_t>(blind::body_bytes(most_words)));
   }
+  if (settings.reader.enabled) {
+    if (settings.blind.enabled)
+      return bad_input(
+          "the reader's page shows the pool of the pack, which blind serving leaves out: serve one of them");
+    serving->reader_api_ = std::make_unique<ReaderApi>(*serving->pool_, settings.reader);
+    serving->reader_api_->add_routes(router);
+  }
   SOTTO_TRY(auto server, net::HttpServer::start(http, std::move(router), serving->metrics_));
   serving->server_.emplace(std::move(server));
   return serving;
@@ -112,6 +119,7 @@ Status ServingServer::publish_if_due(std::int64_t now) {
     return {};
   SOTTO_TRY(const device::DevicePack pack,
             blind_ ? with_blind_items(pack_, *pool_, *blind_) : with_live_items(pack_, *pool_));
+  if (reader_api_) reader_api_->publish();  // first: a page must find what its device names
   SOTTO_CHECK(packs_.publish(pack));
   published_ = now;
   published_changes_ = changes;

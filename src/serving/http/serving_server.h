@@ -13,6 +13,7 @@
 
 #include "device/pack/device_pack.h"
 #include "serving/http/blind_api.h"
+#include "serving/http/reader_api.h"
 #include "serving/http/serving_api.h"
 
 namespace sotto::serving {
@@ -26,6 +27,7 @@ struct ServeSettings {
   std::int64_t pack_seconds = 60;    // between packs while items change; 0: no packs
   Durability durability = Durability::power_loss;
   BlindSettings blind;
+  ReaderSettings reader;  // not with blind serving: a page shows the pool of the pack
   net::HttpServerSettings http;
 };
 
@@ -71,6 +73,7 @@ class ServingServer {
   std::unique_ptr<BlindPool> blind_;
   std::unique_ptr<ServingApi> api_;
   std::unique_ptr<BlindApi> blind_api_;
+  std::unique_ptr<ReaderApi> reader_api_;
   std::optional<net::HttpServer> server_;
 };
 

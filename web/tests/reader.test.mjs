@@ -1,0 +1,242 @@
+// The reader's page in Chromium, against `sotto play`.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { asked, axe, browse, open, play } from './support.mjs'
+
+const pictures = process.env.SOTTO_PICTURES
+let running, chrome, address, stories
+
+before(async () => {
+  running = await play('--devices', '20', '--cohort', '20', '--rounds', '1', '--news', '600')
+  address = running.reader
+  chrome = await browse()
+  for (let i = 0; i < 100 && !stories?.length; ++i) {
+    stories = (await asked(`${address}v1/stories`)).stories
+    if (!stories.length) await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  assert.ok(stories.length >= 500)
+})
+after(async () => {
+  await chrome?.close()
+  if (running) assert.equal(await running.stop(), 0)
+})
+
+const ready = (page) => page.waitForSelector('#content .card')
+const line = (page) => page.textContent('#line')
+const reads = async (page) => Number((await line(page)).match(/device: (\d+)/)[1])
+const shownCategories = (page) => page.$$eval('#content .card', (cards) => cards.map((card) => card.dataset.category))
+const spent = (page, window = 'day') => page.textContent(`[data-budget=${window}] .number`)
+
+async function read(page, category, count) {
+  await page.goto(`${address}#/category/${category}`)
+  for (let i = 0; i < count; ++i) {
+    const before = await reads(page)
+    await page.locator('#content .card h2 a').nth(i).click()
+    await page.waitForSelector('#content article')
+    await page.waitForFunction((n) => Number(document.querySelector('#line').textContent.match(/device: (\d+)/)[1]) > n, before)
+    await page.goBack()
+    await page.waitForSelector('#content .card')
+  }
+}
+async function agree(page) {
+  await page.click('#privacy')
+  await page.check('#mode-private')
+  await page.click('#agree')
+  await page.waitForSelector('[data-budget=day]')
+}
+const told = (page) => page.waitForFunction(() => document.querySelector('#line').textContent.includes('private number'))
+
+test('ten stories of one topic raise its share of the page, and nothing about them leaves', async () => {
+  const { page, problems, requests, context } = await open(chrome.browser, address)
+  await ready(page)
+  assert.match(await page.textContent('#content'), /Nothing is known about you/)
+  const count = new Map()
+  for (const story of stories) count.set(story.category, (count.get(story.category) ?? 0) + 1)
+  const topic = [...count].filter(([, number]) => number >= 30).sort((a, b) => a[1] - b[1])[0][0]
+  const before = (await shownCategories(page)).filter((one) => one === topic).length
+  const seen = requests.length
+  await read(page, topic, 10)
+  assert.equal(await reads(page), 10)
+  assert.equal(requests.length, seen, 'reading asks nobody for anything')
+  await page.goto(`${address}#/`)
+  await page.waitForSelector('#source')
+  const shown = await shownCategories(page)
+  const share = shown.filter((one) => one === topic).length
+  assert.ok(share > before + 2, `${topic}: ${before} of 24 before, ${share} of ${shown.length} after`)
+
+  await page.locator('.why').first().click()
+  await page.waitForSelector('.reason p')
+  assert.deepEqual(problems, [])
+  await context.close()
+})
+
+test('the requests of a whole visit say nothing of the history but one paid number', async () => {
+  const { page, requests, context } = await open(chrome.browser, address)
+  await ready(page)
+  await read(page, 'sports', 4)
+  await agree(page)
+  await told(page)
+  const sizes = []
+  for (const request of requests) {
+    const body = request.postDataBuffer()
+    const text = `${request.url()} ${JSON.stringify(await request.allHeaders())} ${body ? body.toString('latin1') : ''}`
+    for (const { id } of stories) assert.ok(!new RegExp(`\\b${id}\\b`).test(text), `${id} stands in a request: ${request.url()}`)
+    assert.ok(!/sports/.test(text) && !/cookie/i.test(text), text)
+    if (body) sizes.push(body.length)
+  }
+  assert.equal(sizes.length, 1, 'one question')
+
+  // A reader of nothing asks with as many bytes.
+  const other = await open(chrome.browser, address)
+  await ready(other.page)
+  await agree(other.page)
+  await told(other.page)
+  assert.deepEqual(other.requests.map((one) => one.postDataBuffer()?.length).filter(Boolean), sizes)
+  await other.context.close()
+
+  // The panel shows the very bytes.
+  const sent = requests.find((one) => one.postDataBuffer())
+  await page.locator('#left details[data-path="/v1/recommend"] summary').first().click()
+  const bytes = (await page.textContent('#left details[open] .bytes')).replaceAll(' ', '')
+  assert.equal(bytes, sent.postDataBuffer().toString('hex'))
+  await context.close()
+})
+
+test('the budget falls by what was printed, and the page refuses when it is spent', async () => {
+  const { page, requests, context } = await open(chrome.browser, address)
+  await ready(page)
+  const offer = await asked(`${address}v1/reader`)
+  assert.equal(offer.epsilon, 4)
+  await page.click('#privacy')
+  await page.check('#mode-private')
+  assert.match(await page.textContent('dialog.consent'), /One answer costs 4 of your budget/)
+  await page.click('dialog.consent button:not(.main)')
+  await page.waitForFunction(() => document.querySelector('#mode-local').checked)
+  assert.equal(requests.filter((one) => one.method() === 'POST').length, 0, 'without consent nothing is asked')
+  await page.check('#mode-private')
+  await page.click('#agree')
+  for (let answers = 1; answers <= 3; ++answers) {
+    await page.waitForFunction((wanted) => document.querySelector('[data-budget=day] .number')?.textContent === wanted, `${4 * answers} of 12`)
+    await page.click('#forget-reading')
+  }
+  await page.waitForFunction(() => document.querySelector('.notice')?.textContent.includes('budget is spent'))
+  assert.equal(await spent(page), '12 of 12')
+  const questions = requests.filter((one) => one.method() === 'POST').map((one) => one.postDataBuffer().length)
+  assert.equal(questions.length, 4)
+  assert.ok(questions[3] < questions[0], 'the last one asks for the list for everybody')
+  assert.match(await page.textContent('#privacy'), /12 of 12 today/)
+  await context.close()
+})
+
+test('what was read is there after a reload, two tabs are one device, and forgetting leaves nothing', async () => {
+  const { page, context } = await open(chrome.browser, address)
+  await ready(page)
+  await read(page, 'weather', 2)
+  await page.reload()
+  await page.waitForFunction(() => document.querySelector('#line')?.textContent.includes('2 reads'))
+  const second = await context.newPage()
+  await second.goto(address)
+  await second.waitForFunction(() => document.querySelector('#line')?.textContent.includes('2 reads'))
+  assert.match(await second.textContent('.notice'), /Another tab/)
+  await read(second, 'movies', 1)
+  await page.waitForFunction(() => document.querySelector('#line')?.textContent.includes('3 reads'))
+  // The tab that ran the device goes, the other one takes over with all of it.
+  await page.close()
+  await second.waitForFunction(() => !document.querySelector('.notice').textContent.includes('Another tab'))
+  assert.equal(await reads(second), 3)
+  await read(second, 'music', 1)
+
+  await second.click('#privacy')
+  const [download] = await Promise.all([second.waitForEvent('download'), second.click('#export')])
+  assert.equal(download.suggestedFilename(), 'sotto-device.json')
+  await second.click('#erase')
+  await second.click('#erase-sure')
+  await second.waitForSelector('#gone')
+  assert.deepEqual(await second.evaluate(() => indexedDB.databases()), [])
+  await second.click('#gone button')
+  await ready(second)
+  assert.equal(await reads(second), 0)
+  await second.waitForFunction(() => document.querySelector('.notice').textContent.includes('Everything was deleted'))
+  await second.click('#privacy')
+  await second.check('#mode-private')
+  await second.click('#agree')
+  await second.waitForSelector('[data-budget=day]')
+  assert.equal(await spent(second), '12 of 12, counts as spent', 'deleting brings no budget back')
+  await context.close()
+})
+
+test('storage that the browser took away counts as spent, and the page says so', async () => {
+  const { page, context } = await open(chrome.browser, address)
+  await ready(page)
+  await agree(page)
+  await told(page)
+  await page.goto('about:blank')
+  const other = await context.newPage()
+  await other.goto(`${address}v1/reader`)
+  await other.evaluate(() => new Promise((resolve) => (indexedDB.deleteDatabase('sotto-device').onsuccess = resolve)))
+  await other.goto(address)
+  await ready(other)
+  await other.waitForFunction(() => document.querySelector('.notice').textContent.includes('lost what your device had kept'))
+  await context.close()
+})
+
+test('a question that was paid for and never sent is paid for once', async () => {
+  const { page, context } = await open(chrome.browser, address)
+  await ready(page)
+  const questions = []
+  await context.route('**/v1/recommend', async (route) => {
+    questions.push(route.request().postDataBuffer().toString('hex'))
+    if (questions.length > 1) await route.continue() // the first never gets there: the tab is gone
+  })
+  await page.click('#privacy')
+  await page.check('#mode-private')
+  await page.click('#agree')
+  while (questions.length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  await page.close({ runBeforeUnload: false })
+  const again = await context.newPage()
+  await again.goto(address)
+  await ready(again)
+  await told(again)
+  await again.click('#privacy')
+  assert.equal(await spent(again), '4 of 12', 'charged once')
+  const last = questions.length
+  assert.ok(last >= 1)
+  for (const one of questions) assert.equal(one, questions[0], 'the same bytes, or none')
+  await context.close()
+})
+
+test('it can be read: no serious finding of axe, in light and dark, on phones and screens', async () => {
+  for (const colorScheme of ['light', 'dark']) {
+    for (const width of [360, 768, 1280]) {
+      const { page, context } = await open(chrome.browser, address, { colorScheme, viewport: { width, height: 900 } })
+      const look = async (name) => {
+        assert.deepEqual(await axe(page), [], `${name}, ${colorScheme}, ${width} px`)
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+        assert.ok(overflow <= 0, `${name}: ${overflow} px beyond ${width} px`)
+        if (pictures) await page.screenshot({ path: `${pictures}/reader-${name}-${width}-${colorScheme}.png` })
+      }
+      await ready(page)
+      await look('first')
+      await read(page, 'weather', 3)
+      await page.goto(`${address}#/`)
+      await page.waitForSelector('#source')
+      await page.locator('.why').first().click()
+      await page.waitForSelector('.reason p')
+      await look('feed')
+      await page.click('#privacy')
+      await page.check('#mode-private')
+      await page.waitForSelector('#agree')
+      await look('consent')
+      await page.click('#agree')
+      await page.waitForSelector('[data-budget=day]')
+      await page.locator('#left details[data-path="/v1/recommend"] summary').first().click()
+      await look('panel')
+      await page.keyboard.press('Escape')
+      await page.goto(`${address}#/category/weather`)
+      await page.locator('#content .card h2 a').nth(4).click()
+      await page.waitForSelector('article')
+      await look('story')
+      await context.close()
+    }
+  }
+})
