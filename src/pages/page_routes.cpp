@@ -22,7 +22,7 @@ constexpr int effort = 6;  // of compressing
 constexpr std::string_view assets_route = "/assets/{file}";
 
 constexpr std::string_view policy =
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types sotto-worker";
 

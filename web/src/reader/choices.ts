@@ -5,6 +5,7 @@ import type { Offer } from './edition'
 export type Mode = 'local' | 'popular' | 'private'
 
 const key = 'sotto-reader'
+const mostOfOne = 10 // stories of one category on a page, as long as there are others
 
 interface Kept {
   mode: Mode
@@ -49,7 +50,7 @@ export class Choices {
   }
 
   settings(offer: Offer): Settings {
-    const settings: Settings = { ranking: this.mode, blocked_categories: this.hidden.join(','), wanted: 500 }
+    const settings: Settings = { ranking: this.mode, blocked_categories: this.hidden.join(','), wanted: 500, most_per_category: mostOfOne }
     if (offer.epsilon === null) return settings
     return {
       ...settings,

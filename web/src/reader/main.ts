@@ -235,6 +235,8 @@ class Reader {
     // A story that is being read, or a list in which a reason is open, is not pulled away by what happens meanwhile.
     const isHeld = !isNew && (place.name !== 'for-you' || this.content.querySelector('[aria-expanded=true]') !== null)
     if (!isHeld) this.drawContent(place)
+    const source = this.content.querySelector('#source')
+    if (source) source.textContent = this.sourceText()
     this.drawLine()
     this.panel.draw(this.view())
     if (isNew && place.name === 'story') {
@@ -283,8 +285,11 @@ class Reader {
       const first = el('section', { class: 'first' }, el('h2', {}, words.first.title), el('p', {}, words.first.text))
       return this.list(latest.filter((one) => !hidden.has(one.category)), true, first)
     }
-    const source = this.answer ? (words.source[this.answer.source] ?? '') : ''
-    this.list(this.ranked, true, el('p', { class: 'quiet about', id: 'source' }, source))
+    this.list(this.ranked, true, el('p', { class: 'quiet about', id: 'source' }, this.sourceText()))
+  }
+
+  private sourceText(): string {
+    return this.answer ? (words.source[this.answer.source] ?? '') : ''
   }
 
   private drawStory(id: string): void {

@@ -22,7 +22,8 @@ export const words = {
   age: (seconds: number) => {
     if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} min ago`
     if (seconds < 86_400) return `${Math.round(seconds / 3600)} h ago`
-    return plural(Math.round(seconds / 86_400), 'day ago', 'days ago')
+    if (seconds < 30 * 86_400) return plural(Math.round(seconds / 86_400), 'day ago', 'days ago')
+    return new Date(Date.now() - 1000 * seconds).toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric' })
   },
   line: (reads: number, left: number, size: number) =>
     `Stayed on this device: ${plural(reads, 'read', 'reads')} · Left: ${
@@ -63,7 +64,7 @@ export const words = {
     modes: {
       local: ['On this device', 'The edition that everybody gets is ranked here. Nothing about you leaves.'],
       popular: ['The list for everybody', 'The server is asked for its public list. The question is the same for all; your device ranks the answer.'],
-      private: ['One private question', 'The server is told one number that is often wrong on purpose. Your device ranks what comes back.'],
+      private: ['One private question', 'The server is told one number, which is wrong on purpose now and then. Your device ranks what comes back.'],
     } as Record<string, [string, string]>,
     notOffered: 'This service offers no private questions.',
     budget: 'Budget for questions',
@@ -110,7 +111,7 @@ export const words = {
   privateKind: 'One private number',
   prototype: (number: number, all: number) => `“I am most like group ${number}”, out of ${all} public groups of imagined readers`,
   prototypeTrue: (chance: number, others: number) =>
-    `Little that is certain: a device tells its true group in ${Math.round(100 * chance)} of 100 cases, and otherwise one of the ${others} others by lot. Paid for with the budget above.`,
+    `Which group you are probably most like: a device tells its true one in ${Math.round(100 * chance)} of 100 cases, and otherwise one of the ${others} others by lot. That is what the budget above pays for.`,
   weights: 'Noisy weights of public directions',
   weightsTell: 'A blurred direction of interest, within the budget above.',
 
