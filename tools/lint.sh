@@ -21,7 +21,7 @@ if [ "${1:-}" = analyze ]; then checks="-*,clang-analyzer-*"; else style; fi
 echo "lint: clang-tidy"
 cmake --preset release -B build/lint -DSOTTO_TORCH=OFF -DSOTTO_PLAIN_PCH=OFF -DSOTTO_TOGETHER=OFF >/dev/null
 cmake --build build/lint --target sotto_wire_headers >/dev/null
-mapfile -t sources < <(git ls-files 'src/base/*.cpp' 'src/metrics/*.cpp' 'src/data/*.cpp' 'src/text/*.cpp' 'src/report/*.cpp' 'src/formats/*.cpp' 'src/privacy/*.cpp' 'src/local/*.cpp' 'src/secagg/*.cpp' 'src/rounds/*.cpp' 'src/blind/*.cpp' 'src/device/*.cpp' 'src/coordinator/*.cpp' 'src/net/*.cpp' 'src/pages/*.cpp' 'src/transport/*.cpp' 'src/fleet/*.cpp' 'src/serving/*.cpp' 'src/cli/*.cpp' 'bench/*.cpp' ':!bench/training/*')
+mapfile -t sources < <(git ls-files 'src/base/*.cpp' 'src/metrics/*.cpp' 'src/data/*.cpp' 'src/text/*.cpp' 'src/report/*.cpp' 'src/formats/*.cpp' 'src/privacy/*.cpp' 'src/local/*.cpp' 'src/secagg/*.cpp' 'src/rounds/*.cpp' 'src/blind/*.cpp' 'src/device/*.cpp' 'src/coordinator/*.cpp' 'src/net/*.cpp' 'src/pages/*.cpp' 'src/transport/*.cpp' 'src/fleet/*.cpp' 'src/serving/*.cpp' 'src/cli/*.cpp' 'bench/*.cpp' ':!bench/training/*' ':!bench/cuda/*')
 # A file whose content, headers and checks are unchanged since its last clean run is not looked at again.
 mkdir -p build/lint/clean
 digest=$({ echo "$checks"; cat .clang-tidy; git ls-files -z 'src/*.h' 'bench/*.h' 'proto/*.fbs' | xargs -0 cat; } | sha256sum | cut -c1-16)
