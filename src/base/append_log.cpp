@@ -1,7 +1,6 @@
 #include "base/append_log.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -68,8 +67,8 @@ Status write_new_file(const Descriptor& file, const fs::path& path, const fs::pa
 }
 
 Status lock(const Descriptor& file, const LogFormat& format, const fs::path& path) {
-  if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) return {};
-  if (errno != EWOULDBLOCK) return system_failure("lock", path);
+  SOTTO_TRY(const bool alone, file.lock(path));
+  if (alone) return {};
   return bad_input("the {} {} is in use: close the program that has it open", format.what, path.string());
 }
 

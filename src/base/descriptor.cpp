@@ -1,7 +1,11 @@
 #include "base/descriptor.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
+
+#include <chrono>
+#include <thread>
 
 #include "base/system_error.h"
 #include "base/temporary_sibling.h"
@@ -48,6 +52,17 @@ Status Descriptor::write(std::string_view bytes, std::uint64_t offset, const fs:
     offset += static_cast<std::uint64_t>(wrote);
   }
   return {};
+}
+
+Result<bool> Descriptor::lock(const fs::path& path) const {
+  constexpr int tries = 50;
+  constexpr auto pause = std::chrono::milliseconds(10);
+  for (int i = 0; i < tries; ++i) {
+    if (i > 0) std::this_thread::sleep_for(pause);
+    if (::flock(number_, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return system_failure("lock", path);
+  }
+  return false;
 }
 
 Status Descriptor::reserve(std::uint64_t bytes, const fs::path& path) const {

@@ -33,6 +33,10 @@ class Descriptor {
   // Room for a file of that many bytes, on the disk: later writes within it find it, however full the disk
   // becomes. Makes the file longer where it must.
   Status reserve(std::uint64_t bytes, const std::filesystem::path& path) const;
+  // For this descriptor alone, until it is closed; false: somebody has it. Waits a moment before it says so:
+  // a process that another thread is starting holds copies of all descriptors until it has become its
+  // program.
+  Result<bool> lock(const std::filesystem::path& path) const;
 
  private:
   explicit Descriptor(int number) : number_(number) {}

@@ -1,7 +1,6 @@
 #include "serving/catalogue/catalogue_store.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -75,8 +74,8 @@ Result<Generations> list_generations(const fs::path& folder) {
 Result<Descriptor> lock_folder(const fs::path& folder) {
   const fs::path path = folder / "lock";
   SOTTO_TRY(Descriptor lock, Descriptor::open(path, O_RDWR | O_CREAT, "open", 0600));
-  if (::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno != EWOULDBLOCK) return system_failure("lock", path);
+  SOTTO_TRY(const bool alone, lock.lock(path));
+  if (alone) return lock;
   return bad_input("the catalogue {} is in use: stop the server that has it open", folder.string());
 }
 
