@@ -204,10 +204,10 @@ void RoundDesk::settle(Meeting& meeting) {
                  most = secagg::largest_energy(round_.terms.plan);
     if (energy > most) {
       ++counts_.groups_implausible;
-      meeting.room.abandon(
-          fmt::format("the sum of a group has energy {:.3g} where clipped updates and noise have at most "
-                      "{:.3g}: somebody in it sent something else",
-                      energy, most));
+      meeting.room.abandon(fmt::format(
+          "the sum of a group has energy {:.3g} where clipped updates and noise have at most {:.3g}: "
+          "somebody in it sent something else",
+          energy, most));
     } else if (const Status kept = keeper_.keep_sum(sum); kept) {
       meeting.ended = true;
       --counts_.groups_open;
