@@ -137,9 +137,9 @@ Result<Inspection> inspect_server(const net::HttpClientSettings& settings) {
   made.enrolled = number_in(status, "enrolled");
   const auto trial = status.find("trial");
   made.is_trial = trial != status.end() && trial->is_boolean() && trial->get<bool>();
-  const std::string version = text_in(status, "version");
-  if (version.empty()) return bad_input("the campaign of {} has no version yet: ask again in a moment", url);
-  SOTTO_TRY(made.version, rounds::digest_from_hex(version, "the current version"));
+  if (status.value("version", nlohmann::json("")) == "")
+    return bad_input("the campaign of {} has no version yet: ask again in a moment", url);
+  SOTTO_TRY(made.version, rounds::digest_from_hex(text_in(status, "version"), "the current version"));
   SOTTO_TRY(const std::string head, fetch(client, "/v1/log/head", url));
   SOTTO_TRY(made.head, rounds::decode_head(head));
   if (!is_signed_by(made.head, made.campaign.campaign.coordinator))

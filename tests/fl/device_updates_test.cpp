@@ -28,6 +28,7 @@ struct Flagship {
     model = std::make_shared<PersonalModel>(towers);
     parameters = std::make_unique<model::FlatParameters>(*model);
     parameters->values().add_(torch::randn({parameters->size()}) * 0.2);
+    published = std::make_unique<testing::PublishedValues>(*parameters);
     const Newsroom& data = newsroom();
     training =
         std::make_unique<NewsTraining>(data.dataset, data.data, data.settings, *model, *parameters, 11);
@@ -47,11 +48,11 @@ struct Flagship {
     return task;
   }
   Result<std::unique_ptr<DeviceUpdates>> devices_of(const DeviceTask& task, std::uint64_t seed = 11) const {
-    return DeviceUpdates::create(task, published, impressions_on_devices(newsroom().dataset, newsroom().data),
-                                 seed);
+    return DeviceUpdates::create(task, *published,
+                                 impressions_on_devices(newsroom().dataset, newsroom().data), seed);
   }
   std::unique_ptr<DeviceUpdates> devices(std::uint64_t seed = 11) const {
-    published.publish();
+    published->publish();
     return devices_of(task(), seed).value();
   }
 
@@ -59,7 +60,7 @@ struct Flagship {
   std::unique_ptr<model::FlatParameters> parameters;
   std::unique_ptr<NewsTraining> training;
   Tensor items;
-  mutable testing::PublishedValues published{*parameters};
+  std::unique_ptr<testing::PublishedValues> published;
 };
 
 TEST(DeviceUpdates, OfTheFlagshipEqualLibtorchsGradientsForEveryReader) {
