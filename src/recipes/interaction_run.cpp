@@ -158,8 +158,10 @@ Result<TrainOutcome> InteractionRun::train_soundly(const fl::PrivateTrainingSett
                                                     fl::rows_on_devices(request_.dataset, *data_, *inputs_),
                                                     request_.seed));
   }
-  fl::UserUpdates& updates = on_devices ? static_cast<fl::UserUpdates&>(*on_devices) : *training_;
-  SOTTO_TRY(auto* source, rounds.through(fold, updates, std::move(sampler), request_.noise(), request_.seed));
+  fl::UserUpdates* updates = training_.get();
+  if (on_devices) updates = on_devices.get();
+  SOTTO_TRY(auto* source,
+            rounds.through(fold, *updates, std::move(sampler), request_.noise(), request_.seed));
   SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
   outcome.privacy = rounds.datasheet(recipe);
   return outcome;

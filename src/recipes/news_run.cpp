@@ -176,8 +176,10 @@ Result<TrainOutcome> NewsRun::train_soundly(const fl::PrivateTrainingSettings& b
               fl::DeviceUpdates::create(std::move(made), fold,
                                         fl::impressions_on_devices(request_.dataset, *data_), request_.seed));
   }
-  fl::UserUpdates& updates = on_devices ? static_cast<fl::UserUpdates&>(*on_devices) : *training_;
-  SOTTO_TRY(auto* source, rounds.through(fold, updates, std::move(sampler), request_.noise(), request_.seed));
+  fl::UserUpdates* updates = training_.get();
+  if (on_devices) updates = on_devices.get();
+  SOTTO_TRY(auto* source,
+            rounds.through(fold, *updates, std::move(sampler), request_.noise(), request_.seed));
   SOTTO_TRY(auto outcome, train(*source, optimiser, engine));
   outcome.privacy = rounds.datasheet(recipe);
   return outcome;
