@@ -38,7 +38,7 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   for (const std::string& candidate : candidates) {
     const std::size_t longer = std::max(word.size(), candidate.size());
     const std::size_t shorter = std::min(word.size(), candidate.size());
-    const std::size_t allowed = std::max<std::size_t>(1, longer / 3);
+    const std::size_t allowed = std::max<std::size_t>(1, (longer + 1) / 3);
     if (shorter == 0 || longer - shorter > allowed) continue;  // far away, and never slow on a huge word
     const std::size_t distance = edit_distance(word, candidate);
     if (distance <= allowed && (best == nullptr || distance < best_distance)) {

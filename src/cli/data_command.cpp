@@ -153,6 +153,7 @@ void add_info(CLI::App& data, Invocation& invocation) {
 void add_generate(CLI::App& data, Invocation& invocation) {
   struct Arguments {
     std::string out;
+    bool replace = false;
     data::NewsroomSettings settings;
     SettingsTable table;
     std::unique_ptr<SettingsFlags> flags;
@@ -163,12 +164,14 @@ void add_generate(CLI::App& data, Invocation& invocation) {
   CLI::App* command = generate->add_subcommand(
       "newsroom", "Simulated readers of a simulated newsroom, in MIND's format (docs/newsroom.md)");
   command->add_option("--out", arguments->out, "Folder to create")->required();
+  command->add_flag("--replace", arguments->replace, "Replace an existing output folder");
   arguments->settings.bind(arguments->table);
   arguments->flags = std::make_unique<SettingsFlags>(*command, arguments->table);
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       SOTTO_CHECK(arguments->flags->apply());
-      SOTTO_TRY(const auto report, data::generate_newsroom(arguments->settings, arguments->out));
+      SOTTO_TRY(const auto report,
+                data::generate_newsroom(arguments->settings, arguments->out, arguments->replace));
       auto event = to_json(report);
       event["event"] = "done";
       invocation.output.event(event);

@@ -129,10 +129,11 @@ std::optional<std::string> mistyped(const CLI::App& app, int argc, char** argv) 
         continue;
       }
       const auto near = nearest_option(command, name);
+      const std::string setting = as_setting(*command, name);
       return fmt::format(
           "unknown flag '{}'; {}{}", name,
           near ? fmt::format("did you mean '{}'?", *near) : fmt::format("'sotto {}--help' lists them", path),
-          as_setting(*command, name));
+          near || setting.empty() ? setting : "." + setting);
     }
     if (word.starts_with("-") || command->get_subcommands([](const CLI::App*) { return true; }).empty())
       continue;

@@ -73,6 +73,21 @@ std::string epsilon_text(const json& result, const char* key) {
   return found == result.end() || !found->is_number() ? "none" : fmt::format("{:.4g}", found->get<double>());
 }
 
+// For people: an ε that does not hold is never named without a mark.
+std::string marked(const ComparedRow& row, const std::string& epsilon) {
+  return epsilon + (row.simulation && epsilon != "none" ? "*" : "");
+}
+
+constexpr const char* mark_meaning =
+    "* simulation: no ε holds for these files; with secret noise it would be as in the table";
+
+bool any_simulated(const Comparison& comparison) {
+  return std::any_of(comparison.rows.begin(), comparison.rows.end(), [](const ComparedRow& row) {
+    return marked(row, row.epsilon_server) != row.epsilon_server ||
+           marked(row, row.epsilon_published) != row.epsilon_published;
+  });
+}
+
 // What tells a row from the others: the settings in which they differ, else the folder.
 void name_rows(std::vector<ComparedRow>& rows, const std::vector<json>& settings) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -106,6 +121,8 @@ Result<std::vector<ComparedRow>> group_by_settings(std::vector<StoredResult> run
       rows[place].recipe = run.recipe;
       rows[place].epsilon_server = epsilon_text(run.result, "epsilon");
       rows[place].epsilon_published = epsilon_text(run.result, "epsilon_published");
+      const auto simulation = run.result.find("simulation");
+      rows[place].simulation = simulation != run.result.end() && !simulation->is_null();
       rows[place].log = fl::read_run_log(run.folder / "log.jsonl");
     }
     ComparedRow& row = rows[place];
@@ -248,12 +265,13 @@ ReportTable table_of(const Comparison& comparison) {
     }
     for (const std::string& text :
          {difference_text(comparison, row), row.unpaired.empty() ? row.paired_by : "no: " + row.unpaired,
-          row.epsilon_server, row.epsilon_published})
+          marked(row, row.epsilon_server), marked(row, row.epsilon_published)})
       cells.push_back(TableCell::words(text));
     table.rows.push_back(std::move(cells));
   }
   table.caption =
       "Mean ± standard error over seeds; differences are of pairs, with the standard error of their mean.";
+  if (any_simulated(comparison)) table.caption += fmt::format(" {}.", mark_meaning);
   return table;
 }
 
@@ -356,8 +374,9 @@ std::string to_text(const Comparison& comparison) {
     }
     const std::string difference = difference_text(comparison, row);
     text += padded(difference.empty() ? "" : fmt::format("{} ({})", difference, row.paired_by), 29) +
-            row.epsilon_server + "\n";
+            marked(row, row.epsilon_server) + "\n";
   }
+  if (any_simulated(comparison)) text += fmt::format("{}\n", mark_meaning);
   for (const ComparedRow& row : comparison.rows)
     if (!row.unpaired.empty())
       text += fmt::format("{} is not held against the first: {}\n", row.name, row.unpaired);
@@ -368,7 +387,7 @@ std::string to_csv(const Comparison& comparison) {
   std::string csv = "run,recipe,seeds";
   for (const ComparedColumn& column : comparison.columns)
     csv += fmt::format(",{0},{0}_error", column.measure);
-  csv += ",difference,difference_error,paired_by,epsilon,epsilon_published,unpaired\n";
+  csv += ",difference,difference_error,paired_by,epsilon,epsilon_published,simulation,unpaired\n";
   const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{:.7g}", value) : ""; };
   for (const ComparedRow& row : comparison.rows) {
     csv += fmt::format("\"{}\",{},{}", row.name, row.recipe, row.seeds.size());
@@ -376,8 +395,9 @@ std::string to_csv(const Comparison& comparison) {
       const MeanAndError mean = metrics::mean_and_error(row.values.at(column.measure));
       csv += fmt::format(",{},{}", number(mean.mean), number(mean.error));
     }
-    csv += fmt::format(",{},{},{},{},{},\"{}\"\n", number(row.difference.mean), number(row.difference.error),
-                       row.paired_by, row.epsilon_server, row.epsilon_published, row.unpaired);
+    csv +=
+        fmt::format(",{},{},{},{},{},{},\"{}\"\n", number(row.difference.mean), number(row.difference.error),
+                    row.paired_by, row.epsilon_server, row.epsilon_published, row.simulation, row.unpaired);
   }
   return csv;
 }

@@ -29,6 +29,7 @@ struct ComparedRow {
   std::vector<std::uint64_t> seeds;
   std::map<std::string, std::vector<double>> values;  // by seed
   std::string epsilon_server, epsilon_published;      // "none" where nothing holds
+  bool simulation = false;                            // noise from the seed: neither holds for its files
   std::vector<fl::RoundRecord> log;                   // of the first seed
   // Against the first row, measure of the comparison; NaN for the first row and where nothing can be paired.
   metrics::MeanAndError difference{};

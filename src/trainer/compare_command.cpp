@@ -36,7 +36,8 @@ Status compare(const CompareArguments& arguments, const Output& output) {
                             {"paired_by", row.paired_by},
                             {"unpaired", row.unpaired},
                             {"epsilon", row.epsilon_server},
-                            {"epsilon_published", row.epsilon_published}};
+                            {"epsilon_published", row.epsilon_published},
+                            {"simulation", row.simulation}};
     for (const auto& column : comparison.columns) event[column.measure] = row.values.at(column.measure);
     output.event(event);
   }

@@ -149,7 +149,12 @@ Status show_baselines(const data::Dataset& dataset, const Output& output) {
   std::vector<std::uint32_t> test;
   for (std::uint32_t i = 0; i < dataset.impression_count(); ++i)
     if (dataset.impression(i).split == data::Split::test) test.push_back(i);
-  if (test.empty()) return bad_input("{} has no test impressions to rank", dataset.name());
+  if (test.empty())
+    return bad_input(
+        "{} has no test impressions to rank: make them with 'sotto data view DATA --view impressions --out "
+        "DIR'; "
+        "'sotto eval RUN' shows the trivial rankings of interactions beside the run",
+        dataset.name());
   output.text(fmt::format("{}: {} test impressions, {}", dataset.name(), test.size(), in_percent));
   const std::pair<const char*, metrics::MeanImpressionMetrics> rows[] = {
       {"popularity", eval::evaluate_popularity(dataset, test)},

@@ -14,6 +14,7 @@ TEST(Nearest, FindsTheWordBehindASlip) {
   EXPECT_EQ(nearest("rl", words), "lr");          // swapped
   EXPECT_EQ(nearest("learning-rate", words), "learning_rate");
   EXPECT_EQ(nearest("seed", words), "seed");
+  EXPECT_EQ(nearest("trane", {"train"}), "train");  // as it sounds
 }
 
 TEST(Nearest, OffersNothingForAnotherWord) {

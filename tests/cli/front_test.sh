@@ -86,6 +86,18 @@ expect 0 'masks'
 run "$sotto" --quiet data generate newsroom --users 40 --news 60 --days 3 --out "$work/deep/data"
 [ "$code" -eq 0 ] || fail "--out must make the folders above it: $(cat "$work/err")"
 
+# What a refusal advises is there: --replace of generated data, and a sentence that ends before the next one begins.
+run "$sotto" data generate newsroom --users 40 --news 60 --days 3 --out "$work/deep/data"
+expect 2 'say --replace'
+run "$sotto" --quiet data generate newsroom --users 40 --news 60 --days 3 --out "$work/deep/data" --replace
+[ "$code" -eq 0 ] || fail "generate --replace: $(cat "$work/err")"
+run "$sotto" train sotto --replace
+expect 2 "'sotto train --help' lists them. A setting of the recipe"
+run "$sotto" trane
+expect 2 "did you mean 'train'"
+run "$sotto" train fedrec --outt x
+expect 2 "did you mean '--out'? A setting"
+
 # Whoever accounts for a run hears whether its noise was secret.
 for kind in secret reproducible; do
   flag=$([ $kind = secret ] || echo --reproducible)

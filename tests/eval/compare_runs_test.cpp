@@ -59,6 +59,28 @@ TEST_F(CompareRuns, PairsByImpressionsAreTheDifferenceOfTheMeans) {
   EXPECT_EQ(report::markup_problem(to_html(*comparison), {"meta", "br"}), "");
 }
 
+TEST_F(CompareRuns, TheEpsilonOfASimulationIsMarkedAndExplained) {
+  ComparedRow secret, simulated;
+  secret.name = "secret", secret.epsilon_server = secret.epsilon_published = "8";
+  simulated.name = "simulated", simulated.epsilon_server = simulated.epsilon_published = "7.5";
+  simulated.simulation = true;
+  Comparison comparison;
+  comparison.columns = {{"auc", "AUC %", 100, 2}};
+  for (ComparedRow* row : {&secret, &simulated}) {
+    row->seeds = {1}, row->runs = {room_.data / row->name}, row->values["auc"] = {0.5};
+    comparison.rows.push_back(*row);
+  }
+  for (const std::string& shown : {to_text(comparison), to_html(comparison)}) {
+    EXPECT_THAT(shown, HasSubstr("7.5*"));
+    EXPECT_THAT(shown, HasSubstr("* simulation: no ε holds"));
+    EXPECT_THAT(shown, ::testing::Not(HasSubstr("8*")));
+  }
+  EXPECT_THAT(to_csv(comparison), HasSubstr("7.5,7.5,true,"));
+
+  comparison.rows.pop_back();
+  EXPECT_THAT(to_text(comparison), ::testing::Not(HasSubstr("simulation")));
+}
+
 TEST_F(CompareRuns, EqualSettingsAreOneRowAndEqualSeedsArePaired) {
   const std::vector<fs::path> runs = {train("a1", 1), train("b1", 1, "learning_rate=0.05"), train("a2", 2),
                                       train("b2", 2, "learning_rate=0.05")};

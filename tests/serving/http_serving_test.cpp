@@ -176,6 +176,9 @@ TEST_F(HttpServing, CountsArticlesThatReplaceOrSayTheSameAndRefusesThoseThatSayN
   EXPECT_EQ(silent.status, 400);
   EXPECT_THAT(silent.body, HasSubstr("item 0: it has no title, no abstract and no vector"));
   EXPECT_EQ(pool_->catalogue().find("blank"), nullptr);
+  for (const char* wordless : {" \t", "!!! ???"})
+    EXPECT_EQ(put(json::array({json{{"id", "blank"}, {"title", wordless}, {"published", 1}}})).status, 400);
+  EXPECT_EQ(put(json::array({json{{"id", "blank"}, {"title", "雨"}, {"published", 1}}})).status, 200);
 }
 
 TEST_F(HttpServing, AsksForTheTokenBeforeTheBody) {

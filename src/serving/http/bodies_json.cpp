@@ -1,6 +1,7 @@
 #include "serving/http/bodies_json.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -136,6 +137,14 @@ Status read_categories(const json& body, device::RecommendRequest& request) {
   return {};
 }
 
+// Blanks and punctuation say nothing to a model; letters outside of ASCII are not told apart from signs.
+bool has_words(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalnum(byte) != 0;
+  });
+}
+
 Result<CatalogueItem> read_item(const json& given) {
   if (!given.is_object()) return bad_input("it must be an object");
   SOTTO_CHECK(check_names(given, {"id", "title", "abstract", "category", "subcategory", "language",
@@ -158,7 +167,7 @@ Result<CatalogueItem> read_item(const json& given) {
     return bad_input("give vector and encoded_by together, or neither");
   }
   SOTTO_CHECK(check_item(item));
-  if (item.title.empty() && item.abstract.empty() && item.vector.empty())
+  if (!has_words(item.title) && !has_words(item.abstract) && item.vector.empty())
     return bad_input("it has no title, no abstract and no vector: a model would have nothing to read");
   return item;
 }
