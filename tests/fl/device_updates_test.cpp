@@ -36,6 +36,7 @@ struct Flagship {
     const torch::NoGradGuard no_grad;
     model::Pass pass = model::Pass::evaluation();
     items = model->encode_items(all, pass);
+    published = std::make_unique<testing::PublishedValues>(*parameters);
   }
   using Newsroom = testing::Newsroom;
   DeviceTask task() const {
@@ -47,11 +48,11 @@ struct Flagship {
     return task;
   }
   Result<std::unique_ptr<DeviceUpdates>> devices_of(const DeviceTask& task, std::uint64_t seed = 11) const {
-    return DeviceUpdates::create(task, published, impressions_on_devices(newsroom().dataset, newsroom().data),
-                                 seed);
+    return DeviceUpdates::create(task, *published,
+                                 impressions_on_devices(newsroom().dataset, newsroom().data), seed);
   }
   std::unique_ptr<DeviceUpdates> devices(std::uint64_t seed = 11) const {
-    published.publish();
+    published->publish();
     return devices_of(task(), seed).value();
   }
 
@@ -59,7 +60,7 @@ struct Flagship {
   std::unique_ptr<model::FlatParameters> parameters;
   std::unique_ptr<NewsTraining> training;
   Tensor items;
-  mutable testing::PublishedValues published{*parameters};
+  std::unique_ptr<testing::PublishedValues> published;
 };
 
 TEST(DeviceUpdates, OfTheFlagshipEqualLibtorchsGradientsForEveryReader) {
