@@ -37,6 +37,7 @@ struct Flagship {
     const torch::NoGradGuard no_grad;
     model::Pass pass = model::Pass::evaluation();
     items = model->encode_items(all, pass);
+    published = std::make_unique<testing::PublishedValues>(*parameters);
   }
   using Newsroom = testing::Newsroom;
   DeviceTask task() const {

@@ -150,15 +150,15 @@ TEST_F(ServedRunServer, ANewArticleIsReadByTheModelAndFoundAtOnce) {
   }
 }
 
-// Processes that this one has started: the fourth word of their stat, behind a name in parentheses.
-std::vector<pid_t> children() {
+// Trainers that this process has started: the fourth word of their stat, behind a name in parentheses.
+std::vector<pid_t> trainers() {
   std::vector<pid_t> found;
   for (const auto& process : fs::directory_iterator("/proc")) {
     std::ifstream stat(process.path() / "stat");
     std::string text;
     char state = 0;
     pid_t parent = 0;
-    if (!std::getline(stat, text)) continue;
+    if (!std::getline(stat, text) || text.find("(sotto-trainer)") == std::string::npos) continue;
     std::istringstream rest(text.substr(text.rfind(')') + 1));
     if (rest >> state >> parent && parent == ::getpid()) found.push_back(std::stoi(text));
   }
@@ -181,7 +181,7 @@ TEST_F(ServedRunServer, ARestartWithTheSameRunMakesNoPackAgain) {
   EXPECT_EQ(served->model(), before);
   EXPECT_EQ(fs::last_write_time(folder / "run.pack"), written);
   EXPECT_EQ(served->items(), dataset.item_count());
-  EXPECT_TRUE(children().empty()) << "a trainer runs, and there is no article";
+  EXPECT_TRUE(trainers().empty()) << "a trainer runs, and there is no article";
   const auto put = served->put(late_article());
   EXPECT_EQ(put.status, 200) << "the trainer is started when an article comes: " << put.body;
 
@@ -210,8 +210,8 @@ TEST_F(ServedRuns, DemandIsReleasedOncePerRunWithNoiseThatNobodyKnows) {
 }
 
 TEST_F(ServedRunServer, ATrainerThatDiesIsStartedAgain) {
-  ASSERT_EQ(children().size(), 1U);
-  for (const pid_t child : children()) ::kill(child, SIGKILL);
+  ASSERT_EQ(trainers().size(), 1U);
+  for (const pid_t child : trainers()) ::kill(child, SIGKILL);
   (void)served->put(late_article());  // may meet the dead one
   const auto put = served->put(late_article());
   EXPECT_EQ(put.status, 200) << put.body;

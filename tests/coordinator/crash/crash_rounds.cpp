@@ -246,8 +246,9 @@ class CrashTest {
                          std::to_string(fate_.passes)},
                         folder_ / "coordinator.log");
     // Somebody who was not there yet enrols.
-    if (fate_.point.ends_with("enrol") && devices_.size() < 2 * first_devices)
-      begin_device(devices_.emplace_back(), devices_.size() - 1);
+    if (const std::size_t number = devices_.size();
+        fate_.point.ends_with("enrol") && number < 2 * first_devices)
+      begin_device(devices_.emplace_back(), number);
     serves_since_ = begun;
     is_awaited_ = true;
   }
