@@ -28,7 +28,6 @@ struct Flagship {
     model = std::make_shared<PersonalModel>(towers);
     parameters = std::make_unique<model::FlatParameters>(*model);
     parameters->values().add_(torch::randn({parameters->size()}) * 0.2);
-    published = std::make_unique<testing::PublishedValues>(*parameters);
     const Newsroom& data = newsroom();
     training =
         std::make_unique<NewsTraining>(data.dataset, data.data, data.settings, *model, *parameters, 11);
