@@ -68,6 +68,7 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& words, 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : process_(std::exchange(other.process_, -1)),
       output_(std::exchange(other.output_, -1)),
+      asked_(other.asked_),
       log_(std::move(other.log_)),
       read_(std::move(other.read_)),
       code_(other.code_) {}
@@ -101,7 +102,7 @@ std::optional<int> ChildProcess::ended() {
 }
 
 void ChildProcess::ask_to_end() {
-  if (process_ > 0 && !ended()) ::kill(process_, SIGTERM);
+  if (process_ > 0 && !std::exchange(asked_, true) && !ended()) ::kill(process_, SIGTERM);
 }
 
 void ChildProcess::stop() {

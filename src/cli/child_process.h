@@ -28,6 +28,7 @@ class ChildProcess {
   std::optional<std::string> line(std::chrono::milliseconds patience);
   // Its exit code once it has ended; 128 and the signal's number when one ended it.
   std::optional<int> ended();
+  // Once, however often it is called: a second signal would end it before it has tidied up.
   void ask_to_end();
   // Asks it to end, waits, and kills it when it takes too long.
   void stop();
@@ -41,6 +42,7 @@ class ChildProcess {
 
   int process_ = -1;  // -1: moved from
   int output_ = -1;
+  bool asked_ = false;
   fs::path log_;
   std::string read_;
   std::optional<int> code_;

@@ -137,7 +137,8 @@ Result<Inspection> inspect_server(const net::HttpClientSettings& settings) {
   made.enrolled = number_in(status, "enrolled");
   const auto trial = status.find("trial");
   made.is_trial = trial != status.end() && trial->is_boolean() && trial->get<bool>();
-  if (status.value("version", nlohmann::json("")) == "")
+  const auto told = status.find("version");
+  if (told == status.end() || (told->is_string() && told->get_ref<const std::string&>().empty()))
     return bad_input("the campaign of {} has no version yet: ask again in a moment", url);
   SOTTO_TRY(made.version, rounds::digest_from_hex(text_in(status, "version"), "the current version"));
   SOTTO_TRY(const std::string head, fetch(client, "/v1/log/head", url));

@@ -54,6 +54,9 @@ struct Weakening {
   std::function<void(Forgery&)> change;
 };
 
+// Times of documents are whole seconds: what ends now has not ended yet.
+UtcTime a_minute_ago() { return wall_now() - std::chrono::minutes(1); }
+
 // An owner who allows what the campaign of the deployment asks, two witnesses' word less.
 const std::vector<Weakening> weakenings = {
     {"another recipe", Reason::unknown_recipe, [](Forgery& f) { f.campaign.recipe = "another"; }},
@@ -87,8 +90,8 @@ const std::vector<Weakening> weakenings = {
     {"not yet", Reason::campaign_time, [](Forgery& f) { f.campaign.valid_from += std::chrono::days(1); }},
     {"over", Reason::campaign_time,
      [](Forgery& f) {
-       f.campaign.valid_until = wall_now();
-       f.change_order = [](rounds::RoundOrder& order) { order.expires = wall_now(); };
+       f.campaign.valid_until = a_minute_ago();
+       f.change_order = [](rounds::RoundOrder& order) { order.expires = a_minute_ago(); };
      }},
     {"another coordinator", Reason::coordinator_signature,
      [](Forgery& f) { f.campaign.coordinator = rounds::test_key(77).public_key(); }},
@@ -106,7 +109,7 @@ const std::vector<Weakening> weakenings = {
     {"bound", Reason::order,
      [](Forgery& f) { f.change_order = [](rounds::RoundOrder& order) { order.bound = 1000; }; }},
     {"expired", Reason::order_time,
-     [](Forgery& f) { f.change_order = [](rounds::RoundOrder& order) { order.expires = wall_now(); }; }},
+     [](Forgery& f) { f.change_order = [](rounds::RoundOrder& order) { order.expires = a_minute_ago(); }; }},
     {"a model that is in no log", Reason::log,
      [](Forgery& f) { f.change_order = [](rounds::RoundOrder& order) { order.model[0] ^= 1; }; }},
     {"another head", Reason::log,
