@@ -35,6 +35,9 @@ await() { # TEXT: until it was said; two minutes at most
   fail "waited two minutes for $1: $(tail -n 3 out err)"
 }
 await '"event":"playing"'
+# Now, for the fleet ends with its rounds.
+children=$(cat "/proc/$running/task/$running/children")
+[ "$(wc -w <<<"$children")" = 3 ] || fail "not three parts run: $children"
 page=$(sed -n 's/.*"dashboard":"\([^"]*\)".*/\1/p' out)
 get() { curl --silent --show-error --fail --noproxy '*' --max-time 20 "$@"; }
 get --dump-header head --output page.html "$page"
@@ -55,8 +58,6 @@ get "${reader}v1/reader" | grep -q '"service":' || fail "the page is not told wh
 await '"event":"finished"'
 get "${page%/dashboard}/v1/rounds" >rounds
 grep -q '"rounds":\[{' rounds || fail "no round is listed: $(cat rounds)"
-children=$(cat "/proc/$running/task/$running/children")
-[ "$(wc -w <<<"$children")" = 3 ] || fail "not three parts run: $children"
 kill -INT "$running"
 timeout 60 tail -s 0.1 --pid="$running" -f /dev/null || fail "runs on after Ctrl-C"
 code=0
