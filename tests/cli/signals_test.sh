@@ -18,8 +18,9 @@ fail() {
   exit 1
 }
 
-catches_sigterm() { # PID: bit 15 of the signals it catches
+catches_sigterm() { # PID: bit 15 of the signals it catches, once it is the program and no longer a copy of this shell
   local caught
+  [[ $(readlink "/proc/$1/exe" 2>/dev/null) == */sotto* ]] || return 1
   caught=$(awk '$1 == "SigCgt:" {print $2}' "/proc/$1/status" 2>/dev/null) || return 1
   [ $((0x${caught: -8} >> 14 & 1)) = 1 ]
 }
