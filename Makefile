@@ -1,7 +1,7 @@
 # make help lists the targets. Two commands do everything on a bare Debian 12: make demo, make test.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-.PHONY: help setup build demo test test-python play web test-web docs lint analyze fuzz chaos asan tsan clean hardening install package package-test crash-test
+.PHONY: help setup build demo bench test test-processes test-python test-aarch64 play web test-web docs lint analyze fuzz chaos asan tsan clean hardening install package package-test crash-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -19,10 +19,17 @@ test: setup ## build everything and run every test
 	@tools/build.sh release
 	@ctest --test-dir build/release --output-on-failure -j 2 --timeout 600 --progress
 
-test-python: setup ## the Python package in a fresh virtual environment: wheel, tests, types, notebooks (needs PyPI)
+test-processes: build ## trainings in several processes as whole commands (it does not pass yet: docs/processes.md)
+	@tests/cli/processes_test.sh build/release/sotto
+
+test-python: setup ## the Python package in a fresh virtual environment: wheel, tests, types, notebooks (needs PyPI; FROM_SOURCE=1: and 'pip install' of the sdist alone)
 	@tools/install_packages.sh build python
 	@tools/build.sh release sotto sotto_eval sotto_transport
 	@tools/test_python.sh
+	@if [ -n "$(FROM_SOURCE)" ]; then tools/test_sdist.sh build/python/dist/sotto-*.tar.gz; fi
+
+bench: build ## every benchmark three times, compared with the committed ratios (ONLY=NAME,NAME REPEATS=n DEVICE=cuda)
+	@tools/bench.sh $(if $(ONLY),--only $(ONLY)) $(if $(REPEATS),--repeats $(REPEATS)) $(if $(DEVICE),--device $(DEVICE))
 
 play: build ## all of it at once on this machine, with the web pages
 	@build/release/sotto play
@@ -51,7 +58,7 @@ analyze: ## clang's static analyser over the modules without torch (slow)
 hardening: build ## check the release binaries for the compiler's and linker's defences
 	@tools/check_hardening.sh build/release/sotto build/release/libexec/sotto-trainer && echo "hardening: all defences are in place"
 
-fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n), and until all ran EXECUTIONS=n inputs
+fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n), until all ran EXECUTIONS=n inputs, JOBS=n at once
 	@tools/install_packages.sh build lint
 	@tools/fuzz.sh
 
@@ -63,14 +70,17 @@ crash-test: setup ## kill coordinator and devices a hundred times each while rou
 	@tools/build.sh release crash_rounds
 	@build/release/tests/crash_rounds $${SEED:-20240229} 100 100
 
+test-aarch64: setup ## the device library and its tests for 64-bit ARM, by qemu-user (adds the architecture arm64 to dpkg)
+	@tools/install_packages.sh build aarch64
+	@tools/test_aarch64.sh
+
 asan: ## every test under AddressSanitizer and UBSan, line coverage as build/asan/coverage/index.html
 	@tools/install_packages.sh build lint
 	@tools/build.sh asan
 	@tools/sanitize.sh
 
 tsan: setup ## the tests of the threaded modules under ThreadSanitizer
-	@tools/build.sh tsan test_base test_data test_metrics test_net test_serving
-	@ctest --test-dir build/tsan --output-on-failure -R '^(ThreadPool|ParallelFor|Progress|Dataset|Newsroom|LiveIndexThreads|LivePoolThreads|QueryCoalescing|WholeSystem|Http)' --timeout 1800
+	@tools/sanitize_threads.sh
 
 install: build ## install command, libraries and headers (PREFIX=DIR, /usr/local otherwise)
 	@tools/build.sh release sotto sotto_device

@@ -18,24 +18,27 @@ struct BenchRow {
   std::string name;
   double ours = 0;
   double baseline = 0;
-  double ratio = 0;  // how many times better than the baseline
+  double ratio =
+      0;  // how many times better than the baseline; where worse_when_larger, how many times longer
   std::string unit;
   std::string against;    // what the baseline is
   std::string goal = {};  // what was to be reached, in words; empty: nothing in particular
   std::string note = {};  // a line to print below the row
+  bool worse_when_larger = false;
 };
 using BenchRows = Result<std::vector<BenchRow>>;
 
 struct BenchArguments {
   std::optional<std::size_t> items;   // of the pool; for `serving` and `blind`
-  std::optional<std::string> device;  // cpu or cuda; for `private` and `blind`
+  std::optional<std::string> device;  // cpu or cuda; for `limits`, `private` and `blind`
+  std::optional<std::string> server;  // address of a running one; for `blind`
 };
 
 struct Benchmark {
   const char *name, *help;
   bool takes_items;
   BenchRows (*run)(const BenchArguments& arguments);
-  bool takes_device = false;
+  bool takes_device = false, takes_server = false;
 };
 // Those that this build can run.
 std::span<const Benchmark> benchmarks();
@@ -45,6 +48,7 @@ inline double seconds_on(clockid_t clock) {
   clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
+inline double process_seconds() { return seconds_on(CLOCK_PROCESS_CPUTIME_ID); }
 inline double thread_seconds() { return seconds_on(CLOCK_THREAD_CPUTIME_ID); }
 inline double wall_seconds() { return seconds_on(CLOCK_MONOTONIC); }
 
@@ -115,6 +119,9 @@ BenchRows bench_serving(const ServingBench& settings = {});
 // Blind serving of so many made-up items. Fails when a decrypted product is not the plain one.
 BenchRows bench_blind(std::size_t items = 1'000'000);
 
+// Questions to a running server, by numbers of connections. Fails when an answer is not the first one.
+BenchRows bench_blind_over_http(const std::string& url);
+
 // The server's pass over so many items on a GPU. Fails when an answer differs from the CPU's.
 BenchRows bench_blind_on_gpu(std::size_t items = 1'000'000);
 
@@ -122,6 +129,10 @@ BenchRows bench_blind_on_gpu(std::size_t items = 1'000'000);
 Result<BenchRow> bench_device_ranking();
 
 // ---- training
+
+// What this machine can do at most, on all threads against one: matrix products, reading memory, the secure
+// generator. On cuda: the card's matrix products in 16 bits against 32.
+BenchRows bench_limits(const std::string& device = "cpu");
 
 // One summed step of FedNewsRec over 50 users: its arithmetic against a bare matrix product, its time against
 // the model as one writes it first. On one thread and on all.

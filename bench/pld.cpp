@@ -28,8 +28,8 @@ double delta_at(const std::vector<double>& mass, double first_loss, double step,
   return sum;
 }
 
-// Convolves with one round at a time and keeps everything in one long circular buffer. Charges nothing for
-// the rounding of the transforms: it is a yardstick, not a guarantee.
+// Convolves a law on every point of its lattice with one round at a time and keeps everything in one long
+// circular buffer. Charges nothing for the rounding of the transforms: it is a yardstick, not a guarantee.
 double composed_round_by_round(const privacy::LossLattice& one, std::uint64_t rounds, double delta) {
   const double needed = 24 * std::sqrt(one.variance() * static_cast<double>(rounds)) / one.step;
   std::size_t n = 1;
@@ -76,8 +76,9 @@ Result<double> baseline_epsilon(const privacy::PrivacyEvent& event, double delta
   const double tail = 1e-6 * delta / static_cast<double>(event.count);
   double worst = 0;
   for (const privacy::LossPair* pair : {&pairs.remove, &pairs.add}) {
-    SOTTO_TRY(const privacy::LossLattice one, privacy::to_lattice(*pair, privacy::loss_range(*pair, tail),
-                                                                  step, privacy::Rounding::pessimistic));
+    SOTTO_TRY(const privacy::LossGrid grid,
+              privacy::loss_grid(*pair, privacy::loss_range(*pair, tail), step));
+    const auto one = privacy::to_lattice(*pair, grid, privacy::Rounding::pessimistic);
     worst = std::max(worst, composed_round_by_round(one, event.count, delta));
   }
   return worst;

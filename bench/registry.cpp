@@ -36,23 +36,41 @@ BenchRows serving_pool(const BenchArguments& arguments) {
   return bench_serving(settings);
 }
 
-#ifdef SOTTO_HAVE_NET
 BenchRows blind_pool(const BenchArguments& arguments) {
+#ifdef SOTTO_HAVE_NET
+  if (arguments.server) {
+    if (arguments.items || arguments.device)
+      return bad_input("--server measures the server as it runs: leave --items and --device out");
+    return bench_blind_over_http(*arguments.server);
+  }
+#else
+  if (arguments.server) return bad_input("this build has no HTTP: --server needs Boost and OpenSSL");
+#endif
 #ifdef SOTTO_HAVE_TORCH
   if (arguments.device == "cuda") return bench_blind_on_gpu(arguments.items.value_or(1'000'000));
 #endif
   if (arguments.device && arguments.device != "cpu")
     return bad_input("--device {}: blind serving is measured on cpu, and on cuda by a build with libtorch",
                      *arguments.device);
+#ifdef SOTTO_HAVE_NET
   return arguments.items ? bench_blind(*arguments.items) : bench_blind();
-}
+#else
+  return bad_input(
+      "this build has no libsodium, FlatBuffers, Boost or OpenSSL: it measures blind serving with --device "
+      "cuda alone");
 #endif
+}
 
 #ifdef SOTTO_HAVE_TORCH
 template <BenchRows (*bench)()>
 BenchRows with_torch(const BenchArguments&) {
   model::prepare_torch();
   return bench();
+}
+
+BenchRows limits(const BenchArguments& arguments) {
+  model::prepare_torch();
+  return bench_limits(arguments.device.value_or("cpu"));
 }
 
 BenchRows private_rounds(const BenchArguments& arguments) {
@@ -63,6 +81,7 @@ BenchRows private_rounds(const BenchArguments& arguments) {
 
 constexpr std::array registry = {
 #ifdef SOTTO_HAVE_TORCH
+    Benchmark{"limits", "what this machine can do at most: all threads against one", false, &limits, true},
     Benchmark{"step", "a training step against a bare matrix product and a padded libtorch model", false,
               &with_torch<bench_step>},
     Benchmark{"cohort", "rounds of 50 users against one user after another", false,
@@ -77,10 +96,8 @@ constexpr std::array registry = {
     Benchmark{"secagg", "rounds of secure aggregation against a textbook implementation", false,
               [](const BenchArguments&) { return bench_secagg(); }},
 #endif
-#ifdef SOTTO_HAVE_NET
     Benchmark{"blind", "ranking of encrypted questions against plain products, Paillier and Tiptoe", true,
-              &blind_pool, true},
-#endif
+              &blind_pool, true, true},
     Benchmark{"serving", "search of the live pool against searches over full vectors", true, &serving_pool},
 #ifdef SOTTO_HAVE_TORCH
     Benchmark{"copies", "local training of many users' copies at once against one user after another", false,

@@ -139,4 +139,6 @@ if(SOTTO_TORCH)
   endif()
   # Before torch: PyTorch's own libtorch.so exports a std::filesystem that crashes when a folder is removed.
   list(PREPEND TORCH_LIBRARIES stdc++)
+  # libtorch has Gloo built in, and its headers in a package of their own; without them training stays in one process.
+  find_path(SOTTO_GLOO_INCLUDE gloo/context.h)
 endif()

@@ -1,5 +1,5 @@
-# sotto_module(NAME [TORCH] [TOGETHER n] LINKS ... [WITHOUT folders] [HEADERS ...]): the static library sotto_NAME from
-# src/NAME/**.cpp, less the folders named.
+# sotto_module(NAME [TORCH] [TOGETHER n] LINKS ... [WITHOUT places] [HEADERS ...]): the static library sotto_NAME from
+# src/NAME/**.cpp, less the folders and files (without .cpp) named.
 # TOGETHER: that many files are compiled as one, which halves a cold build: every file that sees torch pays 3.5 s for
 # what torch's headers instantiate, before its own first line. Names in unnamed namespaces must then differ.
 # Only TORCH modules see torch headers; they share one precompiled header, unless they name more HEADERS for their own.
@@ -7,8 +7,8 @@
 function(sotto_module name)
   cmake_parse_arguments(ARG "TORCH" "TOGETHER" "LINKS;WITHOUT;HEADERS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
-  foreach(folder ${ARG_WITHOUT})
-    list(FILTER sources EXCLUDE REGEX "/src/${name}/${folder}/")
+  foreach(left_out ${ARG_WITHOUT})
+    list(FILTER sources EXCLUDE REGEX "/src/${name}/${left_out}(/|\\.cpp$)")
   endforeach()
   if(NOT sources)
     return()

@@ -1,5 +1,5 @@
-// Any bytes as the files around a campaign: a draft, tokens, keys, moments and lists of settings. An error,
-// or a campaign that has one encoding.
+// Any bytes as the files around a campaign: a draft, tokens, keys, the operator's token, moments and lists of
+// settings. An error, or a campaign that has one encoding.
 
 #include <sys/stat.h>
 
@@ -9,6 +9,7 @@
 
 #include "cli/campaign_draft.h"
 #include "cli/key_files.h"
+#include "cli/operator_token.h"
 #include "cli/token_files.h"
 #include "memory_file.h"
 
@@ -41,6 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(cli::token_from_hex(bytes));
   static_cast<void>(cli::read_secret_key(file.path()));
   static_cast<void>(cli::read_public_key(file.path()));
+  if (const auto token = cli::read_operator_token(file.path()); token && token->size() < 16) std::abort();
   static_cast<void>(cli::parse_time(bytes, "a moment"));
   if (const auto settings = cli::parse_local(bytes))
     for (const rounds::LocalSetting& one : *settings)

@@ -22,6 +22,8 @@ class ForgetfulKeeper final : public coordinator::RoundKeeper {
  public:
   Status begin_unmasking() override { return {}; }
   Status keep_sum(const coordinator::GroupSum&) override { return {}; }
+  Status leave_out(const rounds::IdentityKey&) override { return {}; }
+  Result<std::set<rounds::IdentityKey>> left_out() override { return std::set<rounds::IdentityKey>(); }
 };
 
 struct Questions {

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/files.h"
 #include "coordinator/store/sqlite_connection.h"
 #include "coordinator/store/store.h"
 
@@ -75,6 +76,7 @@ class Workplace {
     must(store->open_order(fence, {hash(2), 1, hash(1), "order", OrderState::open, {}}));
     must(store->begin_unmasking(fence, hash(2)));
     must(store->keep_sum(fence, hash(2), {0, 20, {1, 2, 3}}));
+    must(store->leave_out(fence, {hash(5), hash(2)}));
     must(store->seal_sums(fence, hash(2)));
     must(store->note_action({begin, "pause", "a test"}));
   }
@@ -91,16 +93,17 @@ void damage_bytes(const fs::path& file, FuzzedDataProvider& input) {
 }
 
 void damage_fields(const fs::path& file, FuzzedDataProvider& input) {
-  static constexpr std::array<const char*, 16> fields = {
+  static constexpr std::array<const char*, 18> fields = {
       "enrolments SET device",  "enrolments SET time", "campaigns SET document", "campaigns SET state",
       "orders SET state",       "orders SET number",   "orders SET document",    "group_sums SET entries",
       "group_sums SET arrived", "versions SET model",  "versions SET round",     "public_log SET record",
-      "leases SET until",       "leases SET fence",    "admin_actions SET time", "sotto_store SET steps"};
+      "leases SET until",       "leases SET fence",    "admin_actions SET time", "sotto_store SET steps",
+      "left_out SET device",    "left_out SET round"};
   auto connection = connect_sqlite(file);
   if (!connection) return;
   static_cast<void>((*connection)->run("PRAGMA foreign_keys = OFF"));
   for (const char* guard : {"order_steps", "campaign_steps", "versions_fixed", "log_fixed", "enrolment_steps",
-                            "fences_rise", "actions_fixed"})
+                            "fences_rise", "actions_fixed", "left_out_fixed"})
     static_cast<void>((*connection)->run(std::string("DROP TRIGGER ") + guard));
   static_cast<void>((*connection)->run("PRAGMA ignore_check_constraints = ON"));
   while (input.remaining_bytes() > 0) {
@@ -143,6 +146,7 @@ void use(const fs::path& folder) {
     for (const StoredCampaign& campaign : *campaigns) {
       static_cast<void>(store.versions(campaign.hash));
       static_cast<void>(store.current_version(campaign.hash));
+      static_cast<void>(store.left_out(campaign.hash));
     }
   if (const auto orders = store.unfinished_orders())
     for (const StoredOrder& order : *orders) {

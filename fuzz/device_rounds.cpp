@@ -144,7 +144,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fs::remove(folder.path / "keys", ignored);
   const std::uint64_t charges = ledger.records();
   bool is_time_to_join = false;
-  rounds::OperatorKeys keys(rounds::operator_key().public_key());
+  const auto keys = std::make_shared<rounds::OperatorKeys>(rounds::operator_key().public_key());
   device::Conversation<device::Participation> talk([&](device::Exchange& exchange) {
     return device::take_part(
         exchange,

@@ -57,6 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   same_again(decode_head(bytes), bytes);
   same_again(decode_cosignature(bytes), bytes);
   same_again(decode_inclusion(bytes), bytes);
+  same_again(decode_proof(bytes), bytes);
   same_again(decode_group_invitation(bytes), bytes);
   same_again(decode_offer(bytes), bytes);
   same_again(decode_log_page(bytes), bytes);

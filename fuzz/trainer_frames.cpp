@@ -14,6 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto articles = parse_articles(bytes); articles && articles_body(*articles) != bytes)
     std::abort();
   if (const auto vectors = parse_vectors(bytes); vectors && vectors_body(*vectors) != bytes) std::abort();
+  if (const auto task = parse_task(bytes)) {
+    const std::string again = task_body(*task);
+    if (task_body(*parse_task(again)) != again) std::abort();
+  }
   if (const auto sums = parse_sums(bytes); sums && sums_body(*sums) != bytes) std::abort();
   if (const auto round = parse_folded_round(bytes)) {
     // Not-a-number has many bit patterns, and a flag many bytes: what is read is read the same again.

@@ -2,6 +2,7 @@
 # The web pages from web/src into web/built, which is committed, so that building sotto needs no npm.
 # Usage: tools/build_web.sh          builds them
 #        tools/build_web.sh check    says whether web/built is what the sources give, and changes nothing
+# tools/web_sources.sh check says the same from noted sums, without npm and emscripten.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build_wasm.sh
@@ -19,5 +20,6 @@ if [ "${1:-}" = check ]; then
   echo "web: web/built is current"
 else
   npx vite build --logLevel warn
+  ../tools/web_sources.sh note
   echo "web: built $(du -cb built/* | tail -1 | cut -f1) bytes"
 fi

@@ -21,15 +21,15 @@ allowed() {
     pages) echo "base net" ;;
     transport) echo "rounds device net" ;;
     fleet) echo "base local metrics data privacy secagg rounds device net transport" ;;
-    serving) echo "base privacy blind device net pages" ;;
+    serving) echo "base privacy rounds blind device net pages" ;;
     model) echo "base data text privacy" ;;
     fl) echo "base metrics data privacy secagg local model" ;;
-    bench) echo "base data text local privacy secagg blind device serving model fl recipes" ;;
+    bench) echo "base data text local privacy secagg blind device net serving model fl recipes" ;;
     recipes) echo "base metrics data text privacy model fl" ;;
     publish) echo "base data text formats privacy device serving model fl recipes" ;;
     eval) echo "base report formats metrics data privacy secagg blind device serving model fl recipes publish bench" ;;
     cli) echo "base local report data privacy secagg rounds device transport fleet coordinator serving" ;;
-    trainer) echo "base data device rounds model recipes publish eval bench cli" ;;
+    trainer) echo "base data device rounds model fl recipes publish eval bench cli" ;;
     *) return 1 ;;
   esac
 }

@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
-# Builds every fuzz target and runs each for SECONDS_EACH (default 30) seconds; stops at the first finding.
-# EXECUTIONS=n: then goes on until all together have run n inputs. What is missing is spread evenly over the faster
-# half of the targets: the slow ones would take days. The table goes to stdout and to build/fuzz/table.tsv.
+# Builds every fuzz target and runs each for SECONDS_EACH (default 30) seconds. A finding does not stop the others: its
+# input and its log stay beside the target's corpus, and the script fails at the end. JOBS=n: n targets at once.
+# EXECUTIONS=n: then goes on until all together have run n inputs. What is missing is made up by the faster half of the
+# targets in equal time: the slow ones would take days. The table goes to stdout and, after every run, to
+# build/fuzz/table.tsv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${SECONDS_EACH:-30}
 wanted=${EXECUTIONS:-0}
+jobs=${JOBS:-1}
 tools/build.sh fuzz fuzz_targets
 work=build/fuzz/corpus
 mkdir -p "$work"
-declare -A executed spent edges
+rm -f "$work"/*.result
+begun_all=$SECONDS
+declare -A executed spent edges findings
 targets=()
 for target in build/fuzz/fuzz/fuzz_*; do
   [ -x "$target" ] || continue
@@ -17,42 +22,73 @@ for target in build/fuzz/fuzz/fuzz_*; do
   targets+=("$name")
   executed[$name]=0
   spent[$name]=0
+  findings[$name]=0
 done
 
-run() { # NAME LIMIT: -max_total_time=s or -runs=n
-  local name=$1 corpus=$work/$1 begun=$SECONDS count seeds=()
-  mkdir -p "$corpus"
-  [ -d "fuzz/corpus/$name" ] && seeds=("fuzz/corpus/$name") # what once broke something
-  if ! "build/fuzz/fuzz/$name" "$2" -rss_limit_mb=3000 -timeout=20 -print_final_stats=1 \
-    -artifact_prefix="$corpus-" "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1; then
-    tail -n 40 "$corpus.log" >&2
-    echo "fuzz: $name failed; the input is beside $corpus" >&2
-    exit 1
-  fi
-  count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$corpus.log")
-  executed[$name]=$((executed[$name] + count))
-  spent[$name]=$((spent[$name] + SECONDS - begun))
-  edges[$name]=$(grep -oE ' cov: [0-9]+' "$corpus.log" | tail -n 1 | tr -dc 0-9)
-  echo "fuzz: $name: $count inputs in $((SECONDS - begun)) s, ${edges[$name]:-0} edges" >&2
-}
-total() {
+total() { # executed | findings
+  local -n column=$1
   local sum=0 name
-  for name in "${targets[@]}"; do sum=$((sum + executed[$name])); done
+  for name in "${targets[@]}"; do sum=$((sum + ${column[$name]})); done
   echo "$sum"
 }
-
-for name in "${targets[@]}"; do run "$name" "-max_total_time=$seconds"; done
-missing=$((wanted - $(total)))
-if [ "$missing" -gt 0 ]; then
-  half=$(((${#targets[@]} + 1) / 2))
-  mapfile -t fast < <(for name in "${targets[@]}"; do echo "${executed[$name]} $name"; done |
-    sort -rn | head -n "$half" | cut -d' ' -f2)
-  for name in "${fast[@]}"; do run "$name" "-runs=$((missing / half + 1))"; done
-fi
-{
-  printf 'target\tinputs\tseconds\tedges\n'
+table() {
+  local name
+  printf 'target\tinputs\tseconds\tedges\tfindings\n'
   for name in "${targets[@]}"; do
-    printf '%s\t%s\t%s\t%s\n' "${name#fuzz_}" "${executed[$name]}" "${spent[$name]}" "${edges[$name]:-0}"
+    printf '%s\t%s\t%s\t%s\t%s\n' "${name#fuzz_}" "${executed[$name]}" "${spent[$name]}" "${edges[$name]:-0}" "${findings[$name]}"
   done
-  printf 'all\t%s\t%s\t\n' "$(total)" "$SECONDS"
-} | tee build/fuzz/table.tsv
+  printf 'all\t%s\t%s\t\t%s\n' "$(total executed)" "$((SECONDS - begun_all))" "$(total findings)"
+}
+run() { # NAME SECONDS; what came of it is left in NAME.result
+  local name=$1 corpus=$work/$1 begun=$SECONDS count edges failed=0 seeds=()
+  mkdir -p "$corpus"
+  [ -d "fuzz/corpus/$name" ] && seeds=("fuzz/corpus/$name") # what once broke something
+  if ! "build/fuzz/fuzz/$name" "-max_total_time=$2" -rss_limit_mb=3000 -timeout=20 -print_final_stats=1 \
+    -artifact_prefix="$corpus-" "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1; then
+    cp "$corpus.log" "$corpus.finding.log"
+    tail -n 40 "$corpus.log" >&2
+    echo "fuzz: $name failed; the input is beside $corpus, the log is $corpus.finding.log" >&2
+    failed=1
+  fi
+  count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$corpus.log")
+  edges=$(grep -oE ' cov: [0-9]+' "$corpus.log" | tail -n 1 | tr -dc 0-9 || true)
+  echo "${count:-0} $((SECONDS - begun)) ${edges:-0} $failed" >"$corpus.result.part" && mv "$corpus.result.part" "$corpus.result"
+  echo "fuzz: $name: ${count:-0} inputs in $((SECONDS - begun)) s, ${edges:-0} edges" >&2
+}
+take_results() {
+  local name count took found failed
+  for name in "${targets[@]}"; do
+    [ -f "$work/$name.result" ] || continue
+    read -r count took found failed <"$work/$name.result"
+    rm "$work/$name.result"
+    executed[$name]=$((executed[$name] + count))
+    spent[$name]=$((spent[$name] + took))
+    edges[$name]=$found
+    findings[$name]=$((findings[$name] + failed))
+  done
+  table >build/fuzz/table.tsv.part && mv build/fuzz/table.tsv.part build/fuzz/table.tsv
+}
+run_all() { # SECONDS NAME...: so many at once
+  local each=$1 name
+  shift
+  for name in "$@"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n || true; done
+    take_results
+    run "$name" "$each" &
+  done
+  wait
+  take_results
+}
+
+run_all "$seconds" "${targets[@]}"
+mapfile -t fast < <(for name in "${targets[@]}"; do
+  [ "${findings[$name]}" -gt 0 ] || echo "$((executed[$name] / (spent[$name] + 1))) $name"
+done | sort -rn | head -n $(((${#targets[@]} + 1) / 2)))
+per_second=0
+for line in "${fast[@]}"; do per_second=$((per_second + ${line%% *})); done
+while [ "$per_second" -gt 0 ] && [ "$(total executed)" -lt "$wanted" ]; do
+  each=$(((wanted - $(total executed)) / per_second + 1))
+  run_all "$each" "${fast[@]#* }"
+done
+cat build/fuzz/table.tsv
+[ "$(total findings)" -eq 0 ] || { echo "fuzz: $(total findings) findings" >&2; exit 1; }

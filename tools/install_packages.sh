@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of the named sections of packages.txt that are missing; silent when none is.
+# Installs the Debian packages of the named sections of packages.txt that are missing; silent when none is. A second word on a
+# line is a command that makes the package unnecessary: Node's own packages bring npm along and exclude Debian's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,11 +11,14 @@ fi
 
 wanted=()
 section=""
-while read -r line; do
+while read -r line command; do
   case "$line" in
     "" | \#*) ;;
     \[*\]) section=${line:1:-1} ;;
-    *) for name in "$@"; do [ "$name" = "$section" ] && wanted+=("$line"); done ;;
+    *)
+      [ -n "$command" ] && command -v "$command" >/dev/null && continue
+      for name in "$@"; do [ "$name" = "$section" ] && wanted+=("$line"); done
+      ;;
   esac
 done < packages.txt
 
@@ -33,6 +37,14 @@ if [ "$(id -u)" -ne 0 ]; then
   fi
   as_root=(sudo)
 fi
+
+# Packages of another architecture, as libsodium-dev:arm64: dpkg must know of it before apt looks for them.
+for package in "${missing[@]}"; do
+  [[ $package == *:* ]] || continue
+  architecture=${package##*:}
+  [ "$architecture" = "$(dpkg --print-architecture)" ] && continue
+  dpkg --print-foreign-architectures | grep -qxF "$architecture" || "${as_root[@]}" dpkg --add-architecture "$architecture"
+done
 
 echo "setup: installing ${#missing[@]} packages: ${missing[*]}"
 log=$(mktemp)

@@ -166,7 +166,7 @@ rows() {
   done
 }
 
-echo '| model | AUC | MRR | nDCG@5 | nDCG@10 | learning rate | seeds |'
+echo '| model | AUC % | MRR % | nDCG@5 % | nDCG@10 % | learning rate | seeds |'
 echo '|---|---|---|---|---|---|---|'
 rows | sort -t '|' -k1,1gr | cut -d '|' -f 2-
 [ "$failures" -eq 0 ] || { echo "quality_table: $failures runs failed" >&2; exit 1; }

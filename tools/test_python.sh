@@ -18,9 +18,7 @@ log=$work/build.log
 "$python" -m build --no-isolation --wheel --outdir "$work/dist" -C cmake.source-dir=python \
   -C "cmake.define.SOTTO_BUILD_TREE=$PWD/build/release" . >"$log" 2>&1 || { tail -n 40 "$log"; exit 1; }
 wheel=$(ls "$work"/dist/sotto-*-cp311-cp311-linux_x86_64.whl)
-# Read to its end: a pipe that grep closes early would look like a failure of tar.
-tar -tzf "$work"/dist/sotto-*.tar.gz >"$work/sources.txt"
-grep -q 'python/bindings/module.cpp' "$work/sources.txt"
+tools/check_sdist.sh "$work"/dist/sotto-*.tar.gz "$python" build/release
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
 
 echo "python: tests"

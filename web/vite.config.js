@@ -21,9 +21,16 @@ export default defineConfig({
       writeBundle: {
         sequential: true,
         async handler({ dir }) {
-          const { readdir, rename, rm } = await import('node:fs/promises')
+          const { readFile, readdir, rename, rm, writeFile } = await import('node:fs/promises')
+          const { brotliCompressSync, constants } = await import('node:zlib')
           for (const name of await readdir(`${dir}/assets`)) await rename(`${dir}/assets/${name}`, `${dir}/${name}`)
           await rm(`${dir}/assets`, { recursive: true })
+          // The module is most of what readers download: once and for all as small as it gets.
+          for (const name of (await readdir(dir)).filter((one) => one.endsWith('.wasm'))) {
+            const content = await readFile(`${dir}/${name}`)
+            const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+            await writeFile(`${dir}/${name}.br`, brotliCompressSync(content, { params }))
+          }
         },
       },
     },

@@ -16,15 +16,14 @@ constexpr std::int64_t largest_digit = 128;
 
 std::int64_t filled_up(std::int64_t size) { return (size + step - 1) / step * step; }
 
-// int32 [m, n] of int8 [m, k] and int8 [n, k].
+}  // namespace
+
 torch::Tensor byte_product(const torch::Tensor& left, const torch::Tensor& right) {
 #ifdef SOTTO_HAVE_BYTE_PRODUCTS
   if (left.is_cuda()) return at::_int_mm(left, right.t());
 #endif
   return at::mm(left.to(torch::kInt), right.t().to(torch::kInt));
 }
-
-}  // namespace
 
 Result<MatrixProducts> MatrixProducts::create(const serving::BlindDatabase& database, torch::Device device) {
   const blind::Shape& shape = database.parameters().shape;

@@ -12,6 +12,9 @@
 
 namespace sotto::bench {
 
+// int32 [m, n] of int8 [m, k] and int8 [n, k]; sizes are multiples of 32 on a GPU.
+torch::Tensor byte_product(const torch::Tensor& left, const torch::Tensor& right);
+
 class MatrixProducts {
  public:
   // Refused when a sum could leave 32 bits, and on a GPU with a libtorch that has no product of bytes.

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/settings.h"
+#include "bindings/column.h"
 #include "bindings/errors.h"
 
 namespace sotto::python {
@@ -34,15 +35,6 @@ void bind_data(nb::module_& module);
 void bind_metrics(nb::module_& module);
 void bind_secagg(nb::module_& module);
 void bind_device(nb::module_& module);
-
-// A column that is handed in: of the right type already, or converted once.
-template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-std::span<const T> span_of(const Column<T>& column) {
-  return {column.data(), column.size()};
-}
 
 // A column that is handed out: NumPy looks at the memory of `owner`, which lives as long as the array. A
 // property that returns one says rv_policy::reference: the default of properties would put another owner in

@@ -186,6 +186,15 @@ void bind_dataset(nb::module_& module) {
           [](const Dataset& dataset) { return view_of(dataset.catalogue().categories, nb::find(dataset)); },
           nb::rv_policy::reference, "Code of the category of each item.")
       .def_prop_ro(
+          "subcategory_names",
+          [](const Dataset& dataset) { return part_of(dataset, dataset.catalogue().subcategory_names); })
+      .def_prop_ro(
+          "subcategories",
+          [](const Dataset& dataset) {
+            return view_of(dataset.catalogue().subcategories, nb::find(dataset));
+          },
+          nb::rv_policy::reference, "Code of the subcategory of each item.")
+      .def_prop_ro(
           "is_public",
           [](const Dataset& dataset) { return view_of(dataset.catalogue().is_public, nb::find(dataset)); },
           nb::rv_policy::reference,
@@ -314,8 +323,9 @@ void bind_data(nb::module_& module) {
   bind_makers(module);
   module.def(
       "split_users",
-      [](const Column<std::uint32_t>& users, double share, std::uint64_t seed) {
-        auto split = unlocked([&] { return value_of(data::split_users(span_of(users), share, seed)); });
+      [](const GivenArray& given, double share, std::uint64_t seed) {
+        const Column<std::uint32_t> users(given, "users");
+        auto split = unlocked([&] { return value_of(data::split_users(users.values(), share, seed)); });
         return nb::make_tuple(array_of(std::move(split.train)), array_of(std::move(split.test)));
       },
       "users"_a, "train_share"_a, "seed"_a = 1,

@@ -87,7 +87,14 @@ void bind_devices(nb::module_& module) {
             SettingsTable table;
             settings.bind(table);
             apply_settings(settings_of(given), table);
-            settings.not_sensitive = not_sensitive;
+            for (const std::string& category : not_sensitive) {
+              if (category.find(',') != std::string::npos)
+                throw InputError(fmt::format(
+                    "not_sensitive: '{}' has a comma in its name, and settings divide names by commas: "
+                    "rename the category, or leave it among the sensitive ones",
+                    category));
+              settings.not_sensitive += (settings.not_sensitive.empty() ? "" : ",") + category;
+            }
             device::DeviceEnvironment environment;
             environment.first_use = first_use;
             std::optional<transport::HttpTransport> way;

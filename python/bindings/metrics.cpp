@@ -1,4 +1,6 @@
 // sotto.metrics: ranking metrics of many impressions or users at once, on all threads.
+#include <algorithm>
+
 #include "bindings/bindings.h"
 #include "metrics/mean.h"
 #include "metrics/ranking.h"
@@ -38,10 +40,23 @@ void check_lengths(const Column<float>& scores, const Column<std::uint8_t>& clic
                                  scores.size(), clicked.size()));
 }
 
-nb::object mean_impressions(const Column<float>& scores, const Column<std::uint8_t>& clicked,
-                            const Column<std::uint64_t>& offsets) {
+// Marks are yes or no: what is graded has another metric.
+void check_marks(const Column<std::uint8_t>& marks, const char* name) {
+  const auto values = marks.values();
+  const auto graded = std::find_if(values.begin(), values.end(), [](std::uint8_t mark) { return mark > 1; });
+  if (graded != values.end())
+    throw InputError(
+        fmt::format("value {} of {} is {}, must be 0 or 1", graded - values.begin(), name, *graded));
+}
+
+nb::object mean_impressions(const GivenArray& given_scores, const GivenArray& given_clicked,
+                            const GivenArray& given_offsets) {
+  const Column<float> scores(given_scores, "scores", 1, NaN::refused, Memory::shared);
+  const Column<std::uint8_t> clicked(given_clicked, "clicked");
+  const Column<std::uint64_t> offsets(given_offsets, "offsets");
   check_lengths(scores, clicked);
-  const auto starts = span_of(offsets);
+  check_marks(clicked, "clicked");
+  const auto starts = offsets.values();
   check_offsets(starts, scores.size(), "scores");
   const auto mean = unlocked([&] {
     return metrics::sum_in_chunks<metrics::ImpressionMetricsSum>(
@@ -49,8 +64,8 @@ nb::object mean_impressions(const Column<float>& scores, const Column<std::uint8
                [&](std::size_t begin, std::size_t end, metrics::ImpressionMetricsSum& sum) {
                  for (std::size_t i = begin; i < end; ++i)
                    sum.add(metrics::impression_metrics(
-                       span_of(scores).subspan(starts[i], starts[i + 1] - starts[i]),
-                       span_of(clicked).subspan(starts[i], starts[i + 1] - starts[i])));
+                       scores.values().subspan(starts[i], starts[i + 1] - starts[i]),
+                       clicked.values().subspan(starts[i], starts[i + 1] - starts[i])));
                })
         .mean();
   });
@@ -71,30 +86,35 @@ nb::dict to_python(const metrics::HeldOutMetrics& metrics) {
   return made;
 }
 
-using Matrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Marks = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-nb::object mean_held_out(const Matrix& scores, const Marks& excluded, const Column<std::uint32_t>& held_out,
-                         const Column<std::uint64_t>& offsets) {
+nb::object mean_held_out(const GivenArray& given_scores, const GivenArray& given_excluded,
+                         const GivenArray& given_held_out, const GivenArray& given_offsets) {
+  const Column<float> scores(given_scores, "scores", 2, NaN::refused, Memory::shared);
+  const Column<std::uint8_t> excluded(given_excluded, "excluded", 2);
+  const Column<std::uint32_t> held_out(given_held_out, "held_out");
+  const Column<std::uint64_t> offsets(given_offsets, "offsets");
+  check_marks(excluded, "excluded");
   const std::size_t users = scores.shape(0), items = scores.shape(1);
   if (excluded.shape(0) != users || excluded.shape(1) != items)
     throw InputError(fmt::format("scores are {} x {} and excluded is {} x {}: both users x items", users,
                                  items, excluded.shape(0), excluded.shape(1)));
-  const auto starts = span_of(offsets);
+  const auto starts = offsets.values();
   check_offsets(starts, held_out.size(), "held-out items");
   if (starts.size() != users + 1)
     throw InputError(fmt::format("{} offsets for {} users: one more than users", starts.size(), users));
-  for (const std::uint32_t item : span_of(held_out))
+  for (const std::uint32_t item : held_out.values())
     if (item >= items) throw InputError(fmt::format("held-out item {} is not below {}", item, items));
   std::uint64_t tested = 0;
   const auto mean = unlocked([&] {
     const auto sum = metrics::sum_in_chunks<metrics::HeldOutMetricsSum>(
         users, [&](std::size_t begin, std::size_t end, metrics::HeldOutMetricsSum& part) {
-          for (std::size_t user = begin; user < end; ++user)
-            if (starts[user] < starts[user + 1])
-              part.add(metrics::held_out_metrics(
-                  {scores.data() + user * items, items}, {excluded.data() + user * items, items},
-                  span_of(held_out).subspan(starts[user], starts[user + 1] - starts[user])));
+          std::vector<float> row(items);  // looks a score up that must not have changed since it was sorted
+          for (std::size_t user = begin; user < end; ++user) {
+            if (starts[user] == starts[user + 1]) continue;
+            std::copy_n(scores.values().data() + user * items, items, row.begin());
+            part.add(metrics::held_out_metrics(
+                row, excluded.values().subspan(user * items, items),
+                held_out.values().subspan(starts[user], starts[user + 1] - starts[user])));
+          }
         });
     tested = sum.count();
     return sum.mean();
@@ -109,9 +129,12 @@ nb::object mean_held_out(const Matrix& scores, const Marks& excluded, const Colu
 void bind_metrics(nb::module_& module) {
   module.def(
       "impression_metrics",
-      [](const Column<float>& scores, const Column<std::uint8_t>& clicked) -> std::optional<nb::dict> {
+      [](const GivenArray& given_scores, const GivenArray& given_clicked) -> std::optional<nb::dict> {
+        const Column<float> scores(given_scores, "scores", 1, NaN::refused, Memory::shared);
+        const Column<std::uint8_t> clicked(given_clicked, "clicked");
         check_lengths(scores, clicked);
-        const auto metrics = metrics::impression_metrics(span_of(scores), span_of(clicked));
+        check_marks(clicked, "clicked");
+        const auto metrics = metrics::impression_metrics(scores.values(), clicked.values());
         return metrics ? std::optional(to_python(*metrics)) : std::nullopt;
       },
       "scores"_a, "clicked"_a,

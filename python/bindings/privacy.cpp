@@ -6,6 +6,7 @@
 #include "privacy/accounting/claims.h"
 #include "privacy/accounting/gaussian_exact.h"
 #include "privacy/accounting/plan.h"
+#include "privacy/accounting/plan_epsilon.h"
 #include "privacy/audit/audit_catalogue.h"
 #include "privacy/mechanisms/choice_release.h"
 #include "privacy/mechanisms/clipping.h"
@@ -21,20 +22,17 @@ namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-privacy::PlanAnswer account_plan(const Settings& settings) {
+privacy::PrivacyPlan plan_of(const Settings& settings) {
   privacy::PrivacyPlan plan;
   SettingsTable table;
   plan.bind(table);
   apply_settings(settings, table);
-  return value_of(privacy::account(plan));
+  return plan;
 }
 
 // The noise is looked for by the library's one search; the rest of the plan stands.
 double calibrate(double epsilon, const Settings& settings, privacy::Adversary against) {
-  privacy::PrivacyPlan plan;
-  SettingsTable table;
-  plan.bind(table);
-  apply_settings(settings, table);
+  privacy::PrivacyPlan plan = plan_of(settings);
   if (plan.mechanism != "gaussian" && plan.mechanism != "laplace" && plan.mechanism != "skellam" &&
       plan.mechanism != "discrete-gaussian")
     raise(
@@ -86,9 +84,10 @@ template <class Mechanism, class Class>
 void add_vector_release(Class& type) {
   type.def(
           "release",
-          [](const Mechanism& mechanism, const Column<double>& values, std::optional<std::uint64_t> seed) {
+          [](const Mechanism& mechanism, const GivenArray& given, std::optional<std::uint64_t> seed) {
+            const Column<double> values(given, "values");
             return array_of(value_of(with_noise(seed, [&](privacy::DeviceRandom random) {
-                              return mechanism.release(span_of(values), random);
+                              return mechanism.release(values.values(), random);
                             })).reals());
           },
           "values"_a, nb::kw_only(), "simulation_seed"_a = nb::none(), release_doc)
@@ -170,10 +169,11 @@ void bind_mechanisms(nb::module_& module) {
           nb::kw_only(), "epsilon"_a, "sensitivity"_a)
       .def(
           "choose",
-          [](const privacy::ExponentialMechanism& mechanism, const Column<double>& scores,
+          [](const privacy::ExponentialMechanism& mechanism, const GivenArray& given,
              std::optional<std::uint64_t> seed) {
+            const Column<double> scores(given, "scores");
             return value_of(with_noise(seed, [&](privacy::DeviceRandom random) {
-              return mechanism.choose(span_of(scores), random);
+              return mechanism.choose(scores.values(), random);
             }));
           },
           "scores"_a, nb::kw_only(), "simulation_seed"_a = nb::none(), "The number of the candidate chosen.")
@@ -188,8 +188,9 @@ void bind_mechanisms(nb::module_& module) {
   const auto def_clip = [&](const char* name, Clip clip, const char* doc) {
     module.def(
         name,
-        [clip](const Column<double>& values, double bound) {
-          std::vector<double> clipped(values.data(), values.data() + values.size());
+        [clip](const GivenArray& given, double bound) {
+          const Column<double> values(given, "values");
+          std::vector<double> clipped(values.values().begin(), values.values().end());
           unlocked([&] { value_of(clip(clipped, bound)); });
           return array_of(std::move(clipped));
         },
@@ -321,10 +322,18 @@ void bind_privacy(nb::module_& module) {
       "account",
       [](const nb::kwargs& plan) {
         const auto settings = settings_of(plan);
-        return unlocked([&] { return account_plan(settings); });
+        return unlocked([&] { return value_of(privacy::account(plan_of(settings))); });
       },
       "plan"_a, nb::sig("def account(**plan: str | float | bool | None) -> PlanAnswer"),
       "What a plan costs, against whom.");
+  module.def(
+      "epsilon",
+      [](const nb::kwargs& plan) {
+        const auto settings = settings_of(plan);
+        return unlocked([&] { return value_of(privacy::plan_epsilon(plan_of(settings))); });
+      },
+      "plan"_a, nb::sig("def epsilon(**plan: str | float | bool | None) -> float"),
+      "The upper bound of account() alone, without what proves how close it is.");
   module.def(
       "calibrate",
       [](double epsilon, const std::string& against, const nb::kwargs& plan) {

@@ -82,8 +82,9 @@ void bind_plans(nb::module_& module) {
           "What so many sums with one device in them cost it, against the server; None without noise.")
       .def(
           "encode",
-          [](const EncodingPlan& plan, const Column<float>& update, std::optional<std::uint64_t> seed) {
-            return array_of(unlocked([&] { return encode(plan, span_of(update), seed); }));
+          [](const EncodingPlan& plan, const GivenArray& given, std::optional<std::uint64_t> seed) {
+            const Column<float> update(given, "update");
+            return array_of(unlocked([&] { return encode(plan, update.values(), seed); }));
           },
           "update"_a, nb::kw_only(), "simulation_seed"_a = nb::none(),
           "What a device sends: clipped, rounded, with its share of the noise, modulo 2^bits. Encoding an "
@@ -97,8 +98,9 @@ void bind_plans(nb::module_& module) {
           "plan"_a)
       .def(
           "add_group",
-          [](Decoder& decoder, const Column<std::uint32_t>& sum) {
-            decoder.use([&](secagg::SumDecoder& sums) { check(sums.add_group(span_of(sum))); });
+          [](Decoder& decoder, const GivenArray& given) {
+            const Column<std::uint32_t> sum(given, "sum");
+            decoder.use([&](secagg::SumDecoder& sums) { check(sums.add_group(sum.values())); });
           },
           "sum"_a)
       .def("decode", [](Decoder& decoder) {
@@ -140,12 +142,15 @@ void bind_plans(nb::module_& module) {
       "adversary named.");
   module.def(
       "modular_sum",
-      [](const std::vector<Column<std::uint32_t>>& devices, unsigned bits) {
+      [](const std::vector<GivenArray>& given, unsigned bits) {
         const auto modulus = value_of(secagg::Modulus::of_bits(bits));
-        if (devices.empty()) throw InputError("a sum needs at least one vector");
+        if (given.empty()) throw InputError("a sum needs at least one vector");
+        std::vector<Column<std::uint32_t>> devices;
+        for (const GivenArray& device : given)
+          devices.emplace_back(device, "entries of a device", 1, NaN::refused, Memory::shared);
         std::vector<std::uint32_t> sum(devices.front().size());
         unlocked([&] {
-          for (const auto& device : devices) check(secagg::add_entries(sum, span_of(device)));
+          for (const auto& device : devices) check(secagg::add_entries(sum, device.values()));
           secagg::reduce_entries(sum, modulus);
         });
         return array_of(std::move(sum));
@@ -323,11 +328,12 @@ void bind_protocol(nb::module_& module) {
           "roster"_a)
       .def(
           "upload",
-          [](Client& client, const nb::bytes& shares, const Column<std::uint32_t>& entries) {
+          [](Client& client, const nb::bytes& shares, const GivenArray& given) {
+            const Column<std::uint32_t> entries(given, "entries");
             const secagg::Bytes copy(view_of_bytes(shares).begin(), view_of_bytes(shares).end());
             return bytes_of(client.use([&](Member& member) {
               auto vector =
-                  value_of(secagg::RingVector::of(span_of(entries), member.machine.round().vector.bits));
+                  value_of(secagg::RingVector::of(entries.values(), member.machine.round().vector.bits));
               return value_of(member.machine.upload(copy, std::move(vector)));
             }));
           },

@@ -1,5 +1,6 @@
 // sotto._train: what needs libtorch. Loaded when it is asked for, and against one libtorch only
 // (sotto/training.py).
+#include <nanobind/stl/tuple.h>
 #include <signal.h>
 
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "eval/training_run.h"
 #include "local/check_numbers.h"
 #include "model/tensor.h"
+#include "publish/exported_own_model.h"
 #include "publish/exported_run.h"
 #include "publish/factor_ranking.h"
 #include "publish/imported_run.h"
@@ -198,8 +200,9 @@ using GuardedVectors = Guarded<TrainedVectors>;
 // What single users would send, computed by a Python function.
 class PythonUpdates final : public fl::UserUpdates {
  public:
-  PythonUpdates(nb::callable function, const torch::Tensor& values)
-      : function_(std::move(function)), values_(values) {}
+  // dimension: of what a user sends.
+  PythonUpdates(nb::callable function, const torch::Tensor& values, std::uint64_t dimension)
+      : function_(std::move(function)), values_(values), dimension_(dimension) {}
 
   Status each_update(std::uint32_t round, std::span<const data::UserId> users,
                      const std::function<Status(const fl::UserUpdate&)>& take) override {
@@ -215,8 +218,6 @@ class PythonUpdates final : public fl::UserUpdates {
   }
 
  private:
-  using Given = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
   Result<fl::UserUpdate> update_of(std::uint32_t round, data::UserId user) {
     const nb::gil_scoped_acquire locked;
     try {
@@ -229,15 +230,19 @@ class PythonUpdates final : public fl::UserUpdates {
       if (parts.size() != 1 && parts.size() != 3)
         return bad_input("the update of user {} is a tuple of {}: an array, or (array, loss, samples)", user,
                          parts.size());
-      Given given;
-      if (!nb::try_cast<Given>(parts[0], given))
-        return bad_input("the update of user {} is no flat array of 32-bit floats on the CPU", user);
-      if (static_cast<std::int64_t>(given.size()) != values_.numel())
-        return bad_input("the update of user {} has {} numbers, and the model has {} parameters", user,
-                         given.size(), values_.numel());
+      GivenArray given;
+      if (!nb::try_cast<GivenArray>(parts[0], given))
+        return bad_input("the update of user {} is no flat array of numbers on the CPU", user);
+      const std::string name = fmt::format("the update of user {}", user);
+      const Column<float> direction(given, name.c_str(), 1, NaN::kept);
+      if (direction.size() != dimension_)
+        return bad_input(
+            "the update of user {} has {} numbers, and {} are sent: one for each parameter, "
+            "unless fold says otherwise",
+            user, direction.size(), dimension_);
       // Later the training may have diverged, and the engine says so. At first nothing has moved yet: the
       // function that was handed in is wrong, or where it is to begin.
-      if (round == 0 && !local::all_finite({given.data(), given.size()}))
+      if (round == 0 && !local::all_finite(direction.values()))
         return bad_input(
             "the update of user {} holds something that is no number, and nothing was trained yet: look for "
             "a "
@@ -245,8 +250,8 @@ class PythonUpdates final : public fl::UserUpdates {
             user);
       fl::UserUpdate update;
       update.user = user;
-      update.direction = torch::empty_like(values_);
-      std::copy_n(given.data(), given.size(), update.direction.data_ptr<float>());
+      update.direction = torch::empty({static_cast<std::int64_t>(dimension_)});
+      std::copy_n(direction.values().data(), direction.size(), update.direction.data_ptr<float>());
       if (parts.size() == 3) {
         update.loss = nb::cast<double>(parts[1]);
         update.samples = nb::cast<std::uint64_t>(parts[2]);
@@ -254,12 +259,55 @@ class PythonUpdates final : public fl::UserUpdates {
       return update;
     } catch (nb::python_error& error) {
       raised_.emplace(std::move(error));
+    } catch (const InputError& refusal) {
+      return bad_input("{}", refusal.what());
     } catch (const nb::cast_error&) {
       return bad_input("of the update of user {} loss must be a number and samples a whole one", user);
     }
     return failed("the update of user {} raised an exception", user);
   }
 
+  nb::callable function_;
+  const torch::Tensor& values_;
+  std::uint64_t dimension_;
+  std::optional<nb::python_error> raised_;
+};
+
+// What makes a direction of the noisy mean of what users sent: a Python function.
+class PythonFold {
+ public:
+  PythonFold(nb::callable function, const torch::Tensor& values)
+      : function_(std::move(function)), values_(values) {}
+
+  Result<torch::Tensor> operator()(std::uint32_t round, const torch::Tensor& mean) {
+    const nb::gil_scoped_acquire locked;
+    try {
+      const torch::Tensor sums = mean.to(torch::kCPU, torch::kFloat32).contiguous();
+      const auto copy_of = [](const torch::Tensor& flat) {
+        return array_of(std::vector<float>(flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()));
+      };
+      GivenArray given;
+      if (!nb::try_cast<GivenArray>(function_(round, copy_of(sums), copy_of(values_)), given))
+        return bad_input("what fold returned is no flat array of numbers on the CPU");
+      const Column<float> direction(given, "what fold returned", 1, NaN::kept);
+      if (static_cast<std::int64_t>(direction.size()) != values_.numel())
+        return bad_input("what fold returned has {} numbers, and the model has {} parameters",
+                         direction.size(), values_.numel());
+      torch::Tensor answer = torch::empty_like(values_);
+      std::copy_n(direction.values().data(), direction.size(), answer.data_ptr<float>());
+      return answer;
+    } catch (nb::python_error& error) {
+      raised_.emplace(std::move(error));
+    } catch (const InputError& refusal) {
+      return bad_input("{}", refusal.what());
+    }
+    return failed("fold raised an exception in round {}", round + 1);
+  }
+  void raise_again() {
+    if (raised_) throw nb::python_error(std::move(*raised_));
+  }
+
+ private:
   nb::callable function_;
   const torch::Tensor& values_;
   std::optional<nb::python_error> raised_;
@@ -270,23 +318,31 @@ class FlatModule : public torch::nn::Module {
   explicit FlatModule(const torch::Tensor& values) { register_parameter("values", values); }
 };
 
-nb::object train_own(const nb::callable& update, const Column<float>& initial,
-                     const Column<std::uint32_t>& users, const fs::path& out,
+nb::object train_own(const nb::callable& update, const GivenArray& given_initial,
+                     const GivenArray& given_users, const fs::path& out,
+                     std::optional<std::tuple<std::uint64_t, nb::callable>> given_fold,
                      std::optional<std::uint64_t> simulation_seed, bool resume,
                      std::optional<nb::callable> on_round, const nb::kwargs& given) {
   recipes::OwnModelSettings settings;
   SettingsTable table;
   settings.bind(table);
   apply_settings(settings_of(given), table);
+  const Column<float> initial(given_initial, "parameters");
+  const Column<std::uint32_t> users(given_users, "users");
   if (initial.size() == 0) throw InputError("the model has no parameters");
   torch::Tensor start = torch::empty({static_cast<std::int64_t>(initial.size())});
-  std::copy_n(initial.data(), initial.size(), start.data_ptr<float>());
+  std::copy_n(initial.values().data(), initial.size(), start.data_ptr<float>());
   FlatModule module(start);
   model::FlatParameters parameters(module);
-  PythonUpdates updates(update, parameters.values());
+  if (given_fold && (std::get<0>(*given_fold) == 0 || std::get<0>(*given_fold) > std::uint64_t{1} << 32))
+    throw InputError(
+        fmt::format("what a user sends has {} numbers, must be 1 to 2**32", std::get<0>(*given_fold)));
+  PythonUpdates updates(update, parameters.values(), given_fold ? std::get<0>(*given_fold) : initial.size());
+  std::optional<PythonFold> fold;
+  if (given_fold) fold.emplace(std::get<1>(*given_fold), parameters.values());
   RoundCallback callback(std::move(on_round));
   recipes::OwnModelRequest request{.run = out,
-                                   .users = {users.data(), users.data() + users.size()},
+                                   .users = {users.values().begin(), users.values().end()},
                                    .updates = updates,
                                    .noise = simulation_seed
                                                 ? privacy::NoiseOrigin::reproducible(*simulation_seed)
@@ -294,12 +350,14 @@ nb::object train_own(const nb::callable& update, const Column<float>& initial,
                                    .seed = simulation_seed.value_or(1),
                                    .resume = resume,
                                    .observe = callback.observe()};
+  if (fold) request.fold = recipes::OwnFold{std::get<0>(*given_fold), std::ref(*fold)};
   const InterruptsAsFlag interrupts;
   const auto outcome = unlocked([&] {
     model::prepare_torch();
     return recipes::train_own_model(settings, parameters, request);
   });
   updates.raise_again();
+  if (fold) fold->raise_again();
   callback.raise_again();
   if (!outcome && interrupted()) raise_interrupt(out, fl::read_run_log(out / "log.jsonl").size());
   if (!outcome) raise(outcome.error());
@@ -307,6 +365,28 @@ nb::object train_own(const nb::callable& update, const Column<float>& initial,
   const torch::Tensor& trained = parameters.values();
   return array_of(std::vector<float>(trained.data_ptr<float>(), trained.data_ptr<float>() + trained.numel()))
       .cast();
+}
+
+// Name, shape and numbers of one parameter.
+using GivenParameter = std::tuple<std::string, std::vector<std::uint64_t>, GivenArray>;
+
+std::vector<std::string> export_own(const fs::path& run, const std::vector<GivenParameter>& parameters,
+                                    const GivenArray& given_items, std::vector<std::string> item_ids,
+                                    const std::string& format, const fs::path& out) {
+  publish::OwnModelArrays model;
+  for (const auto& [name, shape, given] : parameters) {
+    const Column<float> numbers(given, name.c_str(), 1, NaN::kept);
+    if (formats::elements_of(shape) != numbers.size())
+      throw InputError(fmt::format("{} has {} numbers, and its shape says otherwise", name, numbers.size()));
+    model.parameters.push_back({name, shape, {numbers.values().begin(), numbers.values().end()}});
+  }
+  const Column<float> items(given_items, "item vectors", 2, NaN::kept);
+  if (items.shape(0) != item_ids.size())
+    throw InputError(fmt::format("{} item vectors and {} ids: one of each", items.shape(0), item_ids.size()));
+  model.items = {
+      "item_vectors", {items.shape(0), items.shape(1)}, {items.values().begin(), items.values().end()}};
+  model.item_ids = std::move(item_ids);
+  return unlocked([&] { return value_of(publish::export_own_model(run, model, format, out)).files; });
 }
 
 }  // namespace
@@ -356,13 +436,16 @@ NB_MODULE(_train, module) {
           "def evaluate(run: str | os.PathLike[str], dataset: sotto._core.data.Dataset, other_data: bool, "
           "test_impressions: int) -> dict[str, typing.Any]"));
   module.def(
-      "train_own", &train_own, "update"_a, "initial"_a, "users"_a, "out"_a, "simulation_seed"_a.none(),
-      "resume"_a, "on_round"_a.none(), "settings"_a,
+      "train_own", &train_own, "update"_a, "initial"_a, "users"_a, "out"_a, "fold"_a.none(),
+      "simulation_seed"_a.none(), "resume"_a, "on_round"_a.none(), "settings"_a,
       nb::sig(
           "def train_own(update: collections.abc.Callable[[int, int, numpy.typing.NDArray[numpy.float32]], "
           "typing.Any], initial: numpy.typing.NDArray[typing.Any], users: numpy.typing.NDArray[typing.Any], "
           "out: str | "
-          "os.PathLike[str], simulation_seed: int | None, resume: bool, on_round: "
+          "os.PathLike[str], fold: tuple[int, collections.abc.Callable[[int, "
+          "numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32]], typing.Any]] | None, "
+          "simulation_seed: int | None, resume: "
+          "bool, on_round: "
           "collections.abc.Callable[[dict[str, typing.Any]], object] | None, **settings: str | float | bool "
           "| "
           "None) -> numpy.typing.NDArray[numpy.float32]"));
@@ -387,6 +470,13 @@ NB_MODULE(_train, module) {
       "run"_a, "dataset"_a, "format"_a, "out"_a,
       nb::sig("def export_run(run: str | os.PathLike[str], dataset: sotto._core.data.Dataset, format: str, "
               "out: str | os.PathLike[str]) -> list[str]"));
+  module.def(
+      "export_own", &export_own, "run"_a, "parameters"_a, "items"_a, "item_ids"_a, "format"_a, "out"_a,
+      nb::sig("def export_own(run: str | os.PathLike[str], parameters: collections.abc.Sequence[tuple[str, "
+              "collections.abc.Sequence[int], numpy.typing.NDArray[typing.Any]]], items: "
+              "numpy.typing.NDArray[typing.Any], item_ids: collections.abc.Sequence[str], format: str, out: "
+              "str | "
+              "os.PathLike[str]) -> list[str]"));
   module.def(
       "import_run",
       [](const fs::path& run, const data::Dataset& dataset, const fs::path& file, const fs::path& out) {

@@ -8,7 +8,8 @@ The libraries of Sotto from Python, without a second implementation of anything:
 - `sotto.secagg`: private sums and the protocol that adds them up unseen
 - `sotto.device`: a reader's device in a script
 - `sotto.serving`: a client of a serving server
-- `sotto.train`, `sotto.train_own`, `sotto.open_run`: training in this process, where libtorch is
+- `sotto.train`, `sotto.open_run`: training in this process, where libtorch is
+- `sotto.train_towers`, `sotto.train_own`: PyTorch modules of your own, or anything with a gradient, on the sound path
 
 Wrong input is an `InputError` (a ValueError) with the text that the command line prints; what the machine could not do is
 a `FailedError`.
@@ -16,6 +17,7 @@ a `FailedError`.
 
 from . import data, device, metrics, privacy, secagg, serving
 from ._core import ConflictError, FailedError, InputError, set_log_level, set_threads, threads, version as __version__
+from .towers import Towers, recipes_for_towers, train_towers
 from .training import Run, export, open_run, recipes, train, train_own
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "FailedError",
     "InputError",
     "Run",
+    "Towers",
     "__version__",
     "data",
     "device",
@@ -31,6 +34,7 @@ __all__ = [
     "open_run",
     "privacy",
     "recipes",
+    "recipes_for_towers",
     "secagg",
     "serving",
     "set_log_level",
@@ -38,4 +42,5 @@ __all__ = [
     "threads",
     "train",
     "train_own",
+    "train_towers",
 ]

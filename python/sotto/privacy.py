@@ -19,6 +19,7 @@ from ._core.privacy import (
     clip_coordinates,
     clip_l1,
     clip_l2,
+    epsilon as _epsilon,
     gaussian_delta,
     plan_settings,
     read_statement,
@@ -61,12 +62,14 @@ def account(**plan: Value) -> PlanAnswer:
 
 @documented(plan_settings())
 def epsilon(**plan: Value) -> float:
-    """The epsilon of a plan against everybody who sees what is published.
+    """The epsilon of a plan against everybody who sees what is published: what `account` bounds from above, sooner.
+
+    `account` proves a bound from below as well and refines until the two meet, so that its answer may be a little lower.
 
     >>> round(epsilon(noise=1.0, delta=1e-5), 3)
     4.377
     """
-    return _account(**plan).published.epsilon
+    return _epsilon(**plan)
 
 
 @documented(plan_settings())

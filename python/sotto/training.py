@@ -7,6 +7,7 @@ two of them crash each other. Everything else of `sotto` works without.
 from __future__ import annotations
 
 import json
+import operator
 import os
 import sys
 import tempfile
@@ -164,7 +165,7 @@ class Run:
 
     def user_vectors(self, histories: Sequence[Sequence[int]]) -> NDArray[numpy.float32]:
         """[histories, D] of readers, by the numbers of the items they clicked, oldest first."""
-        made: NDArray[numpy.float32] = self._opened_vectors().readers([list(map(int, history)) for history in histories])
+        made: NDArray[numpy.float32] = self._opened_vectors().readers([list(map(operator.index, history)) for history in histories])
         return made
 
     def parameters(self) -> dict[str, NDArray[numpy.float32]]:
@@ -204,8 +205,8 @@ class Run:
     def _dataset(self, data: Dataset | Folder | None) -> Dataset:
         chosen = data if data is not None else self._data
         if chosen is None:
-            chosen = self._read("run.json")["data"]
-            if not chosen:
+            chosen = self._read("run.json").get("data")
+            if not isinstance(chosen, str) or not chosen:
                 raise InputError(f"{self.path} does not say where its data lies: name it")
         return _opened(chosen)[0]
 
@@ -270,6 +271,7 @@ def train_own(
     *,
     epsilon: float,
     on_round: OnRound | None = None,
+    fold: tuple[int, Callable[[int, Any, Any], Any]] | None = None,
     simulation_seed: int | None = None,
     resume: bool = False,
     **settings: Value,
@@ -281,15 +283,24 @@ def train_own(
     noise, sums and accounting are done behind it, as in every recipe. `parameters` is where to begin: a flat array, or a
     torch module, which holds the trained parameters afterwards. `users` are their numbers, or how many there are.
 
+    `fold`, where what users send is no gradient of the parameters: how many numbers they send, and
+    `function(round, mean, values)`, which makes the direction for the parameters of the noisy mean. It is the server's and may read nothing else of users.
+
+    `resume` goes on with the run in `out`, to the same settings, users and number of parameters, and with the noise it had:
+    secret, or that of the same `simulation_seed`. Anything else is refused.
+
     Settings: see `own_model_settings()`; epsilon must be given.
     """
     import numpy
 
-    numbers = numpy.arange(users, dtype=numpy.uint32) if isinstance(users, int) else numpy.asarray(users, dtype=numpy.uint32)
+    if isinstance(users, int) and not 2 <= users <= 2**32:
+        raise InputError(f"training needs at least two users and knows 2**32 at most, not {users}")
+    # As they are: what they become is checked where they are read.
+    numbers = numpy.arange(users, dtype=numpy.uint32) if isinstance(users, int) else numpy.asarray(users)
     module = parameters if hasattr(parameters, "parameters") else None
-    initial = flatten(module) if module is not None else numpy.ascontiguousarray(parameters, dtype=numpy.float32)
+    initial = flatten(module) if module is not None else numpy.asarray(parameters)
     trained: NDArray[numpy.float32] = _trainer().train_own(
-        update, initial, numbers, out, simulation_seed, resume, on_round, epsilon=epsilon, **settings
+        update, initial, numbers, out, fold, simulation_seed, resume, on_round, epsilon=epsilon, **settings
     )
     if module is not None:
         unflatten(module, trained)
@@ -319,6 +330,9 @@ def unflatten(module: Any, values: ArrayLike) -> None:
     import torch
 
     flat = torch.from_numpy(numpy.array(values, dtype=numpy.float32))
+    wanted = sum(parameter.numel() for parameter in module.parameters())
+    if flat.shape != (wanted,):
+        raise InputError(f"values have the shape {tuple(flat.shape)}, and the module has {wanted} parameters: one number of each")
     begin = 0
     with torch.no_grad():
         for parameter in module.parameters():

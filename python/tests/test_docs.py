@@ -47,7 +47,7 @@ def test_blocks_run_one_after_another(page, tmp_path, monkeypatch):
             exec(compile(source, page.name, "exec"), names)
 
 
-@pytest.mark.parametrize("name", ["data", "device", "metrics", "privacy", "secagg", "serving", "training"])
+@pytest.mark.parametrize("name", ["data", "device", "metrics", "privacy", "secagg", "serving", "training", "towers"])
 def test_examples_of_docstrings(name):
     assert doctest.testmod(importlib.import_module(f"sotto.{name}")).failed == 0
 

@@ -1,10 +1,12 @@
 import json
+import re
 
 import numpy
 import onnx
 import onnxruntime
 import pytest
 import safetensors.numpy
+from mlflow import MlflowClient
 from tensorboard.backend.event_processing import event_file_loader
 
 import sotto
@@ -42,10 +44,57 @@ def test_onnx_user_encoder_is_the_model(run, tmp_path):
 
 
 def test_onnx_is_well_formed(run, tmp_path):
-    run.export("onnx", tmp_path / "onnx")
-    model = onnx.load(str(tmp_path / "onnx" / "user_encoder.onnx"))
-    onnx.checker.check_model(model, full_check=True)
-    assert {entry.key for entry in model.metadata_props} >= {"recipe", "guarantee", "fingerprint"}
+    files = run.export("onnx", tmp_path / "onnx")
+    for graph in (file for file in files if file.endswith(".onnx")):
+        model = onnx.load(str(tmp_path / "onnx" / graph))
+        onnx.checker.check_model(model, full_check=True)
+        assert {entry.key for entry in model.metadata_props} >= {"recipe", "guarantee", "fingerprint"}
+
+
+WORD = re.compile(r"[^\W_]+(?:[.&'_-][^\W_]+)*|\.+|-+|[^\w\s]")
+
+
+def words_of(text, numbers):
+    """As the library splits plain English, without clitics: 1 is a word that the model does not know."""
+    return numpy.array([numbers.get(word, 1) for word in WORD.findall(text.lower())], numpy.int64)
+
+
+@pytest.mark.parametrize("run", ["nrms", "naml", "fednewsrec"], indirect=True)
+def test_onnx_news_encoder_is_the_model(run, newsroom, tmp_path):
+    files = run.export("onnx", tmp_path / "onnx")
+    assert "news_encoder.onnx" in files and "news_inputs.json" in files
+    numbered = json.loads((tmp_path / "onnx" / "news_inputs.json").read_text())
+    assert numbered["words"][:2] == ["", ""], "padding, and any word that is not known"
+    numbers = {word: number for number, word in enumerate(numbered["words"])}
+    session = onnxruntime.InferenceSession(str(tmp_path / "onnx" / "news_encoder.onnx"))
+    inputs = {given.name for given in session.get_inputs()}
+    assert inputs == ({"title", "abstract", "category", "subcategory"} if "naml" in str(run.path) else {"title"})
+    data = sotto.data.open(newsroom)
+    assert numbered["categories"] == data.category_names.tolist()
+    assert numbered["subcategories"] == data.subcategory_names.tolist()
+    vectors = run.item_vectors()
+    scale = max(1.0, float(numpy.abs(vectors).max()))
+
+    def encoded(item, **others):
+        article = {"title": words_of(data.titles[item], numbers), "abstract": words_of(data.abstracts[item], numbers),
+                   "category": numpy.array([data.categories[item]], numpy.int64),
+                   "subcategory": numpy.array([data.subcategories[item]], numpy.int64)}
+        return session.run(None, {name: value for name, value in {**article, **others}.items() if name in inputs})[0]
+
+    for item in range(60):
+        assert numpy.abs(encoded(item) - vectors[item]).max() <= 1e-5 * scale, data.titles[item]
+    # What is longer than what was read in training is cut where the model cuts it.
+    long = numpy.tile(words_of(data.titles[0], numbers), 40)
+    assert (encoded(0, title=long) == encoded(0, title=long[:30])).all()
+    # An article that says nothing is the zero vector, as in the library.
+    nothing = {"title": numpy.zeros(0, numpy.int64), "abstract": numpy.zeros(0, numpy.int64),
+               "category": numpy.zeros(1, numpy.int64), "subcategory": numpy.zeros(1, numpy.int64)}
+    assert (encoded(0, **nothing) == 0).all()
+
+
+@pytest.mark.parametrize("run", ["catalogue"], indirect=True)
+def test_a_news_side_that_is_not_trained_is_no_graph(run, tmp_path):
+    assert "news_encoder.onnx" not in run.export("onnx", tmp_path / "onnx")
 
 
 def test_safetensors_and_npz_hold_the_same(run, tmp_path):
@@ -105,14 +154,18 @@ def test_wrong_parameters_are_refused(run, tmp_path):
         run.with_parameters(tmp_path / "wrong.safetensors", tmp_path / "out")
 
 
-def test_model_card_says_what_holds(run, tmp_path):
-    run.export("npz", tmp_path / "n")
-    card = (tmp_path / "n" / "MODEL_CARD.md").read_text()
+@pytest.mark.parametrize("format", ["safetensors", "onnx", "npz"])
+def test_model_card_says_what_holds(run, format, tmp_path):
+    files = run.export(format, tmp_path / "made")
+    card = (tmp_path / "made" / "MODEL_CARD.md").read_text()
     assert "## Privacy" in card and "Vectors of readers are not among them" in card
+    assert set(files) == {path.name for path in (tmp_path / "made").iterdir()}
+    for file in set(files) - {"MODEL_CARD.md", "privacy.json"}:
+        assert f"`{file}`" in card
     if run.datasheet:
-        assert "epsilon" in card and (tmp_path / "n" / "privacy.json").exists()
+        assert "epsilon" in card and json.loads((tmp_path / "made" / "privacy.json").read_text())
     else:
-        assert "no differential privacy holds" in card
+        assert "no differential privacy holds" in card and "privacy.json" not in files
 
 
 def test_refusals(run, tmp_path):
@@ -150,3 +203,14 @@ def test_mlflow_store_has_metrics_and_parameters(run):
     assert [float(row[1]) for row in rows] == [record["loss"] for record in run.history]
     assert [int(row[2]) for row in rows] == [record["round"] for record in run.history]
     assert (store / "params" / "rounds").read_text() == str(run.settings["rounds"])
+
+
+def test_mlflow_reads_its_store(run, monkeypatch):
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    run.write_metrics("mlflow")
+    client = MlflowClient(tracking_uri=(run.path / "mlruns").as_uri())
+    stored, = client.search_runs(["0"])
+    assert stored.info.status == "FINISHED"
+    assert stored.data.params["rounds"] == str(run.settings["rounds"])
+    losses = client.get_metric_history(stored.info.run_id, "loss")
+    assert [(point.step, point.value) for point in losses] == [(record["round"], record["loss"]) for record in run.history]

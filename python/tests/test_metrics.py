@@ -61,5 +61,5 @@ def test_held_out_items_must_be_items():
 def test_tensors_are_read_where_they_lie():
     scores, clicked = torch.tensor([0.3, 0.1, 0.2]), torch.tensor([0, 1, 0], dtype=torch.uint8)
     assert metrics.impression_metrics(scores, clicked) == metrics.impression_metrics(scores.numpy(), clicked.numpy())
-    with pytest.raises(TypeError):
+    with pytest.raises(sotto.InputError, match="2 dimensions: must have 1"):
         metrics.impression_metrics(scores.reshape(1, 3), clicked)

@@ -2,6 +2,7 @@ import math
 
 import numpy
 import pytest
+from dp_accounting import pld
 
 import sotto
 from sotto import privacy
@@ -26,6 +27,21 @@ def test_account_says_what_holds_against_whom():
     # A cap that is often reached leaves nothing of the amplification.
     tight = privacy.account(**plan, participations=5)
     assert tight.published.epsilon == tight.server.epsilon
+
+
+@pytest.mark.parametrize("mechanism, noise, rate, rounds, interval", [
+    ("gaussian", 1.0, 0.01, 1, 1e-4), ("gaussian", 1.0, 0.01, 1000, 1e-4), ("gaussian", 2.0, 0.01, 20_000, 1e-4),
+    ("laplace", 10.0, 1.0, 100, 1e-4), ("laplace", 1.0, 0.01, 1000, 1e-4)])
+def test_epsilon_alone_is_never_below_the_truth_and_close_above(mechanism, noise, rate, rounds, interval):
+    build = pld.privacy_loss_distribution.from_gaussian_mechanism if mechanism == "gaussian" else pld.privacy_loss_distribution.from_laplace_mechanism
+
+    def theirs(pessimistic):
+        one = build(noise, value_discretization_interval=interval, pessimistic_estimate=pessimistic, sampling_prob=rate)
+        return one.self_compose(rounds).get_epsilon_for_delta(1e-6)
+
+    sampled = dict(sampling="poisson", population=1_000_000, cohort=round(rate * 1_000_000)) if rate < 1 else {}
+    ours = privacy.epsilon(mechanism=mechanism, noise=noise, rounds=rounds, delta=1e-6, **sampled)
+    assert theirs(False) <= ours <= theirs(True) * (1 + 3e-4)
 
 
 def test_calibrated_noise_meets_the_budget_and_little_more():
@@ -93,11 +109,11 @@ def test_clipping_leaves_a_copy_within_the_bound():
         privacy.clip_l2(numpy.array([math.nan]), 1.0)
 
 
-def test_wrong_shapes_are_type_errors_not_crashes():
+def test_wrong_shapes_are_refused_with_what_is_wrong():
     mechanism = privacy.GaussianMechanism(noise_multiplier=1.0, l2_sensitivity=1.0, dimension=4)
     with pytest.raises(sotto.InputError):
         mechanism.release(numpy.zeros(5))
-    with pytest.raises(TypeError):
+    with pytest.raises(sotto.InputError, match="2 dimensions: must have 1"):
         mechanism.release(numpy.zeros((2, 2)))
 
 

@@ -84,3 +84,9 @@ def test_a_device_without_a_server_says_so(tmp_path):
         reader.agree("Recommendations")
     with pytest.raises(sotto.InputError, match="did you mean"):
         sotto.device.open_device(tmp_path / "other", rankin="local")
+
+
+def test_a_category_with_a_comma_is_refused_by_name(tmp_path):
+    with pytest.raises(sotto.InputError, match="'news, foreign' has a comma"):
+        sotto.device.open_device(tmp_path / "device", ranking="local", lifetime_epsilon=1, not_sensitive=["sports", "news, foreign"])
+    assert not (tmp_path / "device").exists()

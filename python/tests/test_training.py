@@ -168,6 +168,24 @@ def test_own_model_descends_to_the_mean(tmp_path):
     assert sheet["epsilon"] <= 50
 
 
+def test_a_simulation_is_not_finished_as_a_private_run(tmp_path):
+    update = quadratic(numpy.zeros((40, 3), numpy.float32))
+
+    def stopped(round, user, values):
+        return update(round, user, values) if round < 2 else 1 // 0
+
+    def train(update, **given):
+        return sotto.train_own(update, numpy.zeros(3, numpy.float32), 40, tmp_path / "run", epsilon=50, delta=1e-3, rounds=4,
+                               checkpoint_every=1, **given)
+
+    with pytest.raises(ZeroDivisionError):
+        train(stopped, simulation_seed=3)
+    with pytest.raises(sotto.InputError, match="simulation_seed=3"):
+        train(update, resume=True)
+    train(update, resume=True, simulation_seed=3)
+    assert "no ε holds" in json.loads((tmp_path / "run" / "privacy.json").read_text())["simulation"]
+
+
 def test_updates_may_be_tensors(tmp_path):
     import torch
 

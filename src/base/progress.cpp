@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/log_lines.h"
+
 namespace sotto {
 
 namespace {
@@ -156,6 +158,7 @@ std::size_t terminal_width() {
 }  // namespace
 
 void set_progress_style(ProgressStyle style) { process_style = style; }
+bool progress_is_shown() { return current_style() != ProgressStyle::silent; }
 
 Progress::Progress(std::string label, std::uint64_t total, std::string unit)
     : label_(std::move(label)),
@@ -216,6 +219,8 @@ void Progress::draw(bool last) {
     text = last && under_way().has_others()
                ? "\r\x1b[K"
                : "\r" + progress_bar(state, terminal_width() - 1) + "\x1b[K" + (last ? "\n" : "");
+  } else if (log_lines() == LogLines::json) {
+    text = json_log_line(std::chrono::system_clock::now(), LogLevel::info, progress_line(state));
   } else {
     text = progress_line(state) + "\n";
   }

@@ -30,6 +30,7 @@ std::string progress_bar(const ProgressState& state, std::size_t width);
 
 enum class ProgressStyle { automatic, bar, lines, silent };
 void set_progress_style(ProgressStyle style);  // process-wide; automatic looks at stderr
+bool progress_is_shown();                      // unless it is silent
 
 class Progress {
  public:

@@ -16,14 +16,18 @@ fs::path temporary_sibling(const fs::path& path) {
   return path.parent_path() / fmt::format(".{}.sotto-{}-{}", path.filename().string(), ::getpid(), ++count);
 }
 
+bool is_temporary_sibling(const fs::path& path, std::string_view name) {
+  return path.filename().string().starts_with(fmt::format(".{}.sotto-", name));
+}
+
 void remove_temporary_siblings(const fs::path& path) {
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const std::string prefix = fmt::format(".{}.sotto-", path.filename().string());
+  const std::string name = path.filename().string();
   std::error_code problem;
   std::vector<fs::path> abandoned;
   for (fs::directory_iterator entry(parent, problem), end; !problem && entry != end;
        entry.increment(problem)) {
-    if (entry->path().filename().string().starts_with(prefix)) abandoned.push_back(entry->path());
+    if (is_temporary_sibling(entry->path(), name)) abandoned.push_back(entry->path());
   }
   for (const fs::path& one : abandoned) fs::remove(one, problem);
 }

@@ -13,7 +13,8 @@ namespace sotto {
 //  undefined
 //    behaviour where it looks for white space and meets a letter like é instead;
 //  * more than a hundred dots on a line: it limits how deep brackets nest but not dotted keys (a.a.a...), and
-//    recurses over the tables those make.
+//    recurses over the tables those make;
+//  * a line that opens a table and then names none ("[+x]", "["): it ends the process.
 Status check_toml_text(std::string_view toml, std::string_view file_name);
 
 }  // namespace sotto

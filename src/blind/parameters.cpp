@@ -102,8 +102,7 @@ Result<Parameters> choose_parameters(const Shape& shape) {
   if (best.item_norm == 0 || rounding_error(best) > coarsest_rounding) {
     return bad_input(
         "vectors of {} numbers in {} clusters leave no room for the noise of encryption: rounding would move "
-        "a "
-        "cosine by {:.3f}, at most {} is accepted. Choose longer vectors or fewer clusters",
+        "a cosine by {:.3f}, at most {} is accepted. Choose longer vectors or fewer clusters",
         shape.dimension, shape.clusters, best.item_norm == 0 ? 1.0 : rounding_error(best), coarsest_rounding);
   }
   SOTTO_CHECK(check(best));

@@ -7,7 +7,10 @@ namespace sotto::blind {
 
 namespace {
 
-constexpr std::uint32_t wanted_probes = 3;
+// Two more probes bring less than a percent of what is found, and cost a large pool's reader hundreds of
+// kilobytes and its server milliseconds each.
+constexpr std::uint32_t probes_of_small_pool = 3, probes_of_large_pool = 1;
+constexpr std::size_t large_pool = 100'000;  // items
 constexpr std::size_t word_bytes = 4;
 // A probe should see so many items where there are as many: their part of the hint is 8 MB.
 constexpr std::size_t wanted_rows = 2048;
@@ -56,12 +59,16 @@ ShapeCost cost_of(const Shape& shape) {
 
 Result<Shape> choose_shape(std::size_t items, std::uint32_t dimension, const ShapeBudget& budget) {
   if (items == 0) return bad_input("there is nothing to serve blindly: put items first");
-  const std::uint32_t most = budget.probes.value_or(wanted_probes);
+  const std::uint32_t most =
+      budget.probes.value_or(items < large_pool ? probes_of_small_pool : probes_of_large_pool);
   const std::uint32_t least = budget.probes.value_or(1);
   for (std::uint32_t probes = most; probes >= least && probes > 0; --probes) {
     const auto shape = shape_within(items, dimension, probes, budget);
     if (shape) return *shape;
   }
+  // Is it the vectors, whatever the bytes?
+  const auto for_one_cluster = choose_parameters({dimension, 1, 1, 1});
+  if (!for_one_cluster) return tl::unexpected(for_one_cluster.error());
   const std::size_t square = root_of(slots_for(items));
   return bad_input(
       "{} items of {} numbers cannot be served blindly with {} bytes per refresh and a hint of {} bytes: "

@@ -3,7 +3,8 @@
 // times as many as all items need, at least 128: clusters are lists of what a taste likes, and an item stands
 // in several. From a million items on there are no more clusters for that, as every one adds to what a
 // question costs; from four million on there are √N of clusters and slots. Fewer clusters where the bytes of
-// a refresh ask for it, smaller ones where those of the hint do.
+// a refresh ask for it, smaller ones where those of the hint do. A refresh asks about three clusters, and
+// from 100,000 items on about one.
 //
 // A probe costs 4·d·C bytes up and 4·M down, the hint 4·1024·M once.
 
@@ -16,7 +17,7 @@ namespace sotto::blind {
 struct ShapeBudget {
   std::size_t refresh_bytes = std::size_t{1} << 20;  // up and down, all probes of a refresh
   std::size_t hint_bytes = std::size_t{64} << 20;
-  std::optional<std::uint32_t> probes;  // none: three, or as many as fit
+  std::optional<std::uint32_t> probes;  // none: by the number of items, or as many as fit
 };
 
 // At least so many, so that homes of items need not be equally full.

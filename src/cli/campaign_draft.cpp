@@ -92,7 +92,7 @@ Result<std::vector<rounds::LocalSetting>> parse_local(std::string_view text) {
   std::vector<rounds::LocalSetting> settings;
   for (const std::string& word : words_of(text)) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos)
+    if (equals == std::string::npos || equals == 0)
       return bad_input("local is '{}', must be settings as name=value with spaces between them",
                        printable(text));
     settings.push_back({word.substr(0, equals), word.substr(equals + 1)});
@@ -145,6 +145,19 @@ void CampaignDraft::bind(SettingsTable& table) {
       .add("second_noise_multiplier", second_noise_multiplier, {0, largest_real},
            "Noise of that sum over what one device can move")
       .add("second_bits", second_bits, {0, 64}, "Bits of an entry of that sum")
+      .add("evaluation_every", evaluation_every, {0, largest_integer},
+           "Devices measure the first version, and the one after every so many rounds; 0: none")
+      .add("evaluation_held_out", evaluation_held_out, {0, largest_integer},
+           "One page in so many is kept out of training for that")
+      .add("evaluation_pages", evaluation_pages, {0, largest_integer}, "Pages of a device that count at most")
+      .add("evaluation_participations", evaluation_participations, {0, largest_integer},
+           "Evaluations that one device takes part in at most")
+      .add("evaluation_epsilon", evaluation_epsilon, {0, largest_real},
+           "What these cost at most beside training, at the same delta")
+      .add("evaluation_step", evaluation_step, {0, largest_real}, "Value of one grid step in their sums")
+      .add("evaluation_noise_multiplier", evaluation_noise_multiplier, {0, largest_real},
+           "Noise of their sums over what one device can move")
+      .add("evaluation_bits", evaluation_bits, {0, 64}, "Bits of an entry of their sums")
       .add("max_upload_bytes", max_upload_bytes, {0, largest_integer}, "Of one device in one round")
       .add("max_training_seconds", max_training_seconds, {0, largest_integer}, "On the device, in one round")
       .add("shortest_phase_seconds", shortest_phase_seconds, {0, largest_integer},
@@ -199,6 +212,16 @@ CampaignDraft CampaignDraft::of(const rounds::Campaign& campaign) {
     draft.second_noise_multiplier = campaign.second->noise_multiplier;
     draft.second_bits = as_whole(campaign.second->bits);
   }
+  if (campaign.evaluation) {
+    draft.evaluation_every = as_whole(campaign.evaluation->every);
+    draft.evaluation_held_out = as_whole(campaign.evaluation->held_out);
+    draft.evaluation_pages = as_whole(campaign.evaluation->pages);
+    draft.evaluation_participations = as_whole(campaign.evaluation->participations);
+    draft.evaluation_epsilon = campaign.evaluation->epsilon;
+    draft.evaluation_step = campaign.evaluation->step;
+    draft.evaluation_noise_multiplier = campaign.evaluation->noise_multiplier;
+    draft.evaluation_bits = as_whole(campaign.evaluation->bits);
+  }
   draft.max_upload_bytes = as_whole(campaign.max_upload_bytes);
   draft.max_training_seconds = as_whole(campaign.max_training_seconds);
   draft.shortest_phase_seconds = as_whole(campaign.shortest_phase_seconds);
@@ -229,6 +252,12 @@ Result<rounds::Campaign> CampaignDraft::campaign() const {
   if (second_dimension > 0)
     campaign.second = rounds::SecondSum{as_count(second_dimension), second_products, second_step,
                                         second_noise_multiplier, as_count(second_bits)};
+  if (evaluation_every > 0)
+    campaign.evaluation =
+        rounds::EvaluationSum{as_count(evaluation_every),  as_count(evaluation_held_out),
+                              as_count(evaluation_pages),  as_count(evaluation_participations),
+                              evaluation_epsilon,          evaluation_step,
+                              evaluation_noise_multiplier, as_count(evaluation_bits)};
   campaign.server = server == "active" ? secagg::ServerModel::active : secagg::ServerModel::semi_honest;
   campaign.security_bits = security_bits;
   campaign.correctness_bits = correctness_bits;

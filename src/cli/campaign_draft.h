@@ -20,6 +20,9 @@ struct CampaignDraft {
   std::int64_t dimension = 0, second_dimension = 0, second_bits = 0;
   double second_step = 0, second_noise_multiplier = 0;
   bool second_products = false;
+  std::int64_t evaluation_every = 0, evaluation_held_out = 0, evaluation_pages = 0,
+               evaluation_participations = 0, evaluation_bits = 0;
+  double evaluation_epsilon = 0, evaluation_step = 0, evaluation_noise_multiplier = 0;
   double clip = 0, clip_bit_weight = 0, step = 0, entry_clip = 0, noise_multiplier = 0;
   double rounding_beta = secagg::StochasticRounding::default_beta, log2_wrap_probability = -30;
   std::string rotation_seed, noise = "skellam", adjacency = "replace-one";

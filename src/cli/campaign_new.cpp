@@ -6,16 +6,17 @@
 #include <cmath>
 #include <memory>
 
-#include "base/binary_file.h"
 #include "base/chain_hash.h"
 #include "cli/campaign_draft.h"
 #include "cli/campaign_words.h"
+#include "cli/checkpoint_layout.h"
 #include "cli/fold_process.h"
 #include "cli/hand_over.h"
 #include "cli/key_files.h"
 #include "data/dataset.h"
 #include "local/local_trainer.h"
 #include "privacy/accounting/datasheet.h"
+#include "rounds/evaluation.h"
 #include "secagg/vectors/two_sums.h"
 
 namespace sotto::cli {
@@ -31,6 +32,9 @@ struct NewCampaign {
   bool follow_bound = false;
   std::int64_t max_upload_bytes = 1 << 20, max_training_seconds = 60, shortest_phase_seconds = 10,
                longest_phase_seconds = 120, valid_days = 30, witnesses_needed = 0;
+  std::int64_t evaluation_every = 0, evaluation_held_out = 5, evaluation_pages = 10,
+               evaluation_participations = 0;
+  double evaluation_epsilon = 1;
   // Of the data set and the recipe, not to be set.
   std::uint64_t items = 0, second_dimension = 0;
   double first_noise = 0;
@@ -63,16 +67,21 @@ struct NewCampaign {
         .add("longest_phase_seconds", longest_phase_seconds, {1, 86'400}, "That devices are waited for")
         .add("valid_from", valid_from, "Day or time in UTC; empty: now")
         .add("valid_days", valid_days, {1, 3650}, "Days that the campaign lasts")
-        .add("witnesses_needed", witnesses_needed, {0, 16}, "Cosignatures under the head of every order");
+        .add("witnesses_needed", witnesses_needed, {0, 16}, "Cosignatures under the head of every order")
+        .add("evaluation_every", evaluation_every, {0, many},
+             "Devices measure the first version, and the one after every so many rounds; 0: none")
+        .add("evaluation_epsilon", evaluation_epsilon, {1e-6, 1e6},
+             "What all evaluations of one device may cost beside training, at the same delta")
+        .add("evaluation_participations", evaluation_participations, {0, many},
+             "Evaluations that one device takes part in at most; 0: in all")
+        .add("evaluation_held_out", evaluation_held_out, {2, 1000},
+             "One page in so many is kept out of training for that")
+        .add("evaluation_pages", evaluation_pages, {1, 1000}, "Pages of a device that count at most");
   }
 };
 
-// A checkpoint as fl/run_log.cpp writes it, of which the layout alone is read: "name:size name:size ".
-constexpr std::uint32_t checkpoint_version = 2;
-
 Status take_layout(const fs::path& checkpoint, NewCampaign& made) {
-  SOTTO_TRY(const auto reader, BinaryFileReader::open(checkpoint, "checkpoint", checkpoint_version));
-  SOTTO_TRY(const std::string_view layout, reader.text("layout"));
+  SOTTO_TRY(const std::string layout, layout_of_checkpoint(checkpoint));
   made.layout = to_hex(rounds::layout_hash(layout));
   made.dimension = 0;
   for (std::size_t at = 0; at < layout.size();) {
@@ -109,7 +118,8 @@ Result<fs::path> take_run(const fs::path& run, NewCampaign& made) {
   if (sheet.sums.empty())
     return bad_input("{} released no sums under noise: a campaign is made from a private run", run.string());
   const privacy::SumRecord& sum = sheet.sums.front();
-  const fs::path data = parsed.value("data", "");
+  const auto told = parsed.find("data");
+  const fs::path data = told != parsed.end() && told->is_string() ? told->get<std::string>() : "";
   // ‖x‖₁ <= min(√d·‖x‖₂, ‖x‖₂²) with the d that was trained: another one is not of the whole model.
   const double entries = static_cast<double>(made.dimension) + (sum.clip_bit_weight ? 1 : 0);
   const double l1 =
@@ -255,6 +265,26 @@ Result<rounds::Campaign> campaign_from(const NewCampaign& made, const rounds::Id
   return campaign;
 }
 
+// With the evaluations that were asked for.
+Result<rounds::Campaign> measured(const NewCampaign& made, rounds::Campaign campaign) {
+  if (made.evaluation_every == 0) return campaign;
+  std::vector<std::pair<std::string, std::string>> local;
+  for (const rounds::LocalSetting& setting : campaign.local) local.emplace_back(setting.name, setting.value);
+  SOTTO_TRY(const auto trainer, local::find_trainer(campaign.recipe, local));
+  if (trainer->reads().reads_rows)
+    return bad_input(
+        "'{}' learns from rows and ranks no pages, so that devices cannot measure its versions: "
+        "leave out --evaluation-every",
+        campaign.recipe);
+  const auto count = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
+  return rounds::with_evaluation(std::move(campaign),
+                                 {.every = count(made.evaluation_every),
+                                  .held_out = count(made.evaluation_held_out),
+                                  .pages = count(made.evaluation_pages),
+                                  .participations = count(made.evaluation_participations),
+                                  .epsilon = made.evaluation_epsilon});
+}
+
 Status write_draft(const rounds::Campaign& campaign, const std::string& data, const fs::path& path) {
   CampaignDraft draft = CampaignDraft::of(campaign);
   if (!data.empty()) draft.data = fs::absolute(data).lexically_normal().string();
@@ -328,7 +358,8 @@ void add_campaign_new(CLI::App& campaign, Invocation& invocation) {
         SOTTO_TRY(const rounds::IdentityKey witness, read_public_key(file));
         witnesses.push_back(witness);
       }
-      SOTTO_TRY(const auto made, campaign_from(given.made, coordinator, witnesses));
+      SOTTO_TRY(auto trained, campaign_from(given.made, coordinator, witnesses));
+      SOTTO_TRY(const auto made, measured(given.made, std::move(trained)));
       SOTTO_TRY(const auto terms, rounds::terms_of(made));
       SOTTO_CHECK(write_draft(made, given.data, given.out));
       say_terms(made, terms, {}, invocation.output);

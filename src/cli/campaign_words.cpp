@@ -51,6 +51,8 @@ void say_terms(const rounds::Campaign& campaign, const rounds::CampaignTerms& te
                  campaign.second ? nlohmann::json(campaign.second->dimension) : nlohmann::json(nullptr)},
                 {"bits", campaign.bits},
                 {"noise_multiplier", encoding.noise_multiplier},
+                {"evaluation_epsilon", campaign.evaluation ? nlohmann::json(campaign.evaluation->epsilon)
+                                                           : nlohmann::json(nullptr)},
                 {"bytes_up", bytes.up},
                 {"bytes_down", bytes.down},
                 {"max_upload_bytes", campaign.max_upload_bytes},
@@ -73,6 +75,12 @@ void say_terms(const rounds::Campaign& campaign, const rounds::CampaignTerms& te
        fmt::format("epsilon {:.4g} at delta {:g} for all of them together, per {}, against the server and so "
                    "against everybody",
                    terms.guarantee.epsilon, campaign.delta, privacy::name(terms.guarantee.unit)));
+  if (const auto& evaluation = campaign.evaluation)
+    line("measures",
+         fmt::format("versions on one page in {}, which is kept out of training, after every {} rounds, at "
+                     "most {} times; epsilon {:.4g} for all of them beside that",
+                     evaluation->held_out, evaluation->every, evaluation->participations,
+                     evaluation->epsilon));
   line("sends",
        fmt::format("at most {} bytes a round, in a sum of {} devices; fetches {} bytes and the model",
                    bytes.up, encoding.devices, bytes.down));

@@ -105,6 +105,10 @@ void ChildProcess::ask_to_end() {
   if (process_ > 0 && !std::exchange(asked_, true) && !ended()) ::kill(process_, SIGTERM);
 }
 
+void ChildProcess::kill() {
+  if (process_ > 0 && !ended()) ::kill(process_, SIGKILL);
+}
+
 void ChildProcess::stop() {
   if (process_ < 0) return;
   ask_to_end();

@@ -30,6 +30,8 @@ class ChildProcess {
   std::optional<int> ended();
   // Once, however often it is called: a second signal would end it before it has tidied up.
   void ask_to_end();
+  // For one that has nothing to tidy up.
+  void kill();
   // Asks it to end, waits, and kills it when it takes too long.
   void stop();
 

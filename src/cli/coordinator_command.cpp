@@ -14,7 +14,9 @@
 #include "cli/hand_over.h"
 #include "cli/key_files.h"
 #include "cli/operator_token.h"
+#include "cli/starting_model.h"
 #include "coordinator/coordinator.h"
+#include "data/dataset.h"
 
 namespace sotto::cli {
 
@@ -22,10 +24,10 @@ namespace {
 
 struct CoordinatorArguments {
   coordinator::CoordinatorSettings coordinator;
-  std::string campaign, data, key, operator_key, recovery_key, token_file, listen, work;
+  std::string campaign, data, key, operator_key, recovery_key, token_file, listen, work, begin_with;
   std::vector<std::string> key_changes;
   std::vector<std::string> assignments;
-  std::int64_t order_seconds = 600, retry_seconds = 2, lease_seconds = 30;
+  std::int64_t order_seconds = 600, retry_seconds = 2, lease_seconds = 30, drain_seconds = 60;
   std::uint64_t seed = 1;
 
   // What a file may set too.
@@ -37,7 +39,15 @@ struct CoordinatorArguments {
         .add(
             "node", coordinator.node,
             "Name of this node among several on one store: one coordinates, the others wait until it is gone")
-        .add("lease_seconds", lease_seconds, {2, 3600}, "That a node is waited for which does not answer");
+        .add("lease_seconds", lease_seconds, {2, 3600}, "That a node is waited for which does not answer")
+        .add("largest_fall", coordinator.run.largest_fall, {0.0, 1.0},
+             "In AUC and beyond the noise: a version that devices measure so much below the best one before "
+             "it "
+             "is alerted of")
+        .add("roll_back_falls", coordinator.run.rolls_back_falls,
+             "And that best one is trained on from then on")
+        .add("drain_seconds", drain_seconds, {0, 86'400},
+             "That a round for which devices may have been charged has to end after SIGTERM");
     coordinator.http.bind(table);
   }
 };
@@ -104,16 +114,80 @@ Result<Authority> open_authority(CoordinatorArguments& given, fs::path& campaign
   return Authority{std::move(trial.document), std::move(trial.coordinator_key)};
 }
 
+constexpr std::chrono::milliseconds nap{50};
+
 void say_round(const coordinator::CampaignProgress& progress, const Output& output) {
   output.event({{"event", "round"},
                 {"round", progress.rounds_done},
                 {"rounds", progress.rounds},
                 {"devices", progress.last_round.devices_summed},
                 {"groups_failed", progress.last_round.groups_failed},
-                {"orders_abandoned", progress.orders_abandoned},
+                {"orders_abandoned", progress.orders.abandoned},
                 {"seconds", progress.last_round_seconds}});
   output.text(fmt::format("round {} of {}: {} devices in {:.1f} s", progress.rounds_done, progress.rounds,
                           progress.last_round.devices_summed, progress.last_round_seconds));
+}
+
+// Keeps a running coordinator's lease and says what has become of its rounds.
+class Attendance {
+ public:
+  Attendance(coordinator::Coordinator& running, const Output& output) : running_(running), output_(output) {}
+
+  Status look() {
+    SOTTO_CHECK(running_.tick());
+    return look_at_progress();
+  }
+  Status look_at_progress() {
+    const auto progress = running_.progress();
+    if (progress.rounds_done > said_) {
+      said_ = progress.rounds_done;
+      say_round(progress, output_);
+    }
+    const auto ended = running_.outcome();
+    if (!ended || is_finished_) return {};
+    if (!*ended) return *ended;
+    is_finished_ = true;
+    output_.event({{"event", "finished"}, {"rounds", progress.rounds_done}});
+    output_.text("the campaign is finished; its versions are handed out until this is stopped");
+    return {};
+  }
+
+ private:
+  coordinator::Coordinator& running_;
+  const Output& output_;
+  std::uint64_t said_ = 0;
+  bool is_finished_ = false;
+};
+
+// Until no device can lose what it was charged for, time is over or a second signal comes.
+Status drain(coordinator::Coordinator& running, Attendance& attendance, std::chrono::seconds time,
+             const Output& output) {
+  running.drain();
+  const auto until = std::chrono::steady_clock::now() + time;
+  for (bool said = false;
+       !running.is_drained() && !interrupted() && std::chrono::steady_clock::now() < until;) {
+    if (!std::exchange(said, true)) {
+      output.event({{"event", "draining"}, {"seconds", time.count()}});
+      output.text(
+          fmt::format("the round under way has {} s to end; a second signal ends it at once", time.count()));
+    }
+    SOTTO_CHECK(attendance.look());
+    for (int i = 0; i < 10 && !running.is_drained() && !interrupted(); ++i) std::this_thread::sleep_for(nap);
+  }
+  set_interrupted(false);
+  return {};
+}
+
+// Before keys are made and devices are let in.
+Status check_folders(const CoordinatorArguments& given) {
+  for (const char* other : {"run.json", "dataset.sotto"})
+    if (fs::exists(fs::path(given.coordinator.store) / other))
+      return bad_input("--store {} has a {}: name a folder of its own for the coordinator",
+                       given.coordinator.store, other);
+  if (given.data.empty() || fs::exists(fs::path(given.data) / "dataset.sotto")) return {};
+  SOTTO_TRY(const auto missing, data::Dataset::open(given.data));  // says what is there instead
+  static_cast<void>(missing);
+  return {};
 }
 
 Status coordinate(CoordinatorArguments given, const Output& output) {
@@ -124,6 +198,7 @@ Status coordinate(CoordinatorArguments given, const Output& output) {
   if (!given.token_file.empty()) {
     SOTTO_TRY(given.coordinator.operator_token, read_operator_token(given.token_file));
   }
+  SOTTO_CHECK(check_folders(given));
   fs::path campaign_file;
   SOTTO_TRY(Authority authority, open_authority(given, campaign_file));
   if (given.data.empty()) return bad_input("name the data set with the public items: --data DIR");
@@ -145,7 +220,13 @@ Status coordinate(CoordinatorArguments given, const Output& output) {
     work = fs::path(given.coordinator.store) / "trainer";
   }
   prepare_trainer_environment();
-  FoldProcess folding({campaign_file, given.data, work, given.assignments, given.seed});
+  StartingModel first;
+  if (!given.begin_with.empty()) {
+    SOTTO_TRY(first, starting_model(given.begin_with, authority.document, given.coordinator.store, work,
+                                    given.seed));
+  }
+  FoldProcess folding(
+      {campaign_file, given.data, work, given.assignments, given.seed, first.checkpoint, first.items});
   auto started = coordinator::Coordinator::start(given.coordinator, authority.key, folding);
   if (!started && interrupted()) {  // while it waited for another node
     set_interrupted(false);
@@ -162,28 +243,19 @@ Status coordinate(CoordinatorArguments given, const Output& output) {
                 {"delta", campaign.campaign.delta},
                 {"operator_key", to_hex(given.coordinator.operator_key)},
                 {"trial", static_cast<bool>(given.coordinator.trial_token)}});
-  output.text("", fmt::format("coordinating '{}' at {}: {} rounds of {} devices, epsilon {:g} at delta {:g}",
-                              campaign.campaign.purpose, running->url(), campaign.campaign.rounds,
-                              campaign.campaign.cohort, campaign.campaign.epsilon, campaign.campaign.delta));
-  std::uint64_t said = 0;
-  bool is_finished = false;
+  // The address last and by itself, so that it can be copied.
+  output.text("", fmt::format("coordinating '{}', {} rounds of {} devices, epsilon {:g} at delta {:g}, at {}",
+                              campaign.campaign.purpose, campaign.campaign.rounds, campaign.campaign.cohort,
+                              campaign.campaign.epsilon, campaign.campaign.delta, running->url()));
+  Attendance attendance(*running, output);
   while (!interrupted()) {
-    if (Status kept = running->tick(); !kept) return kept;
-    const auto progress = running->progress();
-    if (progress.rounds_done > said) {
-      said = progress.rounds_done;
-      say_round(progress, output);
-    }
-    if (const auto ended = running->outcome(); ended && !is_finished) {
-      if (!*ended) return *ended;
-      is_finished = true;
-      output.event({{"event", "finished"}, {"rounds", progress.rounds_done}});
-      output.text("the campaign is finished; its versions are handed out until this is stopped");
-    }
-    for (int i = 0; i < 10 && !interrupted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    SOTTO_CHECK(attendance.look());
+    for (int i = 0; i < 10 && !interrupted(); ++i) std::this_thread::sleep_for(nap);
   }
-  running->stop();
   set_interrupted(false);  // this is how a server ends
+  SOTTO_CHECK(drain(*running, attendance, std::chrono::seconds(given.drain_seconds), output));
+  running->stop();
+  static_cast<void>(attendance.look_at_progress());
   return {};
 }
 
@@ -218,6 +290,10 @@ void add_coordinator_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--set", given.assignments, "key=value of the recipe on the server, as 'train' has it")
       ->allow_extra_args(false);
   command->add_option("--seed", given.seed, "Of the numbers that training starts from");
+  command->add_option(
+      "--begin-with", given.begin_with,
+      "Instead: a run of 'sotto train', or the store of another coordinator, whose last version "
+      "is the first one here");
   command->add_option("--config,--settings", flags->file,
                       "File (TOML) with the settings below, underscores for dashes; flags win");
   command->add_flag("--sample-config", flags->sample, "Print such a file with every default and end");
@@ -226,6 +302,7 @@ void add_coordinator_command(CLI::App& app, Invocation& invocation) {
   command->callback([flags, &invocation] {
     invocation.action = [flags, &invocation]() -> Status {
       if (flags->sample) {
+        invocation.output.event({{"name", "coordinator"}, {"sample_config", flags->table.to_toml()}});
         invocation.output.text(flags->table.to_toml());
         return {};
       }

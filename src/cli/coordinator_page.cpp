@@ -22,41 +22,61 @@ using coordinator::Inspection;
 using report::ReportTable;
 using report::TableCell;
 
-// ε against the server of so many rounds.
-Result<double> epsilon_of_rounds(const Inspection& seen, std::uint64_t rounds, double delta) {
-  if (rounds == 0) return 0;
-  SOTTO_TRY(const auto guarantee, rounds::cost_of(seen.campaign.campaign, rounds, delta));
+// What one device took part in, or may.
+struct Part {
+  std::uint64_t rounds = 0, evaluations = 0;
+};
+
+// Everything that was charged so far.
+Part so_far(const Inspection& seen) {
+  const rounds::Campaign& campaign = seen.campaign.campaign;
+  return {std::min(seen.orders_charged, campaign.participations),
+          campaign.evaluation ? std::min(seen.evaluations_charged, campaign.evaluation->participations) : 0};
+}
+
+Part whole_of(const rounds::Campaign& campaign) {
+  return {campaign.participations, campaign.evaluation ? campaign.evaluation->participations : 0};
+}
+
+// ε against the server.
+Result<double> epsilon_of(const Inspection& seen, const Part& part, double delta) {
+  if (part.rounds + part.evaluations == 0) return 0;
+  SOTTO_TRY(const auto guarantee,
+            rounds::cost_of(seen.campaign.campaign, part.rounds, delta, part.evaluations));
   return guarantee.epsilon;
 }
 
-double guesses_of_rounds(const Inspection& seen, std::uint64_t rounds) {
+double guesses_of(const Inspection& seen, const Part& part) {
   double best = 1;
   std::vector<double> deltas(guessing_deltas().begin(), guessing_deltas().end());
   deltas.push_back(seen.campaign.campaign.delta);
   for (const double delta : deltas)
-    if (const auto epsilon = epsilon_of_rounds(seen, rounds, delta))
+    if (const auto epsilon = epsilon_of(seen, part, delta))
       best = std::min(best, right_at_most(*epsilon, delta));
   return best;
 }
 
 Result<ReportTable> campaign_charges(const Inspection& seen) {
   const rounds::Campaign& campaign = seen.campaign.campaign;
-  const std::uint64_t so_far = std::min(seen.rounds_done, campaign.participations);
   ReportTable table;
   for (const char* heading : {"who took part in", "rounds", "epsilon", "delta", "right guesses, at most"})
     table.columns.push_back({heading});
-  const auto add = [&](const char* what, std::uint64_t count) -> Status {
-    SOTTO_TRY(const double epsilon, epsilon_of_rounds(seen, count, campaign.delta));
+  const auto add = [&](const char* what, const Part& part) -> Status {
+    const bool is_nothing = part.rounds + part.evaluations == 0;
+    SOTTO_TRY(const double epsilon, epsilon_of(seen, part, campaign.delta));
     table.rows.push_back(
-        {TableCell::words(what), TableCell::words(fmt::format("{}", count)),
-         TableCell::words(count == 0 ? "0" : fmt::format("{:.4g}", epsilon)),
-         TableCell::words(count == 0 ? "–" : fmt::format("{:g}", campaign.delta)),
-         TableCell::words(count == 0 ? "–" : odds_in_words(guesses_of_rounds(seen, count)))});
+        {TableCell::words(what),
+         TableCell::words(part.evaluations == 0
+                              ? fmt::format("{}", part.rounds)
+                              : fmt::format("{}, and {} measurements", part.rounds, part.evaluations)),
+         TableCell::words(is_nothing ? "0" : fmt::format("{:.4g}", epsilon)),
+         TableCell::words(is_nothing ? "–" : fmt::format("{:g}", campaign.delta)),
+         TableCell::words(is_nothing ? "–" : odds_in_words(guesses_of(seen, part)))});
     return {};
   };
-  SOTTO_CHECK(add("one round", 1));
-  SOTTO_CHECK(add("as many as were done so far, at most", so_far));
-  SOTTO_CHECK(add("as many as one device may, at most", campaign.participations));
+  SOTTO_CHECK(add("one round", {1, 0}));
+  SOTTO_CHECK(add("as many as devices were charged for so far, at most", so_far(seen)));
+  SOTTO_CHECK(add("as many as one device may, at most", whole_of(campaign)));
   table.caption = fmt::format(
       "Epsilon against the server, and so against everybody: everything of one {} is hidden, {}. What one "
       "device paid "
@@ -86,8 +106,8 @@ std::string campaign_in_one_paragraph(const Inspection& seen) {
       "of {} at "
       "most {} devices belong to the server and at most {} are lost, and if devices draw their noise in "
       "secret.",
-      campaign.cohort, odds_in_words(guesses_of_rounds(seen, campaign.participations)),
-      campaign.encoding.devices, campaign.encoding.corrupted, campaign.encoding.dropped);
+      campaign.cohort, odds_in_words(guesses_of(seen, whole_of(campaign))), campaign.encoding.devices,
+      campaign.encoding.corrupted, campaign.encoding.dropped);
   return text;
 }
 
@@ -140,6 +160,23 @@ privacy::PrivacyDatasheet sheet_of(const Inspection& seen) {
   return sheet;
 }
 
+// What kind of server it is, by its own description of its routes.
+bool serves_recommendations(const net::HttpClientSettings& http) {
+  auto client = net::HttpClient::create(http);
+  if (!client) return false;
+  const auto routes = client->get("/openapi.json");
+  return routes && routes->body.find("\"/v1/recommend\"") != std::string::npos;
+}
+
+tl::unexpected<Error> report_of_a_server_of_recommendations(const std::string& place) {
+  return bad_input(
+      "{} serves recommendations: it keeps nothing of its readers that it could report. What its model cost "
+      "and what a question costs is in the report of the run that it serves ('sotto privacy report RUN "
+      "--query-epsilon E --out FILE', where E is its --epsilon), what one person told in that of the device "
+      "('sotto privacy report DEVICE --out FILE')",
+      place);
+}
+
 std::string signed_in_words(const Inspection& seen, const std::optional<rounds::IdentityKey>& operator_key) {
   if (operator_key) return fmt::format("by {}, verified", to_hex(*operator_key));
   return seen.is_trial ? "by a key that lies beside the store" : "not verified: --operator-key was not given";
@@ -154,7 +191,8 @@ Result<std::string> coordinator_page(const Inspection& seen,
   page.privacy_note(campaign_in_one_paragraph(seen));
   page.facts(
       {{"people were told", campaign.purpose},
-       {"rounds", fmt::format("{} of {} done; {}", seen.rounds_done, campaign.rounds, seen.state)},
+       {"rounds", fmt::format("{} of {} done, {} charged for; {}", seen.rounds_done, campaign.rounds,
+                              seen.orders_charged, seen.state)},
        {"devices", fmt::format("{} enrolled, {} may be asked, {} in a round in groups of {}", seen.enrolled,
                                campaign.population, campaign.cohort, campaign.encoding.devices)},
        {"valid", fmt::format("{} to {}", privacy::to_text(campaign.valid_from),
@@ -181,7 +219,7 @@ Result<std::string> coordinator_page(const Inspection& seen,
   page.list(what_a_coordinator_sees(seen));
   page.heading("What is not protected");
   page.list(what_a_campaign_does_not_protect(seen));
-  add_audits(page, audits, "campaign");
+  add_audits(page, audits, sheet_of(seen), "campaign");
   page.heading("Fingerprints");
   page.facts(
       {{"campaign", to_hex(seen.campaign.hash)},
@@ -210,16 +248,18 @@ Result<PrivacyPage> page_of_coordinator(const std::string& place, const PageWish
   if (!wishes.operator_key.empty()) {
     SOTTO_TRY(operator_key, read_public_key(wishes.operator_key));
   }
-  SOTTO_TRY(const Inspection seen,
-            is_url ? coordinator::inspect_server(http) : coordinator::inspect_store(place));
+  auto inspected = is_url ? coordinator::inspect_server(http) : coordinator::inspect_store(place);
+  if (!inspected && is_url && serves_recommendations(http))
+    return report_of_a_server_of_recommendations(place);
+  if (!inspected) return tl::unexpected(std::move(inspected).error());
+  const Inspection seen = std::move(*inspected);
   if (operator_key && !seen.campaign.is_signed_by(*operator_key))
     return bad_input("the campaign of {} is not signed by {}: it is of another operator", seen.where,
                      wishes.operator_key);
   SOTTO_TRY(const auto audits, audit_for_page(sheet_of(seen)));
   SOTTO_TRY(std::string html, coordinator_page(seen, operator_key, audits));
   const rounds::Campaign& campaign = seen.campaign.campaign;
-  const std::uint64_t so_far = std::min(seen.rounds_done, campaign.participations);
-  SOTTO_TRY(const double spent, epsilon_of_rounds(seen, so_far, campaign.delta));
+  SOTTO_TRY(const double spent, epsilon_of(seen, so_far(seen), campaign.delta));
   return PrivacyPage{
       .html = std::move(html),
       .event = {{"event", "report"},
@@ -234,6 +274,8 @@ Result<PrivacyPage> page_of_coordinator(const std::string& place, const PageWish
                 {"adjacency", privacy::name(seen.terms.guarantee.adjacency)},
                 {"rounds_done", seen.rounds_done},
                 {"rounds", campaign.rounds},
+                {"orders_charged", seen.orders_charged},
+                {"evaluations_charged", seen.evaluations_charged},
                 {"enrolled", seen.enrolled},
                 {"version", to_hex(seen.version)},
                 {"log_entries", seen.head.head.size},

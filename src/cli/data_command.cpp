@@ -1,3 +1,4 @@
+#include "base/interrupt.h"
 #include "cli/command.h"
 #include "cli/folded.h"
 #include "data/describe.h"
@@ -28,9 +29,9 @@ constexpr std::size_t summary_head = 24;  // columns of the names in a summary
 
 void say_made(const std::string& name, const data::DatasetCounts& counts, const std::string& out,
               const std::vector<std::string>& notes, const Output& output) {
-  output.text(fmt::format("{}: {} users, {} items, {} interactions, {} impressions, {} clicks -> {}", name,
-                          counts.users, counts.items, counts.interactions, counts.impressions, counts.clicks,
-                          out));
+  output.text("", fmt::format("{}: {} users, {} items, {} interactions, {} impressions, {} clicks -> {}",
+                              name, counts.users, counts.items, counts.interactions, counts.impressions,
+                              counts.clicks, out));
   for (const auto& note : notes) output.text("note: ", note);
 }
 
@@ -120,6 +121,7 @@ void add_info(CLI::App& data, Invocation& invocation) {
   command->add_option("data", *folder, "Data set folder")->required();
   command->callback([folder, &invocation] {
     invocation.action = [folder, &invocation]() -> Status {
+      end_at_interrupt();  // it keeps nothing
       SOTTO_TRY(const auto dataset, data::Dataset::open(*folder));
       const data::DatasetSummary summary = data::describe(dataset);
       auto event = to_json(summary.counts);
@@ -133,6 +135,7 @@ void add_info(CLI::App& data, Invocation& invocation) {
                     {"unseen_test_share", summary.unseen_test_share},
                     {"public_items", summary.public_items},
                     {"training_non_clicks", data::name(summary.training_non_clicks)},
+                    {"split_origin", data::name(summary.split_origin)},
                     {"tied_share", summary.tied_share},
                     {"undeclared_columns", summary.undeclared_columns},
                     {"categories", summary.categories},
@@ -176,16 +179,18 @@ void add_generate(CLI::App& data, Invocation& invocation) {
       event["event"] = "done";
       invocation.output.event(event);
       const auto& oracle = report.oracle;
-      invocation.output.text(fmt::format("newsroom: {} users, {} items, {} impressions, {} clicks -> {}",
-                                         report.counts.users, report.counts.items, report.counts.impressions,
-                                         report.counts.clicks, arguments->out));
+      invocation.output.text(
+          "",
+          fmt::format("newsroom: {} users, {} items, {} impressions, {} clicks -> {}", report.counts.users,
+                      report.counts.items, report.counts.impressions, report.counts.clicks, arguments->out));
       invocation.output.text(fmt::format("{:.0f} % of test candidates were never seen in training",
                                          100 * report.shape.unseen_share));
       invocation.output.text(
-          fmt::format("test AUC: best possible {:.2f}, true themes of the history {:.2f}, true interest by "
-                      "category {:.2f}, popularity {:.2f}, random {:.2f}",
-                      100 * oracle.best.auc, 100 * oracle.history.auc, 100 * oracle.category.auc,
-                      100 * oracle.popularity.auc, 100 * oracle.random.auc));
+          "", fmt::format(
+                  "test AUC: best possible {:.2f} %, true themes of the history {:.2f} %, true interest by "
+                  "category {:.2f} %, popularity {:.2f} %, random {:.2f} %",
+                  100 * oracle.best.auc, 100 * oracle.history.auc, 100 * oracle.category.auc,
+                  100 * oracle.popularity.auc, 100 * oracle.random.auc));
       return {};
     };
   });

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -9,12 +10,17 @@
 
 #include "base/chain_hash.h"
 #include "base/interrupt.h"
+#include "base/utf8.h"
 #include "cli/command.h"
+#include "cli/device_folder.h"
 #include "cli/key_files.h"
 #include "cli/token_files.h"
 #include "data/dataset.h"
 #include "device/device.h"
+#include "device/history/history_store.h"
 #include "device/rounds/round_calls.h"
+#include "device/sdk/device_json.h"
+#include "device/wire/server_calls.h"
 #include "fleet/readers.h"
 #include "privacy/ledger/ledger_statement.h"
 #include "transport/http_transport.h"
@@ -24,7 +30,8 @@ namespace sotto::cli {
 namespace {
 
 struct DeviceArguments {
-  std::string store, server, authorities, token, operator_key, recovery_key, data, item;
+  std::string store, anchor, server, authorities, token, operator_key, recovery_key, data, item, log_key;
+  std::vector<std::string> clicked, assignments;
   std::uint64_t user = 0;
   std::optional<std::string> blocked_items, blocked_categories, languages;
   std::optional<std::int64_t> most_per_category;
@@ -32,30 +39,16 @@ struct DeviceArguments {
   bool yes = false, everything = false;
 };
 
-fs::path settings_file(const std::string& store) { return fs::path(store) / "device.toml"; }
-
-// Defaults that are safe to begin with; a person changes them in device.toml.
-device::DeviceSettings first_settings() {
-  device::DeviceSettings settings;
-  settings.ranking = "local";
-  settings.lifetime_epsilon = 10;
-  settings.budget_delta = 1e-5;
-  return settings;
-}
-
-Result<device::DeviceSettings> read_settings(const std::string& store) {
-  device::DeviceSettings settings = first_settings();
-  if (!fs::exists(settings_file(store)))
-    return bad_input("{} is no device: 'sotto device --store DIR enrol' makes one", store);
-  SettingsTable table;
-  settings.bind(table);
-  SOTTO_CHECK(table.load_toml(settings_file(store)));
-  return settings;
-}
-
-Result<device::Device> open_device(const DeviceArguments& given) {
+Result<device::Device> device_of(const DeviceArguments& given) {
   SOTTO_TRY(const auto settings, read_settings(given.store));
-  return device::Device::open(given.store, settings);
+  return open_device(given.store, settings, given.anchor);
+}
+
+std::string where_anchored(const DeviceAnchor& anchor) {
+  return fmt::format("its ledger's anchor is {}{}", anchor.file.string(),
+                     anchor.was_there ? ", which remembers a device in this folder: the budgets begin spent, "
+                                        "as if it had told everything already"
+                                      : "");
 }
 
 net::HttpClientSettings client_settings(const DeviceArguments& given) {
@@ -103,6 +96,43 @@ Result<bool> ask_person(device::Device& device, const device::ConsentTerms& term
   return true;
 }
 
+// For recommendations alone; enrol makes one that trains too.
+Status make_device(const DeviceArguments& given, const Output& output) {
+  if (fs::exists(settings_file(given.store)))
+    return bad_input("{} is a device already: what it may do is in {}", given.store,
+                     settings_file(given.store).string());
+  device::DeviceSettings settings = first_settings();
+  SettingsTable table;
+  settings.bind(table);
+  for (const std::string& assignment : given.assignments) SOTTO_CHECK(table.set_assignment(assignment));
+  if (!given.log_key.empty()) {
+    SOTTO_TRY(const auto owner, read_public_key(given.log_key));
+    settings.log.key = to_hex(owner);
+  }
+  SOTTO_TRY(const DeviceAnchor anchor, anchor_of(given.store, given.anchor));
+  SOTTO_CHECK(begin_device(given.store, settings, anchor, !fs::exists(given.store)));
+  output.event({{"event", "done"},
+                {"ranking", settings.ranking},
+                {"settings", settings_file(given.store).string()},
+                {"anchor", anchor.file.string()},
+                {"known_before", anchor.was_there}});
+  output.text(fmt::format("a device that ranks {}: what it may cost and do is in {}",
+                          settings.ranking == "local"     ? "by itself and asks nothing"
+                          : settings.ranking == "private" ? "what it asked for privately"
+                                                          : "what it asked for",
+                          settings_file(given.store).string()));
+  output.text(where_anchored(anchor));
+  return {};
+}
+
+Result<device::Device> device_to_enrol(const DeviceArguments& given, bool first_use, const Output& output) {
+  if (fs::exists(settings_file(given.store))) return device_of(given);
+  SOTTO_TRY(const DeviceAnchor anchor, anchor_of(given.store, given.anchor));
+  SOTTO_TRY(auto device, begin_device(given.store, first_settings(), anchor, first_use));
+  output.text(where_anchored(anchor));
+  return device;
+}
+
 Status enrol(const DeviceArguments& given, const Output& output) {
   SOTTO_CHECK(need_server(given));
   if (given.token.empty() || given.operator_key.empty())
@@ -119,19 +149,8 @@ Status enrol(const DeviceArguments& given, const Output& output) {
   }
   SOTTO_TRY(auto network, transport::HttpTransport::create(client_settings(given)));
   SOTTO_TRY(const auto campaign, carry(device::fetch_campaign(), network, device::no_pause));
-  const bool is_new = !fs::exists(settings_file(given.store));
-  device::DeviceSettings settings = first_settings();
-  if (!is_new) {
-    SOTTO_TRY(settings, read_settings(given.store));
-  }
-  device::DeviceEnvironment environment;
-  environment.first_use = is_new && token.token.first_use;
-  SOTTO_TRY(auto device, device::Device::open(given.store, settings, environment));
-  if (is_new) {
-    SettingsTable table;
-    settings.bind(table);
-    SOTTO_CHECK(write_file_atomically(settings_file(given.store), table.to_toml(), FileReaders::owner));
-  }
+  SOTTO_TRY(auto device, device_to_enrol(given, token.token.first_use, output));
+  SOTTO_TRY(const device::DeviceSettings settings, read_settings(given.store));
   const bool asks = settings.ranking != "local";
   SOTTO_TRY(const bool agreed, ask_person(device,
                                           device.terms(given.server, campaign.campaign.purpose,
@@ -142,7 +161,7 @@ Status enrol(const DeviceArguments& given, const Output& output) {
   output.event({{"event", "done"}, {"enrolled", agreed}});
   output.text(
       agreed ? fmt::format("enrolled; what it may cost and do is in {}", settings_file(given.store).string())
-             : "not enrolled: nothing was sent");
+             : "not enrolled: the campaign was fetched, to be shown here, and nothing else was sent");
   return {};
 }
 
@@ -152,7 +171,7 @@ Status import_reader(const DeviceArguments& given, const Output& output) {
   if (given.user >= dataset.user_count())
     return bad_input("--user is {}, and {} has {} users: 0 to {}", given.user, dataset.name(),
                      dataset.user_count(), dataset.user_count() - 1);
-  SOTTO_TRY(auto device, open_device(given));
+  SOTTO_TRY(auto device, device_of(given));
   fleet::Memory memory = fleet::memory_of(dataset, static_cast<data::UserId>(given.user));
   // As if it had just happened: what is old is let go.
   const auto now = privacy::read_system_clocks().wall;
@@ -170,7 +189,7 @@ Status import_reader(const DeviceArguments& given, const Output& output) {
 
 Status train(const DeviceArguments& given, const Output& output) {
   SOTTO_CHECK(need_server(given));
-  SOTTO_TRY(auto device, open_device(given));
+  SOTTO_TRY(auto device, device_of(given));
   SOTTO_TRY(auto network, transport::HttpTransport::create(client_settings(given)));
   const device::RoundHooks hooks{[] { return interrupted(); },
                                  [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }};
@@ -185,15 +204,17 @@ Status train(const DeviceArguments& given, const Output& output) {
                     {"reason", part.refusal ? std::string(device::name(*part.refusal)) : ""},
                     {"why", part.why},
                     {"number", part.number},
+                    {"evaluates", part.evaluates},
                     {"charged", part.was_charged},
                     {"bytes_up", part.bytes_up},
                     {"bytes_down", part.bytes_down}});
-      output.text(fmt::format("round {}: {}{}{}{}", part.number, device::name(part.outcome),
-                              part.why.empty() ? "" : ", because ", part.why,
+      output.text(fmt::format("{} {}: {}{}{}{}", part.evaluates ? "measuring version" : "round", part.number,
+                              device::name(part.outcome), part.why.empty() ? "" : ", because ", part.why,
                               part.was_charged ? "; charged" : "; not charged"));
     }
-    if (part.outcome == Outcome::took_part) ++done;
-    if (part.outcome == Outcome::refused && part.refusal != device::RoundRefusalReason::charged_before)
+    if (part.outcome == Outcome::took_part && !part.evaluates) ++done;
+    if (part.outcome == Outcome::refused && !part.evaluates &&
+        part.refusal != device::RoundRefusalReason::charged_before)
       return bad_input("this device does not take part: {}", part.why);
     if (std::chrono::steady_clock::now() > until)
       return failed("{} of {} rounds after {} s", done, given.rounds, given.wait_seconds);
@@ -215,7 +236,7 @@ Status recommend(const DeviceArguments& given, const Output& output) {
   settings.blocked_categories = given.blocked_categories.value_or(settings.blocked_categories);
   settings.languages = given.languages.value_or(settings.languages);
   settings.most_per_category = given.most_per_category.value_or(settings.most_per_category);
-  SOTTO_TRY(auto opened, device::Device::open(given.store, settings));
+  SOTTO_TRY(auto opened, open_device(given.store, settings, given.anchor));
   const auto& before = opened.consent();
   if (settings.ranking != "local" && !(before && before->terms.asking)) {
     // What was agreed to for training stays agreed to.
@@ -230,7 +251,7 @@ Status recommend(const DeviceArguments& given, const Output& output) {
   SOTTO_TRY(auto network, transport::HttpTransport::create(client_settings(given)));
   SOTTO_TRY(const bool fetched, opened.refresh(network));
   static_cast<void>(fetched);
-  if (!given.item.empty()) SOTTO_CHECK(opened.click(given.item));
+  for (const std::string& item : given.clicked) SOTTO_CHECK(opened.click(item));
   SOTTO_TRY(const auto page, opened.recommend(network, static_cast<std::size_t>(given.count)));
   for (const auto& item : page.items) {
     output.event({{"event", "item"}, {"id", item.item}, {"score", item.score}});
@@ -242,10 +263,86 @@ Status recommend(const DeviceArguments& given, const Output& output) {
   return {};
 }
 
+// An article as GET /v1/items/{id} has it.
+Result<device::Device::OpenedItem> article_of(const device::ServerAnswer& answer, const std::string& id) {
+  if (answer.status != 200)
+    return failed("the server answers {}: {}", answer.status, device::error_text(answer));
+  const auto body = nlohmann::json::parse(answer.body, nullptr, false);
+  const auto is_number = [](const nlohmann::json& one) { return one.is_number(); };
+  if (!body.is_object() || body.value("id", nlohmann::json()) != id || !body.contains("vector") ||
+      !body["vector"].is_array() || !std::all_of(body["vector"].begin(), body["vector"].end(), is_number))
+    return bad_input("what the server says of {} is no article with a vector", id);
+  device::Device::OpenedItem opened{id, body["vector"].get<std::vector<float>>(), ""};
+  if (body.contains("category") && body["category"].is_string()) opened.category = body["category"];
+  return opened;
+}
+
+// Of an item that the pack holds nobody hears; of one of the guide the server that hands it out does.
+Status open_item(const DeviceArguments& given, const Output& output) {
+  SOTTO_CHECK(need_server(given));
+  SOTTO_TRY(auto device, device_of(given));
+  SOTTO_TRY(auto network, transport::HttpTransport::create(client_settings(given)));
+  SOTTO_TRY(const bool fetched, device.refresh(network));
+  static_cast<void>(fetched);
+  bool told = false;
+  if (auto clicked = device.click(given.item); !clicked) {
+    if (clicked.error().kind != ErrorKind::bad_input) return clicked;
+    told = true;
+    SOTTO_TRY(const auto answer, network.send(device::item_call(given.item)));
+    SOTTO_TRY(const auto opened, article_of(answer, given.item));
+    SOTTO_CHECK(device.click(opened));
+  }
+  output.event({{"event", "done"}, {"item", given.item}, {"asked_for", told}});
+  output.text(told ? fmt::format("{} was fetched: the server knows that it was opened. What it says of its "
+                                 "reader stays here",
+                                 given.item)
+                   : fmt::format("{} stays here", given.item));
+  return {};
+}
+
+// So that the next question only waits for its answer. Keys live in memory, so what a process leaves behind
+// is the guide; the keys of a question that it asks itself are made before the person waits.
+Status prepare(const DeviceArguments& given, const Output& output) {
+  SOTTO_CHECK(need_server(given));
+  SOTTO_TRY(auto device, device_of(given));
+  SOTTO_TRY(auto network, transport::HttpTransport::create(client_settings(given)));
+  SOTTO_TRY(const bool fetched, device.refresh(network));
+  const auto begin = std::chrono::steady_clock::now();
+  SOTTO_CHECK(device.prepare(network));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  output.event({{"event", "done"}, {"new_pack", fetched}, {"seconds", taken.count()}});
+  output.text(
+      fmt::format("ready to ask: guide and keys took {:.3f} s. Keys are never kept: the process that "
+                  "asks makes its own",
+                  taken.count()));
+  return {};
+}
+
+// What its operator might call by another name to get clicks on it for nothing: for the person to judge.
+void show_label_changes(const std::vector<device::LabelChange>& changes, const Output& output) {
+  constexpr std::size_t most_shown = 10;
+  if (changes.empty()) return;
+  output.text(
+      fmt::format("the operator calls {} item{} something else than before; what was clicked of {} stays "
+                  "as protected as the most sensitive name asks for",
+                  changes.size(), changes.size() == 1 ? "" : "s", changes.size() == 1 ? "it" : "them"));
+  const auto named = [](const std::string& category) {
+    return category.empty() ? std::string("without a category") : printable(category);
+  };
+  const std::size_t shown = std::min(changes.size(), most_shown);
+  for (auto change = changes.rbegin(); change != changes.rbegin() + static_cast<std::ptrdiff_t>(shown);
+       ++change)
+    output.text(fmt::format("  {}: {}, before {} (seen on {})", printable(change->item), named(change->after),
+                            named(change->before), privacy::to_text(change->time)));
+  if (changes.size() > shown)
+    output.text(fmt::format("  and {} earlier ones: see --json", changes.size() - shown));
+}
+
 Status status(const DeviceArguments& given, const Output& output) {
-  SOTTO_TRY(const auto opened, open_device(given));
+  SOTTO_TRY(const auto opened, device_of(given));
   const auto& consent = opened.consent();
   const auto operator_key = opened.enrolled_with();
+  const std::vector<device::LabelChange> changes = opened.label_changes();
   output.event({{"event", "done"},
                 {"enrolled", operator_key.has_value()},
                 {"service", consent ? nlohmann::json(consent->terms.service) : nlohmann::json(nullptr)},
@@ -254,6 +351,7 @@ Status status(const DeviceArguments& given, const Output& output) {
                 {"impressions", opened.pages().size()},
                 {"rows", opened.rows().rows.size()},
                 {"clicks", opened.clicks()},
+                {"label_changes", device::to_json(changes)},
                 {"pack", opened.pack_version()}});
   output.text(consent ? fmt::format("agreed on {} with {}: {}{}{}", privacy::to_text(consent->given),
                                     consent->terms.service, consent->terms.purpose,
@@ -263,11 +361,12 @@ Status status(const DeviceArguments& given, const Output& output) {
   output.text(operator_key ? "takes part in training" : "takes part nowhere");
   output.text(fmt::format("{} pages, {} rows and {} clicks are kept here", opened.pages().size(),
                           opened.rows().rows.size(), opened.clicks()));
+  show_label_changes(changes, output);
   return {};
 }
 
 Status ledger(const DeviceArguments& given, const Output& output) {
-  SOTTO_TRY(auto opened, open_device(given));
+  SOTTO_TRY(auto opened, device_of(given));
   SOTTO_TRY(const auto statement, opened.statement());
   if (output.json)
     output.event({{"event", "done"}, {"statement", nlohmann::json::parse(privacy::to_json(statement))}});
@@ -277,7 +376,7 @@ Status ledger(const DeviceArguments& given, const Output& output) {
 }
 
 Status withdraw(const DeviceArguments& given, const Output& output) {
-  SOTTO_TRY(auto opened, open_device(given));
+  SOTTO_TRY(auto opened, device_of(given));
   SOTTO_CHECK(opened.withdraw());
   output.event({{"event", "done"}, {"enrolled", false}});
   output.text("withdrawn: consent and key are gone, and nothing is sent from here any more");
@@ -285,7 +384,7 @@ Status withdraw(const DeviceArguments& given, const Output& output) {
 }
 
 Status export_all(const DeviceArguments& given, const Output& output) {
-  SOTTO_TRY(auto opened, open_device(given));
+  SOTTO_TRY(auto opened, device_of(given));
   SOTTO_TRY(const std::string all, opened.export_all());
   if (output.json)
     output.event({{"event", "done"}, {"device", nlohmann::json::parse(all)}});
@@ -296,7 +395,8 @@ Status export_all(const DeviceArguments& given, const Output& output) {
 
 // The ledger says what was told, and that cannot be untold: it goes only where everything does.
 Status forget(const DeviceArguments& given, const Output& output) {
-  SOTTO_TRY(auto opened, open_device(given));
+  SOTTO_TRY(auto opened, device_of(given));
+  SOTTO_TRY(const DeviceAnchor anchor, anchor_of(given.store, given.anchor));
   if (given.everything) {
     SOTTO_CHECK(device::Device::erase(std::move(opened)));
   } else {
@@ -304,9 +404,12 @@ Status forget(const DeviceArguments& given, const Output& output) {
     SOTTO_CHECK(opened.forget_reading());
   }
   output.event({{"event", "done"}});
-  output.text(given.everything ? fmt::format("forgotten: {} is gone, and the ledger with it", given.store)
-                               : "forgotten: pages, rows, clicks, answers and key. The ledger stays: it says "
-                                 "what was told before");
+  output.text(given.everything
+                  ? fmt::format("forgotten: {} is gone, and the ledger with it. The anchor {} stays: a "
+                                "device that is made here again begins with its budgets spent",
+                                given.store, anchor.file.string())
+                  : "forgotten: pages, rows, clicks, answers and key. The ledger stays: it says "
+                    "what was told before");
   return {};
 }
 
@@ -317,6 +420,9 @@ void add_device_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("device", "One reader's device: takes part, and is recommended to");
   command->require_subcommand(1);
   command->add_option("--store", given->store, "Folder of the device")->required();
+  command->add_option("--anchor", given->anchor,
+                      "File that remembers how far the ledger has come, outside of the folder; usually in "
+                      "$XDG_STATE_HOME or ~/.local/state");
   command->add_option("--server", given->server, "Address of the coordinator; of the server, to recommend");
   command->add_option("--authorities", given->authorities, "PEM file of certificates to trust, for https");
   const auto add = [&](const char* name, const char* help,
@@ -328,6 +434,14 @@ void add_device_command(CLI::App& app, Invocation& invocation) {
     });
     return one;
   };
+  CLI::App* making =
+      add("new", "A device that is recommended to, and takes part in no training", make_device);
+  making
+      ->add_option("--set", given->assignments,
+                   "key=value of its settings, such as ranking=private and epsilon=3; may be repeated")
+      ->allow_extra_args(false);
+  making->add_option("--log-key", given->log_key,
+                     "Public key file of the log that packs and guides must be in, to be pinned");
   CLI::App* enrolling = add("enrol", "Ask its person, and make the device known to a coordinator", enrol);
   enrolling->add_option("--token", given->token, "File with the operator's token for this device");
   enrolling->add_option("--operator-key", given->operator_key,
@@ -350,7 +464,9 @@ void add_device_command(CLI::App& app, Invocation& invocation) {
   CLI::App* recommending = add("recommend", "A page for this reader", recommend);
   recommending->add_option("--count", given->count, "Items")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}));
-  recommending->add_option("--click", given->item, "An item that was opened just now; stays here");
+  recommending
+      ->add_option("--click", given->clicked, "An item that was opened just now; stays here; may be repeated")
+      ->allow_extra_args(false);
   add_yes(recommending);
   recommending->add_option("--blocked-items", given->blocked_items,
                            "On this page, in place of the setting: ids with commas between them");
@@ -362,6 +478,9 @@ void add_device_command(CLI::App& app, Invocation& invocation) {
       ->add_option("--most-per-category", given->most_per_category,
                    "On this page, in place of the setting; 0 for any number")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1000}));
+  CLI::App* opening = add("open", "An item is opened: the device learns from it", open_item);
+  opening->add_option("item", given->item, "Its id, of the pack or of the guide")->required();
+  add("prepare", "Fetch pack and guide and make keys, before a blind question is asked", prepare);
   add("status", "What is kept here, and where the device takes part", status);
   add("ledger", "What this device has told, and what is left of its budgets", ledger);
   add("withdraw", "Stop asking and taking part", withdraw);

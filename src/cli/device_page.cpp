@@ -22,9 +22,10 @@ std::string epsilon_in_cell(double epsilon) {
 }
 
 const char* purpose_in_words(std::string_view purpose) {
-  return purpose == "training" ? "taking part in training"
-         : purpose == "labels" ? "labels for training"
-                               : "questions for recommendations";
+  return purpose == "training"     ? "taking part in training"
+         : purpose == "labels"     ? "labels for training"
+         : purpose == "evaluation" ? "measuring versions"
+                                   : "questions for recommendations";
 }
 
 bool knows_its_past(const LedgerStatement& told) {
@@ -73,7 +74,8 @@ ReportTable device_charges(const LedgerStatement& told) {
   const auto& day = told.windows[0];
   const auto& month = told.windows[1];
   for (std::size_t i = 0; i < told.purposes.size(); ++i)
-    if (told.purposes[i].charges > 0 || told.purposes[i].what != "labels")
+    if (told.purposes[i].charges > 0 ||
+        (told.purposes[i].what != "labels" && told.purposes[i].what != "evaluation"))
       add(purpose_in_words(told.purposes[i].what), day.purposes[i], month.purposes[i], told.purposes[i]);
   add("together", day.total, month.total, told.total);
   table.caption = fmt::format(

@@ -14,8 +14,9 @@ namespace {
 
 using serving::CatalogueItem;
 
-constexpr std::string CatalogueItem::*article_texts[] = {
-    &CatalogueItem::title, &CatalogueItem::abstract, &CatalogueItem::category, &CatalogueItem::subcategory};
+constexpr std::string CatalogueItem::*article_texts[] = {&CatalogueItem::id, &CatalogueItem::title,
+                                                         &CatalogueItem::abstract, &CatalogueItem::category,
+                                                         &CatalogueItem::subcategory};
 
 }  // namespace
 
@@ -52,7 +53,7 @@ Result<std::vector<std::vector<float>>> parse_vectors(std::string_view bytes) {
   ByteReader body(bytes);
   const auto count = body.number<std::uint32_t>(), width = body.number<std::uint32_t>();
   if (!body.good() || count > most_articles || width > serving::most_vector_numbers ||
-      body.left() != std::size_t{count} * width * sizeof(float))
+      (count == 0 && width > 0) || body.left() != std::size_t{count} * width * sizeof(float))
     return failed("the trainer sent {} bytes for {} vectors of {} numbers", body.left(), count, width);
   std::vector<std::vector<float>> vectors(count, std::vector<float>(width));
   for (auto& vector : vectors)
@@ -69,14 +70,14 @@ Result<std::string> EncoderProcess::make_pack(const fs::path& pack_file,
   copy.bind(table);
   for (const auto& row : table.rows())
     arguments.insert(arguments.end(), {"--set", row.name + "=" + row.value});
-  return start(arguments);
+  return start(arguments, true);
 }
 
-Result<std::string> EncoderProcess::start(const std::vector<std::string>& more_arguments) const {
+Result<std::string> EncoderProcess::start(const std::vector<std::string>& more_arguments, bool shown) const {
   trainer_.reset();
   std::vector<std::string> words = {"publish", run_.string(), "--data", data_.string()};
   words.insert(words.end(), more_arguments.begin(), more_arguments.end());
-  SOTTO_TRY(trainer_, TrainerProcess::start(words));
+  SOTTO_TRY(trainer_, TrainerProcess::start(words, shown));
   auto ready = trainer_->receive(TrainerProcess::Patience::until_interrupted);
   if (ready && ready->kind == FrameKind::ready) return std::move(ready->body);
   trainer_.reset();
@@ -89,7 +90,7 @@ Result<std::vector<std::vector<float>>> EncoderProcess::encode(std::span<const C
     std::error_code missing;
     if (fs::last_write_time(run_ / "best.sotto", missing) != trained_ || missing)
       return failed("{} was trained on, or replaced, after its pack was made", run_.string());
-    SOTTO_CHECK(start({}));
+    SOTTO_CHECK(start({}, false));
   }
   std::vector<std::vector<float>> vectors;
   vectors.reserve(items.size());

@@ -49,7 +49,7 @@ class EncoderProcess final : public serving::ItemEncoder {
 
  private:
   // What it says when it is ready.
-  Result<std::string> start(const std::vector<std::string>& more_arguments) const;
+  Result<std::string> start(const std::vector<std::string>& more_arguments, bool shown) const;
   Result<std::vector<std::vector<float>>> encode_batch(std::span<const serving::CatalogueItem> items) const;
 
   const fs::path run_, data_;

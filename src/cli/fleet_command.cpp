@@ -13,6 +13,7 @@
 #include "cli/token_files.h"
 #include "device/rounds/round_calls.h"
 #include "fleet/fleet.h"
+#include "fleet/predicted_evaluation.h"
 #include "fleet/readers.h"
 #include "local/local_trainer.h"
 #include "rounds/campaign.h"
@@ -105,16 +106,21 @@ Result<rounds::Digest> current_version(const FleetArguments& given) {
   }
 }
 
-// As these readers' devices rank by it.
-Result<fleet::Accuracy> measured(const FleetArguments& given, const data::Dataset& dataset,
-                                 std::span<const data::UserId> readers) {
+// What is trained now, as a device fetches it.
+struct Current {
+  rounds::Campaign campaign;
+  std::unique_ptr<local::LocalTrainer> trainer;
+  std::unique_ptr<const device::FetchedModel> model;
+};
+
+Result<Current> fetch_current(const FleetArguments& given) {
   SOTTO_TRY(const rounds::Digest hash, current_version(given));
   SOTTO_TRY(auto network, transport::HttpTransport::create(given.fleet.server));
-  SOTTO_TRY(const auto opened, carry(device::fetch_campaign(), network, device::no_pause));
+  SOTTO_TRY(auto opened, carry(device::fetch_campaign(), network, device::no_pause));
   std::vector<std::pair<std::string, std::string>> local;
   for (const rounds::LocalSetting& setting : opened.campaign.local)
     local.emplace_back(setting.name, setting.value);
-  SOTTO_TRY(const auto trainer, local::find_trainer(opened.campaign.recipe, local));
+  SOTTO_TRY(auto trainer, local::find_trainer(opened.campaign.recipe, local));
   const auto fetch = [&](const rounds::Digest& blob) -> Result<std::string> {
     SOTTO_TRY(device::ServerAnswer answer, network.send(device::blob_call(blob)));
     if (answer.status != 200) return failed("the coordinator answers {} for {}", answer.status, to_hex(blob));
@@ -124,8 +130,49 @@ Result<fleet::Accuracy> measured(const FleetArguments& given, const data::Datase
   SOTTO_TRY(const auto version, rounds::decode_model(bytes));
   SOTTO_TRY(const std::string items, fetch(version.table));
   SOTTO_TRY(auto table, rounds::decode_items(items));
-  SOTTO_TRY(const auto model, device::FetchedModel::create(version, std::move(table), *trainer, 1));
-  return fleet::measure(dataset, readers, *trainer, *model, given.fleet.split_seed(), &interrupted);
+  SOTTO_TRY(auto model, device::FetchedModel::create(version, std::move(table), *trainer, 1));
+  return Current{std::move(opened.campaign), std::move(trainer), std::move(model)};
+}
+
+// As devices rank by it; who has none here counts too.
+Result<fleet::Accuracy> measured(const FleetArguments& given, const data::Dataset& dataset) {
+  SOTTO_TRY(const Current current, fetch_current(given));
+  return fleet::measure(dataset, *current.trainer, *current.model, given.fleet.split_seed(), &interrupted);
+}
+
+// What the coordinator has of evaluations, and what these devices' pages say of the current version without
+// noise. Nothing where the campaign measures no versions.
+Result<nlohmann::json> evaluation_of(const FleetArguments& given, const data::Dataset& dataset) {
+  SOTTO_TRY(const Current current, fetch_current(given));
+  if (!current.campaign.evaluation) return nlohmann::json();
+  SOTTO_TRY(auto client, net::HttpClient::create(given.fleet.server));
+  SOTTO_TRY(const auto response, client.get("/v1/status"));
+  const auto status = nlohmann::json::parse(response.body, nullptr, false);
+  nlohmann::json told = {
+      {"measured", status.is_object() ? status.value("evaluation", nlohmann::json()) : nlohmann::json()}};
+  if (given.fleet.devices != current.campaign.cohort) return told;
+  SOTTO_TRY(const auto readers, fleet::readers_of(dataset, given.fleet.devices, given.fleet.split_seed()));
+  SOTTO_TRY(const auto predicted,
+            fleet::predict_evaluation(dataset, readers, current.campaign, *current.trainer, *current.model,
+                                      given.fleet.rounds, given.fleet.split_seed(), &interrupted));
+  told["without_noise"] = predicted.auc;
+  told["predicted_noise"] = predicted.noised.noise;
+  told["pages"] = predicted.pages;
+  return told;
+}
+
+void say_evaluation(const nlohmann::json& told, const Output& output) {
+  if (told.is_null()) return;
+  if (const auto& measured = told["measured"]; measured.is_object())
+    output.text(fmt::format("devices measured version {}: AUC {:.2f} ± {:.2f} %",
+                            measured.value("version", 0), 100 * measured.value("auc", 0.0),
+                            100 * measured.value("noise", 0.0)));
+  if (told.contains("without_noise"))
+    output.text(
+        fmt::format("{} pages of theirs that are not trained on: {:.2f} % now without noise, which "
+                    "would be ± {:.2f}",
+                    told["pages"].get<std::uint64_t>(), 100 * told["without_noise"].get<double>(),
+                    100 * told["predicted_noise"].get<double>()));
 }
 
 // The metrics by the names that 'sotto train' has, and the first of them in words.
@@ -184,9 +231,7 @@ Status run(FleetArguments given, const Output& output) {
   }
   SOTTO_TRY(const Stores stores, Stores::in(given.store));
   given.fleet.folder = stores.path();
-  // Who has no device here counts too.
-  SOTTO_TRY(const auto readers, fleet::readers_of(dataset, dataset.user_count(), given.fleet.split_seed()));
-  SOTTO_TRY(const auto at_first, measured(given, dataset, readers));
+  SOTTO_TRY(const auto at_first, measured(given, dataset));
   Progress progress("fleet", given.fleet.rounds, "rounds");
   std::uint64_t rounds_seen = 0;
   SOTTO_TRY(const auto report, fleet::run_fleet(
@@ -196,7 +241,8 @@ Status run(FleetArguments given, const Output& output) {
                                      output.event({{"event", "round"}, {"round", done}});
                                    }));
   progress.finish();
-  SOTTO_TRY(const auto at_last, measured(given, dataset, readers));
+  SOTTO_TRY(const auto at_last, measured(given, dataset));
+  SOTTO_TRY(const auto evaluation, evaluation_of(given, dataset));
   const Figures before = figures_of(at_first), after = figures_of(at_last);
   const metrics::MeanAndError gain = fleet::gain_between(at_first, at_last);
   const double shared = static_cast<double>(std::max<std::uint64_t>(report.participations, 1));
@@ -216,6 +262,9 @@ Status run(FleetArguments given, const Output& output) {
                {"reasons", reasons},
                {"bytes_up", static_cast<double>(report.bytes_up) / shared},
                {"bytes_down", static_cast<double>(report.bytes_down) / shared},
+               {"evaluation", evaluation},
+               {"ledger", report.ledger ? nlohmann::json::parse(privacy::to_json(*report.ledger))
+                                        : nlohmann::json(nullptr)},
                {"simulation", given.fleet.reproducible.has_value()},
                {"seconds", report.seconds}});
   output.event(done);
@@ -231,6 +280,11 @@ Status run(FleetArguments given, const Output& output) {
           100 * gain.mean, 100 * gain.error, static_cast<double>(report.bytes_up) / shared,
           static_cast<double>(report.bytes_down) / shared,
           given.fleet.reproducible ? "\nsimulation: noise followed from a seed, and no epsilon holds" : ""));
+  if (report.ledger)
+    output.text(fmt::format(
+        "the ledger of the device that was charged most often: {} charges, epsilon {:.4g} at delta {:g}",
+        report.ledger->total.charges, report.ledger->total.spent.epsilon, report.ledger->delta));
+  say_evaluation(evaluation, output);
   for (const auto& [why, times] : report.reasons) output.text(fmt::format("  {} times: ", times), why);
   return {};
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/byte_codec.h"
+#include "base/chain_hash.h"
 
 namespace sotto::cli {
 
@@ -137,7 +138,7 @@ Result<std::vector<GroupSum>> parse_sums(std::string_view bytes) {
 }
 
 Result<std::string> FoldProcess::expect(FrameKind kind) {
-  auto frame = trainer_->receive(TrainerProcess::Patience::until_interrupted);
+  auto frame = trainer_->receive([this] { return is_let_go_.load(); });
   if (frame && frame->kind == kind) return std::move(frame->body);
   trainer_.reset();
   return tl::unexpected(frame ? said_by_trainer(std::move(*frame)) : std::move(frame).error());
@@ -145,6 +146,7 @@ Result<std::string> FoldProcess::expect(FrameKind kind) {
 
 Result<FoldedModel> FoldProcess::begin(const std::string& checkpoint) {
   trainer_.reset();
+  if (is_let_go_) return failed("nobody waits for the trainer any more");
   std::error_code problem;
   fs::create_directories(settings_.folder, problem);
   if (problem) return failed("cannot create {}: {}", settings_.folder.string(), problem.message());
@@ -156,10 +158,21 @@ Result<FoldedModel> FoldProcess::begin(const std::string& checkpoint) {
   if (!checkpoint.empty()) {
     SOTTO_CHECK(write_file_atomically(settings_.folder / "last.sotto", checkpoint));
     words.emplace_back("--resume");
+  } else if (!settings_.begin_with.empty()) {
+    words.insert(words.end(), {"--begin-with", settings_.begin_with.string()});
   }
   SOTTO_TRY(trainer_, TrainerProcess::start(words));
   SOTTO_TRY(const std::string body, expect(FrameKind::ready));
-  return parse_folded_model(body);
+  SOTTO_TRY(auto model, parse_folded_model(body));
+  if (checkpoint.empty() && settings_.begin_with_items) {
+    SOTTO_TRY(const std::string items, encode(model.items));
+    if (const auto here = rounds::blob_hash(items); here != *settings_.begin_with_items)
+      return bad_input(
+          "the version to begin with is about the items {}, and these are {}: start with the data, --set and "
+          "--seed of the coordinator that made it",
+          to_hex(*settings_.begin_with_items), to_hex(here));
+  }
+  return model;
 }
 
 Result<FoldedRound> FoldProcess::next() {

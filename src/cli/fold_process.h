@@ -11,6 +11,7 @@
 
 #ifdef SOTTO_HAVE_NET
 
+#include <atomic>
 #include <optional>
 
 #include "cli/trainer_process.h"
@@ -52,6 +53,9 @@ struct FoldSettings {
   fs::path campaign, data, folder;
   std::vector<std::string> assignments;  // of the recipe, key=value
   std::uint64_t seed = 1;                // of initial weights
+  // Whose numbers take their place, and the table of items that these are about (starting_model.h).
+  fs::path begin_with;
+  std::optional<rounds::Digest> begin_with_items;
 };
 
 class FoldProcess final : public coordinator::Folding {
@@ -61,11 +65,13 @@ class FoldProcess final : public coordinator::Folding {
   Result<coordinator::FoldedModel> begin(const std::string& checkpoint) override;
   Result<coordinator::FoldedRound> next() override;
   Status give(const std::vector<coordinator::GroupSum>& sums) override;
+  void let_go() override { is_let_go_ = true; }
 
  private:
   Result<std::string> expect(FrameKind kind);
   const FoldSettings settings_;
   std::optional<TrainerProcess> trainer_;
+  std::atomic<bool> is_let_go_ = false;
 };
 
 }  // namespace sotto::cli

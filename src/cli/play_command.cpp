@@ -26,7 +26,7 @@ constexpr std::chrono::minutes most_time_to_start{5};
 struct PlaySettings {
   std::string store;
   std::int64_t devices = 200, cohort = 100, rounds = 40, news = 1500, port = 0, reader_port = 0;
-  double epsilon = 8, answer_epsilon = 4;
+  double epsilon = 8, evaluation_epsilon = 8, answer_epsilon = 4;
 
   void bind(SettingsTable& table) {
     table.add("devices", devices, {20, 5000}, "Simulated readers with devices")
@@ -34,6 +34,8 @@ struct PlaySettings {
         .add("rounds", rounds, {1, 10'000}, "Rounds of the campaign")
         .add("news", news, {100, 100'000}, "Articles of the newsroom")
         .add("epsilon", epsilon, {1e-3, 1e6}, "What all rounds may cost a device, against the server")
+        .add("evaluation_epsilon", evaluation_epsilon, {1e-3, 1e6},
+             "What measuring versions may cost a device beside that")
         .add("answer_epsilon", answer_epsilon, {1e-3, 1000},
              "What one answer of the reader's page may tell; below 4 no private question is offered")
         .add("reader_port", reader_port, {0, 65'535}, "Of the reader's page; 0: any free one")
@@ -129,6 +131,11 @@ Status prepare(const PlaySettings& settings, const PlayFolder& folder) {
   const std::int64_t needed =
       (settings.cohort * settings.rounds * 3 / 2 + settings.devices - 1) / settings.devices;
   const std::int64_t participations = std::clamp<std::int64_t>(needed, 1, settings.rounds);
+  // Each measurement costs: a few over the whole campaign, the first and the last version among them. Devices
+  // of a newsroom of days have few pages, so every third one is kept to measure by.
+  constexpr std::int64_t measurements = 4, held_out = 3, pages_that_count = 1;
+  const std::int64_t every = std::max<std::int64_t>(1, settings.rounds / measurements);
+  const std::int64_t measured = settings.rounds / every + 1;
   SOTTO_CHECK(run_to_end({"data", "generate", "newsroom", "--users", to_string(readers), "--news",
                           to_string(settings.news), "--days", "5", "--out", folder / "newsroom"},
                          folder.log("newsroom")));
@@ -146,6 +153,16 @@ Status prepare(const PlaySettings& settings, const PlayFolder& folder) {
                      to_string(participations),
                      "--epsilon",
                      to_string(settings.epsilon),
+                     "--evaluation-every",
+                     to_string(every),
+                     "--evaluation-epsilon",
+                     to_string(settings.evaluation_epsilon),
+                     "--evaluation-participations",
+                     to_string(measured),
+                     "--evaluation-held-out",
+                     to_string(held_out),
+                     "--evaluation-pages",
+                     to_string(pages_that_count),
                      "--max-training-seconds",
                      "1",
                      "--shortest-phase-seconds",
@@ -164,12 +181,15 @@ Status train(const PlaySettings& settings, const PlayFolder& folder) {
                     folder.log("train"));
 }
 
-Result<Part> start_serving(const PlaySettings& settings, const PlayFolder& folder) {
-  return Part::start("server",
-                     {"--json", "serve", "--run", folder / "run", "--catalogue", folder / "catalogue",
-                      "--reader", "--epsilon", to_string(settings.answer_epsilon), "--address", "127.0.0.1",
-                      "--port", to_string(settings.reader_port)},
-                     folder);
+// Its page trains in the coordinator's campaign, and recommends by the versions that come of it.
+Result<Part> start_serving(const PlaySettings& settings, const PlayFolder& folder,
+                           const std::string& coordinator) {
+  return Part::start(
+      "server",
+      {"--json", "serve", "--run", folder / "run", "--catalogue", folder / "catalogue", "--reader",
+       "--epsilon", to_string(settings.answer_epsilon), "--coordinator", coordinator, "--follow",
+       "--pack-seconds", "5", "--address", "127.0.0.1", "--port", to_string(settings.reader_port)},
+      folder);
 }
 
 Status play(const PlaySettings& settings, const Output& output) {
@@ -180,7 +200,6 @@ Status play(const PlaySettings& settings, const Output& output) {
                           settings.devices));
   SOTTO_CHECK(prepare(settings, folder));
   SOTTO_CHECK(train(settings, folder));
-  SOTTO_TRY(auto server, start_serving(settings, folder));
   const std::string token = fresh_token();
   SOTTO_CHECK(write_file_atomically(folder / "operator.token", token + "\n", FileReaders::owner));
   SOTTO_TRY(auto coordinator,
@@ -191,6 +210,7 @@ Status play(const PlaySettings& settings, const Output& output) {
                         folder));
   SOTTO_TRY(const auto listening, coordinator.expect("listening"));
   const std::string url = listening.value("url", "");
+  SOTTO_TRY(auto server, start_serving(settings, folder, url));
   SOTTO_TRY(auto fleet,
             Part::start("fleet",
                         {"--json", "fleet", "--devices", to_string(settings.devices), "--data",
@@ -216,7 +236,11 @@ Status play(const PlaySettings& settings, const Output& output) {
     }
     SOTTO_CHECK(coordinator.still_runs());
     SOTTO_CHECK(server.still_runs());
-    while (server.next(milliseconds(0))) continue;  // read, so that its pipe never fills
+    while (const auto said = server.next(milliseconds(0)))  // read, so that its pipe never fills
+      if (said->value("event", "") == "followed") {
+        output.event(*said);
+        output.text(fmt::format("the page recommends by the version of {} rounds", said->value("rounds", 0)));
+      }
     while (const auto said = fleet.next(milliseconds(0)))
       if (said->value("event", "") == "done")
         output.text(fmt::format("these readers' AUC: {:.2f} % before, {:.2f} % now",

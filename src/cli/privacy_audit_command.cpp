@@ -34,7 +34,7 @@ Result<std::vector<privacy::AuditEntry>> entries_of(AuditArguments& arguments) {
       continue;
     }
     SOTTO_TRY(const auto sheet, datasheet_of(name));
-    auto entries = audits_of(sheet);
+    SOTTO_TRY(auto entries, audits_of(sheet, name));
     if (entries.empty())
       return bad_input("{}: nothing can be audited: {} mode of {} releases nothing under noise that holds",
                        name, sheet.mode, sheet.recipe);
@@ -90,8 +90,8 @@ nlohmann::json to_json(const privacy::AuditEntry& entry, const privacy::AuditFin
 }
 
 std::string verdict(const privacy::AuditEntry& entry, const privacy::AuditFinding& finding) {
-  if (finding.refuted()) return entry.refutation_expected ? "claim refuted, as expected" : "CLAIM REFUTED";
-  return entry.refutation_expected ? "not refuted: use more samples" : "not refuted";
+  if (finding.refuted()) return entry.refutation_expected ? "false, as known" : "CLAIM REFUTED";
+  return entry.refutation_expected ? "more samples?" : "not refuted";
 }
 
 void print_header(privacy::AuditKind kind, const Output& output) {
@@ -99,7 +99,7 @@ void print_header(privacy::AuditKind kind, const Output& output) {
     output.text(
         fmt::format("\n{:<26} {:>9} {:>9} {:>9}  {}", "attack", "without", "with", "chance", "measure"));
   } else {
-    output.text(fmt::format("\n{:<26} {:>9} {:>8} {:>9} {:>9} {:>11} {:>6}  {}",
+    output.text(fmt::format("\n{:<26} {:>9} {:>8} {:>8} {:>8} {:>10} {:>5}  {}",
                             kind == privacy::AuditKind::mechanism ? "mechanism" : "training, run once",
                             "claimed", "delta", "true", "at least", "parametric", "share", "verdict"));
   }
@@ -107,7 +107,7 @@ void print_header(privacy::AuditKind kind, const Output& output) {
 
 void print(const privacy::AuditEntry& entry, const privacy::AuditFinding& finding, const Output& output) {
   output.text(fmt::format(
-      "{:<26} {:>9.3f} {:>8g} {:>9} {:>9.3f} {:>11} {:>6}  {}", entry.name, finding.claim.epsilon,
+      "{:<26} {:>9.3f} {:>8g} {:>8} {:>8.3f} {:>10} {:>5}  {}", entry.name, finding.claim.epsilon,
       finding.claim.delta, finding.claim.holds ? shown(finding.claim.holds) : "none", finding.epsilon,
       shown(finding.parametric), finding.claim.holds ? fmt::format("{:.0f}%", 100 * finding.share()) : "-",
       verdict(entry, finding)));
@@ -134,9 +134,10 @@ void report(const privacy::AuditEntry& entry, const privacy::AuditReport& report
                   {"chance", attack.chance},
                   {"measure", measure},
                   {"setting", attack.setting}});
-    output.text(fmt::format("{:<26} {:>8.1f}% {:>8.1f}% {:>8.1f}%  {}\n{:<26} {}", entry.name,
-                            100 * attack.undefended, 100 * attack.defended, 100 * attack.chance, measure, "",
-                            attack.setting));
+    output.text(fmt::format("{:<26} {:>8.1f}% {:>8.1f}% {:>8.1f}%  ", entry.name, 100 * attack.undefended,
+                            100 * attack.defended, 100 * attack.chance),
+                measure);
+    output.text(fmt::format("{:<26} ", ""), attack.setting);
   }
 }
 
@@ -169,7 +170,9 @@ Status audit(AuditArguments& arguments, const Output& output) {
   std::vector<std::string> wrong;
   const privacy::AuditKind* section = nullptr;
   for (const privacy::AuditEntry& entry : entries) {
-    if (interrupted()) return {};
+    if (interrupted())
+      return failed("stopped before '{}': what was audited until then is above, the rest was not",
+                    entry.name);
     SOTTO_TRY(const privacy::AuditReport result,
               privacy::run_audit(entry, settings, static_cast<std::size_t>(bounds)));
     if (section == nullptr || *section != entry.kind) print_header(entry.kind, output);
@@ -180,12 +183,13 @@ Status audit(AuditArguments& arguments, const Output& output) {
   }
   progress.finish();
   output.text(
-      "",
-      fmt::format("\n'at least' is proved by {} releases per neighbour or by one training run; all lower "
-                  "bounds together hold with confidence 1 - {:.2g}. 'parametric' assumes Gaussian loss. "
-                  "'share' is how much of the true epsilon (or delta) the audit sees. An attack that fails "
-                  "proves nothing.",
-                  settings.samples, 1 - settings.confidence));
+      "", fmt::format("\n'at least' is proved by {} releases per neighbour or by one training run; all lower "
+                      "bounds together hold with confidence 1 - {:.2g}. 'parametric' assumes Gaussian loss. "
+                      "'share' is how much of the true epsilon (or delta) the audit sees; 'false, as known': "
+                      "a claim that "
+                      "is there to be refuted, and 'more samples?' where it was not. An attack that fails "
+                      "proves nothing.",
+                      settings.samples, 1 - settings.confidence));
   if (wrong.empty()) return {};
   return failed("a lower bound exceeds the claim of {}: this privacy does not hold, do not use it",
                 fmt::join(wrong, ", "));

@@ -14,6 +14,8 @@ namespace sotto::cli {
 
 namespace {
 
+constexpr std::size_t text_behind_names = 13;  // the column in which it begins
+
 nlohmann::json to_json(const privacy::Guarantee& guarantee) {
   // JSON has no infinity: null says that nothing holds.
   return {{"epsilon",
@@ -61,7 +63,8 @@ Status account_without_plan(const fs::path& run, const Output& output) {
     return bad_input("{} does not say what its recipe guarantees: 'sotto recipes' does", file.string());
   }
   output.event({{"epsilon", nullptr}, {"recipe", recipe}, {"guarantee", guarantee}});
-  output.text(fmt::format("epsilon none: {} gives no differential privacy\n  {}", recipe, guarantee));
+  output.text(fmt::format("epsilon none: {} gives no differential privacy", recipe));
+  output.text("  ", guarantee);
   return {};
 }
 
@@ -110,9 +113,8 @@ void add_account(CLI::App& privacy, Invocation& invocation) {
       invocation.output.event(event);
       if (simulation)
         invocation.output.text("simulation: no ε holds for these files; with secret noise it would be");
-      constexpr std::size_t head = 13;  // columns of the names
-      invocation.output.text(folded_rows(to_text(answer.published), head));
-      if (answer.server) invocation.output.text(folded_rows(to_text(*answer.server), head));
+      invocation.output.text(folded_rows(to_text(answer.published), text_behind_names));
+      if (answer.server) invocation.output.text(folded_rows(to_text(*answer.server), text_behind_names));
       return {};
     };
   });
@@ -146,7 +148,7 @@ void add_ledger(CLI::App& privacy, Invocation& invocation) {
       if (!arguments->anchor.empty()) anchor = privacy::anchor_file(arguments->anchor);
       SOTTO_TRY(const privacy::LedgerStatement statement, privacy::read_statement(file, now, anchor.get()));
       if (invocation.output.json) invocation.output.event(nlohmann::json::parse(to_json(statement)));
-      invocation.output.text(to_text(statement));
+      invocation.output.text(folded_rows(to_text(statement), text_behind_names));
       return {};
     };
   });

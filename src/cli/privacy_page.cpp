@@ -23,8 +23,8 @@ std::string odds_in_words(double right) {
   return right > 0.9995 ? "nearly always" : fmt::format("{:.1f} of 100 times", std::ceil(1000 * right) / 10);
 }
 
-Result<std::vector<AuditLine>> audit_for_page(const privacy::PrivacyDatasheet& sheet) {
-  const auto entries = audits_of(sheet);
+Result<std::vector<AuditLine>> audit_for_page(const privacy::PrivacyDatasheet& sheet, const fs::path& run) {
+  SOTTO_TRY(const auto entries, audits_of(sheet, run));
   const privacy::AuditSettings settings{.samples = affordable_samples(sheet)};
   std::vector<AuditLine> lines;
   Progress progress("audit", entries.size(), "audits");
@@ -37,13 +37,22 @@ Result<std::vector<AuditLine>> audit_for_page(const privacy::PrivacyDatasheet& s
   return lines;
 }
 
-void add_audits(report::HtmlReport& page, const std::vector<AuditLine>& lines, std::string_view whose) {
+void add_audits(report::HtmlReport& page, const std::vector<AuditLine>& lines,
+                const privacy::PrivacyDatasheet& sheet, std::string_view whose) {
   page.heading(fmt::format("Audit of this {}'s own mechanism", whose));
-  if (lines.empty()) {
+  const bool asks = sheet.epsilon_query.value_or(0) > 0;
+  const auto of_query = [](const AuditLine& line) { return line.entry.name == "query"; };
+  if (asks && std::none_of(lines.begin(), lines.end(), of_query))
     page.paragraph(
-        fmt::format("None: this {} releases nothing under noise that holds, so there is no claim that an "
-                    "audit could refute.",
-                    whose));
+        fmt::format("Its questions were not audited: their epsilon of {:.4g} is what the theorem says, and "
+                    "the {} does not record what one of them releases.",
+                    *sheet.epsilon_query, whose));
+  if (lines.empty()) {
+    if (!asks)
+      page.paragraph(
+          fmt::format("None: this {} releases nothing under noise that holds, so there is no claim that an "
+                      "audit could refute.",
+                      whose));
     return;
   }
   ReportTable table;

@@ -48,10 +48,12 @@ struct AuditLine {
   privacy::AuditEntry entry;
   privacy::AuditFinding finding;
 };
-// The audits of a datasheet's own sums and query.
-Result<std::vector<AuditLine>> audit_for_page(const privacy::PrivacyDatasheet& sheet);
-// Heading, table and what it means.
-void add_audits(report::HtmlReport& page, const std::vector<AuditLine>& lines, std::string_view whose);
+// The audits of a datasheet's own sums and query; run: the folder it is of, if any.
+Result<std::vector<AuditLine>> audit_for_page(const privacy::PrivacyDatasheet& sheet,
+                                              const fs::path& run = {});
+// Heading, table and what it means; a priced query that no line is about is named.
+void add_audits(report::HtmlReport& page, const std::vector<AuditLine>& lines,
+                const privacy::PrivacyDatasheet& sheet, std::string_view whose);
 nlohmann::json to_json(const std::vector<AuditLine>& lines);
 bool any_refuted(const std::vector<AuditLine>& lines);
 

@@ -53,10 +53,10 @@ Result<PrivacyPage> page_of(const ReportArguments& arguments) {
   }
   if (!fs::is_directory(subject))
     return bad_input(
-        "{} is not there: name the folder of a run, of a coordinator's store or of a device, or a "
+        "{} is {}: name the folder of a run, of a coordinator's store or of a device, or a "
         "coordinator's "
         "address (http://… or https://…)",
-        subject);
+        subject, fs::exists(subject) ? "a file" : "not there");
   return page_of_run(subject, arguments.wishes);
 }
 

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <sstream>
 
+#include "base/files.h"
 #include "base/interrupt.h"
-#include "base/log.h"
+#include "base/log_lines.h"
 #include "base/progress.h"
 #include "base/thread_pool.h"
 #include "cli/command.h"
@@ -56,7 +58,10 @@ Status SettingsFlags::apply() {
 }
 
 int report_failure(const Error& error) {
-  std::fprintf(stderr, "sotto: %s\n", error.message.c_str());
+  const std::string line = log_lines() == LogLines::json ? json_log_line(std::chrono::system_clock::now(),
+                                                                         LogLevel::error, error.message)
+                                                         : fmt::format("sotto: {}\n", error.message);
+  std::fwrite(line.data(), 1, line.size(), stderr);
   return error.kind == ErrorKind::bad_input ? 2 : 1;
 }
 
@@ -66,13 +71,15 @@ namespace {
 struct CommonFlags {
   bool json = false, quiet = false;
   int threads = 0;
-  std::string level;
+  std::string level, format;
 
   void add_to(CLI::App& app) {
-    app.add_flag("--json", json, "One JSON object per line on stdout, nothing else");
+    app.add_flag("--json", json, "One JSON object per line on stdout, nothing else, and in the log");
     app.add_flag("--quiet", quiet, "No progress on stderr, and of the log only warnings");
     app.add_option("--threads", threads, "Threads to use; 0: all cores")->check(CLI::Range(0, 4096));
     app.add_option("--log-level", level, "trace, debug, info (default), warn, error or off");
+    app.add_option("--log-format", format, "Of the log on stderr: text, or json, as --json has it")
+        ->check(CLI::IsMember({"text", "json"}));
   }
 };
 
@@ -114,6 +121,22 @@ std::string as_setting(const CLI::App& command, std::string name) {
                      word == "sweep" ? fmt::format(", or '--grid {}=A,B,C' for several", name) : "");
 }
 
+bool takes_words(const CLI::App& command) {
+  const auto options = command.get_options();
+  return std::any_of(options.begin(), options.end(),
+                     [](const CLI::Option* option) { return option->get_positional(); });
+}
+
+// A folder where a command wants '--run FOLDER'.
+std::string stray_word(const CLI::App& command, std::string path, const std::string& word) {
+  path.pop_back();
+  const bool is_run =
+      command.get_option_no_throw("--run") != nullptr && fs::exists(fs::path(word) / "run.json");
+  return fmt::format("'sotto {}' takes flags alone, and '{}' is none; {}", path, word,
+                     is_run ? fmt::format("did you mean '--run {}'?", word)
+                            : fmt::format("'sotto {} --help' lists them", path));
+}
+
 // CLI11 says that something is missing or was not expected. Mostly a word was mistyped: find it and name the
 // nearest one. Nothing: no word is unknown.
 std::optional<std::string> mistyped(const CLI::App& app, int argc, char** argv) {
@@ -135,8 +158,11 @@ std::optional<std::string> mistyped(const CLI::App& app, int argc, char** argv) 
           near ? fmt::format("did you mean '{}'?", *near) : fmt::format("'sotto {}--help' lists them", path),
           near || setting.empty() ? setting : "." + setting);
     }
-    if (word.starts_with("-") || command->get_subcommands([](const CLI::App*) { return true; }).empty())
+    if (word.starts_with("-")) continue;
+    if (command->get_subcommands([](const CLI::App*) { return true; }).empty()) {
+      if (!takes_words(*command)) return stray_word(*command, path, word);
       continue;
+    }
     if (const auto* named = subcommand_named(command, word)) {
       command = named;
       path += word + " ";
@@ -166,6 +192,40 @@ std::vector<std::string> with_answers_joined(const CLI::App& app, int argc, char
     ++i;
   }
   return words;
+}
+
+// CLI11 reads -1 as the largest number there is, and calls what is no number 'could not convert'.
+void check_whole_numbers(CLI::App& command) {
+  const CLI::Validator whole(
+      [](std::string& text) {
+        const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),
+                                                         [](char c) { return c >= '0' && c <= '9'; });
+        return digits ? std::string() : fmt::format("'{}' is not a whole number from 0 on", text);
+      },
+      "");
+  for (CLI::Option* option : command.get_options())
+    if (option->get_type_name().starts_with("UINT")) option->check(whole);
+  for (CLI::App* below : command.get_subcommands([](CLI::App*) { return true; })) check_whole_numbers(*below);
+}
+
+// The innermost command that was named.
+const CLI::App& named_command(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = &app;
+  for (int i = 1; i < argc; ++i)
+    if (const auto* named = subcommand_named(command, argv[i])) command = named;
+  return *command;
+}
+
+// What was wrong with the words, and what to do.
+std::string wrong_words(const CLI::App& app, int argc, char** argv, const CLI::ParseError& error) {
+  if (auto wrong = mistyped(app, argc, argv)) return *std::move(wrong);
+  std::vector<std::string> known;
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError))
+    for (const auto* below :
+         named_command(app, argc, argv).get_subcommands([](const CLI::App*) { return true; }))
+      known.push_back(below->get_name());
+  return known.empty() ? fmt::format("{} (add --help for the flags of a command)", error.what())
+                       : fmt::format("name what to do, one of: {}", fmt::join(known, ", "));
 }
 
 bool asks_for_json(int argc, char** argv) {
@@ -229,6 +289,8 @@ int run(int argc, char** argv, void (*add_commands)(CLI::App&, Invocation&)) {
   app.set_version_flag("--version", std::string("sotto " SOTTO_VERSION));
   Invocation invocation;
   add_commands(app, invocation);
+  check_whole_numbers(app);
+  if (asks_for_json(argc, argv)) set_log_lines(LogLines::json);  // what cannot be parsed is said so too
 
   const std::vector<std::string> words = with_answers_joined(app, argc, argv);
   std::vector<const char*> joined;
@@ -244,12 +306,11 @@ int run(int argc, char** argv, void (*add_commands)(CLI::App&, Invocation&)) {
     invocation.output.event({{"event", "help"}, {"text", text.str()}});
     return code;
   } catch (const CLI::ParseError& error) {
-    const auto wrong = mistyped(app, argc, argv);
-    return report_failure(
-        {ErrorKind::bad_input,
-         wrong ? *wrong : fmt::format("{} (add --help for the flags of a command)", error.what())});
+    return report_failure({ErrorKind::bad_input, wrong_words(app, argc, argv, error)});
   }
   invocation.output.json = flags.json;
+  set_log_lines(flags.format == "json" || (flags.json && flags.format.empty()) ? LogLines::json
+                                                                               : LogLines::text);
   const std::string level = !flags.level.empty() ? flags.level : flags.quiet ? "warn" : "info";
   if (auto status = set_log_level(level); !status) return report_failure(status.error());
   if (flags.quiet) set_progress_style(ProgressStyle::silent);

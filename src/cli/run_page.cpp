@@ -50,6 +50,7 @@ struct RunFacts {
   nlohmann::json description;  // run.json
   std::string ended;           // UTC
   std::optional<double> own_query_epsilon;
+  bool open_queries = false;  // sent as they are
   serving::DemandCharges demand;
   std::vector<std::pair<std::string, std::string>> hashes;  // file and BLAKE2b-256
 };
@@ -96,6 +97,7 @@ Result<RunFacts> facts_of(const fs::path& run) {
   }
   SOTTO_CHECK(check_against_plan(facts.sheet, facts.plan, run));
   SOTTO_TRY(facts.ended, end_of_training(run));
+  SOTTO_TRY(facts.open_queries, asks_without_noise(facts.sheet, run));
   SOTTO_TRY(facts.demand, serving::demand_charges(run));
   for (const char* file : {"privacy.toml", "privacy.json", "settings.toml", "best.sotto"}) {
     if (!fs::exists(run / file)) {
@@ -150,7 +152,11 @@ std::string in_one_paragraph(const RunFacts& facts, const GuessBounds& guesses) 
                         odds_in_words(guesses.published));
   else
     text += "Nothing is promised against others who see the published model. ";
-  if (sheet.epsilon_query && *sheet.epsilon_query > 0)
+  if (facts.open_queries)
+    text +=
+        "Its questions are sent as they are, without noise: the server reads from them what it likes, and "
+        "nothing holds for training and questions together. ";
+  else if (sheet.epsilon_query && *sheet.epsilon_query > 0)
     text += fmt::format(
         "Every private question of a device adds epsilon {:.4g}{} to what the server may learn.",
         *sheet.epsilon_query, sheet.delta_query > 0 ? fmt::format(" at delta {:g}", sheet.delta_query) : "");
@@ -195,50 +201,72 @@ ReportTable guarantees(const RunFacts& facts, const GuessBounds& guesses) {
   return table;
 }
 
-// What one person pays against the server. Epsilons of independent releases add up.
+// What one person pays against the server. Epsilons and deltas of independent releases add up.
+struct Price {
+  double epsilon = 0, delta = 0;
+};
+// Nothing: no bound holds.
 struct Spending {
-  std::optional<double> once;  // nothing: without bound
-  double per_day = 0;
+  std::optional<Price> once, per_day = Price{};
 
-  std::optional<double> after(double days) const {
-    return once ? std::optional(*once + days * per_day) : std::nullopt;
+  // A delta of 1 allows everything.
+  std::optional<Price> after(double days) const {
+    if (!once || !per_day) return std::nullopt;
+    const Price sum{once->epsilon + days * per_day->epsilon, once->delta + days * per_day->delta};
+    return sum.delta < 1 ? std::optional(sum) : std::nullopt;
   }
 };
+std::optional<Price> paid_for_training(const privacy::PrivacyDatasheet& sheet) {
+  return sheet.epsilon_server ? std::optional(Price{*sheet.epsilon_server, sheet.delta}) : std::nullopt;
+}
+// Questions of a day.
+std::optional<Price> asked_in_a_day(const RunFacts& facts, int queries_per_day) {
+  if (facts.open_queries && queries_per_day > 0) return std::nullopt;
+  return Price{facts.sheet.epsilon_query.value_or(0) * queries_per_day,
+               facts.sheet.delta_query * queries_per_day};
+}
 constexpr double day = 1, month = 31, ten_years = 3652;
 
 Spending spending(const RunFacts& facts, int queries_per_day) {
-  Spending all{facts.sheet.epsilon_server, facts.sheet.epsilon_query.value_or(0) * queries_per_day};
-  if (all.once) *all.once += facts.demand.epsilon;
+  Spending all{paid_for_training(facts.sheet), asked_in_a_day(facts, queries_per_day)};
+  if (all.once) all.once->epsilon += facts.demand.epsilon;
   return all;
 }
 
 ReportTable charges(const RunFacts& facts, int queries_per_day) {
   const auto& sheet = facts.sheet;
   ReportTable table;
-  for (const char* heading : {"what is charged", "once", "in a day", "in a month (31 days)", "in ten years"})
+  for (const char* heading :
+       {"what is charged", "once", "in a day", "in a month (31 days)", "in a lifetime (ten years)"})
     table.columns.push_back({heading});
-  const auto add = [&](const std::string& what, const std::string& once, const Spending& line) {
+  const auto add = [&](const std::string& what, const std::string& once, const Spending& line,
+                       double Price::*part) {
     std::vector<TableCell> row = {TableCell::words(what), TableCell::words(once)};
     for (const double days : {day, month, ten_years}) {
       const auto spent = line.after(days);
-      row.push_back(TableCell::words(spent ? fmt::format("{:.4g}", *spent) : "no bound"));
+      row.push_back(TableCell::words(spent ? fmt::format("{:.4g}", (*spent).*part) : "none holds"));
     }
     table.rows.push_back(std::move(row));
   };
-  add("taking part in this training", epsilon_or_none(sheet.epsilon_server), {sheet.epsilon_server, 0});
+  add("taking part in this training", epsilon_or_none(sheet.epsilon_server),
+      {paid_for_training(sheet), Price{}}, &Price::epsilon);
   if (facts.demand.releases > 0)
     add(fmt::format("demand, released {} times", facts.demand.releases),
-        fmt::format("{:.4g}", facts.demand.epsilon), {facts.demand.epsilon, 0});
-  if (sheet.epsilon_query)
+        fmt::format("{:.4g}", facts.demand.epsilon), {Price{facts.demand.epsilon, 0}, Price{}},
+        &Price::epsilon);
+  if (sheet.epsilon_query || facts.open_queries)
     add(fmt::format("questions, {} a day", queries_per_day), epsilon_or_none(sheet.epsilon_query),
-        {0, *sheet.epsilon_query * queries_per_day});
-  add("together", "", spending(facts, queries_per_day));
+        {Price{}, asked_in_a_day(facts, queries_per_day)}, &Price::epsilon);
+  add("together, epsilon", "", spending(facts, queries_per_day), &Price::epsilon);
+  add("together, delta", "", spending(facts, queries_per_day), &Price::delta);
   table.caption = fmt::format(
-      "Epsilon against the server, training at delta {:g}; releases are added up. A device's ledger refuses "
-      "what "
-      "exceeds its own budgets for a day, a month and a lifetime: with one these columns end there. A "
-      "simulation charges nobody.",
-      sheet.delta);
+      "Epsilon against the server, and the delta that it holds at: {:g} of the training{}. Releases are "
+      "added "
+      "up. A device's ledger refuses what exceeds its own budgets for a day, a month and a lifetime: with "
+      "one "
+      "these columns end there. A simulation charges nobody.",
+      sheet.delta,
+      sheet.delta_query > 0 ? fmt::format(", {:g} of every question", sheet.delta_query) : std::string());
   return table;
 }
 
@@ -251,7 +279,8 @@ std::string run_page(const fs::path& run, const RunFacts& facts, const std::vect
                               fs::absolute(run).lexically_normal().string()));
   page.privacy_note(in_one_paragraph(facts, guesses));
   page.facts({{"data set", text_of(facts.description, "dataset", "not recorded")},
-              {"its fingerprint", text_of(facts.description, "fingerprint", "not recorded")},
+              {"its fingerprint", text_of(facts.description, "fingerprint", "not recorded") +
+                                      " (a checksum: finds mistakes, not forgery)"},
               {"training ended", facts.ended},
               {"by version", text_of(facts.description, "version", "not recorded")},
               {"recipe, mode", fmt::format("{}, {}", sheet.recipe, sheet.mode)},
@@ -278,7 +307,7 @@ std::string run_page(const fs::path& run, const RunFacts& facts, const std::vect
   page.list(sheet.server_sees);
   page.heading("What is not protected");
   page.list(sheet.not_protected);
-  add_audits(page, audits, "run");
+  add_audits(page, audits, sheet, "run");
   page.heading("Fingerprints");
   page.paragraph("BLAKE2b-256 of the run's files.");
   page.facts(facts.hashes);
@@ -293,6 +322,7 @@ Status set_query(RunFacts& facts, double epsilon) {
   facts.own_query_epsilon = sheet.epsilon_query;
   sheet.epsilon_query = epsilon;
   sheet.delta_query = 0;
+  facts.open_queries = false;
   if (served.prototypes > 0)
     sheet.query_choices = served.prototypes;
   else if (!sheet.query_choices)  // what a pack has unless it is told otherwise
@@ -309,13 +339,14 @@ Result<PrivacyPage> page_of_run(const fs::path& run, const PageWishes& wishes) {
   const int queries_per_day = wishes.queries_per_day.value_or(1);
   SOTTO_TRY(RunFacts facts, facts_of(run));
   if (wishes.query_epsilon) SOTTO_CHECK(set_query(facts, *wishes.query_epsilon));
-  SOTTO_TRY(const auto audits, audit_for_page(facts.sheet));
+  SOTTO_TRY(const auto audits, audit_for_page(facts.sheet, run));
   const bool simulation = facts.sheet.reproducible;
   const auto unless_simulated = [&](const std::optional<double>& epsilon) {
     return simulation ? nlohmann::json(nullptr) : or_null(epsilon);
   };
-  const auto charged = [&](double days) {
-    return unless_simulated(spending(facts, queries_per_day).after(days));
+  const auto charged = [&](double days, double Price::*part) {
+    const auto spent = spending(facts, queries_per_day).after(days);
+    return unless_simulated(spent ? std::optional((*spent).*part) : std::nullopt);
   };
   return PrivacyPage{.html = run_page(run, facts, audits, wishes, queries_per_day),
                      .event = {{"event", "report"},
@@ -324,9 +355,13 @@ Result<PrivacyPage> page_of_run(const fs::path& run, const PageWishes& wishes) {
                                {"epsilon_published", unless_simulated(facts.sheet.epsilon_published)},
                                {"delta", facts.sheet.delta},
                                {"epsilon_query", or_null(facts.sheet.epsilon_query)},
-                               {"epsilon_day", charged(day)},
-                               {"epsilon_month", charged(month)},
-                               {"epsilon_ten_years", charged(ten_years)},
+                               {"delta_query", facts.sheet.delta_query},
+                               {"epsilon_day", charged(day, &Price::epsilon)},
+                               {"delta_day", charged(day, &Price::delta)},
+                               {"epsilon_month", charged(month, &Price::epsilon)},
+                               {"delta_month", charged(month, &Price::delta)},
+                               {"epsilon_ten_years", charged(ten_years, &Price::epsilon)},
+                               {"delta_ten_years", charged(ten_years, &Price::delta)},
                                {"simulation", simulation},
                                {"audits", to_json(audits)}},
                      .refuted = any_refuted(audits)};

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/progress.h"
 #include "base/utf8.h"
+#include "data/dataset.h"
+#include "data/fingerprint.h"
 #include "device/wire/pack_codec.h"
 
 namespace sotto::cli {
@@ -33,49 +36,23 @@ std::string cut(std::string_view text, std::size_t most) {
   return std::string(text);
 }
 
-// A data set and its views have the same items.
-std::string without_view(std::string_view dataset) {
-  return std::string(dataset.substr(0, dataset.find(" as ")));
-}
-
-fs::path items_file(const fs::path& catalogue) { return catalogue / "items.json"; }
-
-// A text of a run's description; empty: it does not say.
-Result<std::string> described(const fs::path& run, const char* key) {
-  SOTTO_TRY(const std::string text, read_file(run / "run.json", 1 << 20));
-  const auto description = nlohmann::json::parse(text, nullptr, false);
-  if (!description.is_object() || !description.contains(key) || !description[key].is_string())
-    return std::string();
-  return description[key].get<std::string>();
-}
-
 }  // namespace
 
-Status check_items(const fs::path& catalogue, std::string_view dataset) {
-  if (!fs::exists(items_file(catalogue))) return {};
-  SOTTO_TRY(const std::string text, read_file(items_file(catalogue), 1 << 20));
-  const auto noted = nlohmann::json::parse(text, nullptr, false);
-  if (!noted.is_object() || !noted.contains("dataset") || !noted["dataset"].is_string())
-    return bad_input("{} does not say whose items these are: was it changed by hand?",
-                     items_file(catalogue).string());
-  const std::string before = noted["dataset"].get<std::string>();
-  if (before == without_view(dataset)) return {};
-  return bad_input(
-      "{} was filled with the items of '{}', and the model to serve is of '{}': name another --catalogue",
-      catalogue.string(), before, without_view(dataset));
-}
-
-Status note_items(const fs::path& catalogue, std::string_view dataset) {
-  return write_file_atomically(items_file(catalogue),
-                               nlohmann::json{{"dataset", without_view(dataset)}}.dump() + "\n");
-}
-
-Result<fs::path> RunSource::data_folder() const {
-  if (!data_.empty()) return data_;
-  SOTTO_TRY(const std::string folder, described(run_, "data"));
-  if (folder.empty())
-    return bad_input("{} does not say which data it was trained on: name it with --data DIR", run_.string());
-  return folder;
+Result<ServedData> RunSource::trained_on() const {
+  SOTTO_TRY(const std::string text, read_file(run_ / "run.json", 1 << 20));
+  const auto description = nlohmann::json::parse(text, nullptr, false);
+  const auto said = [&](const char* key) {
+    const bool there = description.is_object() && description.contains(key) && description[key].is_string();
+    return there ? description[key].get<std::string>() : std::string();
+  };
+  ServedData data{said("dataset"), said("fingerprint"), data_.empty() ? fs::path(said("data")) : data_};
+  if (data.fingerprint.empty())
+    return bad_input("{} does not say what the run was trained on: was it changed by hand?",
+                     (run_ / "run.json").string());
+  if (data.folder.empty())
+    return bad_input("{} does not say where the data it was trained on lies: name it with --data DIR",
+                     run_.string());
+  return data;
 }
 
 // What decides about the content of the pack file.
@@ -91,11 +68,10 @@ std::string RunSource::description() const {
 }
 
 Result<RunSource> RunSource::open(const fs::path& run, const fs::path& data, const fs::path& pack_file,
-                                  const serving::ServedRunSettings& settings) {
-  RunSource source(run, data, pack_file, settings);
+                                  const serving::ServedRunSettings& settings, Accept accept) {
+  RunSource source(run, data, pack_file, settings, std::move(accept));
   SOTTO_TRY(const bool made, source.refresh());
   if (!made) return bad_input("{} has no trained parameters yet: train it first", run.string());
-  SOTTO_TRY(source.dataset_, described(run, "dataset"));
   return source;
 }
 
@@ -109,8 +85,9 @@ Result<bool> RunSource::refresh() {
   }
   if (time == trained_) return false;
   trained_ = time;  // a run that cannot be served is not tried again until it changes
-  SOTTO_TRY(const fs::path data, data_folder());
-  const auto encoder = std::make_shared<EncoderProcess>(run_, data, trained_);
+  SOTTO_TRY(const ServedData data, trained_on());
+  SOTTO_CHECK(accept_(data));
+  const auto encoder = std::make_shared<EncoderProcess>(run_, data.folder, trained_);
   const fs::path about = pack_file_.string() + ".json";
   if (version_.empty()) {
     if (auto stored = stored_version(about)) {
@@ -119,9 +96,13 @@ Result<bool> RunSource::refresh() {
       return true;
     }
   }
-  std::error_code ignored;
-  fs::remove(about, ignored);
-  SOTTO_TRY(std::string version, encoder->make_pack(pack_file_, settings_));
+  // Beside the one that is served: the trainer may refuse the run.
+  const fs::path made = pack_file_.string() + ".made";
+  SOTTO_TRY(std::string version, encoder->make_pack(made, settings_));
+  std::error_code problem;
+  fs::remove(about, problem);
+  if (!problem) fs::rename(made, pack_file_, problem);
+  if (problem) return failed("cannot write {}: {}", pack_file_.string(), problem.message());
   const bool other = version != version_;
   if (other) {
     version_ = std::move(version);
@@ -152,13 +133,17 @@ Result<std::shared_ptr<const serving::ItemEncoder>> RunSource::encoder_for(
 }
 
 Status RunSource::fill(serving::LivePool& pool, std::int64_t now) const {
-  if (pool.catalogue().size() > 0) return {};
-  SOTTO_TRY(const fs::path folder, data_folder());
-  SOTTO_TRY(const data::Dataset dataset, data::Dataset::open(folder));
+  SOTTO_TRY(const ServedData data, trained_on());
+  SOTTO_TRY(const data::Dataset dataset, data::Dataset::open(data.folder));
+  if (data::fingerprint(dataset) != data.fingerprint)
+    return bad_input("{} holds other data than {} was trained on (fingerprint {}): name that with --data DIR",
+                     data.folder.string(), run_.string(), data.fingerprint);
   const data::Catalogue& catalogue = dataset.catalogue();
   const auto times = first_shown(dataset);
   std::vector<serving::CatalogueItem> articles;
+  Progress progress("filling the catalogue", catalogue.size(), "items");
   for (std::size_t i = 0; i < catalogue.size(); ++i) {
+    progress.advance();
     if (catalogue.is_public[i] == 0) continue;  // known from users' rows alone
     serving::CatalogueItem article;
     article.id = catalogue.ids[i];

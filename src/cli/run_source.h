@@ -5,26 +5,23 @@
 //
 // One owner; encoder_for() may be called by the server while refresh() does not run.
 
+#include <functional>
+
 #include "cli/encoder_process.h"
-#include "data/dataset.h"
+#include "cli/pool_items.h"
 #include "device/pack/device_pack.h"
 #include "serving/pool/live_pool.h"
 
 namespace sotto::cli {
 
-// A folder of live items belongs to what it was filled with first. Other items with this model would be
-// ranked by numbers that mean nothing: refused. A data set and its views have the same items.
-Status check_items(const fs::path& catalogue, std::string_view dataset);
-Status note_items(const fs::path& catalogue, std::string_view dataset);
-
 class RunSource {
  public:
+  // Asked before anything is made of a run: may a model of that data be served?
+  using Accept = std::function<Status(const ServedData& data)>;
+
   // data: empty: where the run was trained. Makes the first pack, unless it is there.
   static Result<RunSource> open(const fs::path& run, const fs::path& data, const fs::path& pack_file,
-                                const serving::ServedRunSettings& settings);
-
-  // The name of the data that the run was trained on.
-  const std::string& dataset() const { return dataset_; }
+                                const serving::ServedRunSettings& settings, Accept accept);
 
   // Makes the pack again when the run has been trained on, or another took its place. False: nothing new. An
   // error leaves the file as it is.
@@ -33,19 +30,24 @@ class RunSource {
   // The encoder of the pack made last.
   Result<std::shared_ptr<const serving::ItemEncoder>> encoder_for(const device::DevicePack& pack) const;
 
-  // Puts the articles of the run's data into an empty pool. now: for articles whose time nobody knows.
+  // Puts the articles of the run's data into the pool. now: for articles whose time nobody knows.
   Status fill(serving::LivePool& pool, std::int64_t now) const;
 
  private:
-  RunSource(fs::path run, fs::path data, fs::path pack_file, const serving::ServedRunSettings& settings)
-      : run_(std::move(run)), data_(std::move(data)), pack_file_(std::move(pack_file)), settings_(settings) {}
-  Result<fs::path> data_folder() const;
+  RunSource(fs::path run, fs::path data, fs::path pack_file, const serving::ServedRunSettings& settings,
+            Accept accept)
+      : run_(std::move(run)),
+        data_(std::move(data)),
+        pack_file_(std::move(pack_file)),
+        settings_(settings),
+        accept_(std::move(accept)) {}
+  Result<ServedData> trained_on() const;
   std::string description() const;
   std::optional<std::string> stored_version(const fs::path& about) const;
 
   fs::path run_, data_, pack_file_;
-  std::string dataset_;
   serving::ServedRunSettings settings_;
+  Accept accept_;
   fs::file_time_type trained_{};
   std::string version_;
   std::shared_ptr<EncoderProcess> encoder_;

@@ -7,7 +7,9 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/followed_campaign.h"
 #include "cli/hand_over.h"
+#include "cli/key_files.h"
 #include "cli/operator_token.h"
 #include "cli/run_source.h"
 #include "device/wire/pack_codec.h"
@@ -29,15 +31,23 @@ struct ServeArguments {
   std::size_t synthetic = 0;
   fs::path run, data;
   serving::ServedRunSettings served;
-  bool fast_disk_writes = false;
+  bool fast_disk_writes = false, same_items = false;
   std::optional<double> epsilon;
+  std::string log, log_key;
+  std::vector<std::string> log_witnesses;
+  std::string operator_key, recovery_key;  // of the campaigns that pages train in
+  bool follows = false;
+  std::int64_t follow_seconds = 30;
 
   // What a file may set too.
   void bind(SettingsTable& table) {
     served.bind(table);
     table.add("average_share", serve.average_share, {0, 1}, "Share of the average user in a prototype")
         .add("max_age_hours", max_age_hours, {0, 1'000'000}, "Items older than this leave; 0: they stay")
-        .add("pack_seconds", serve.pack_seconds, {0, 86'400}, "Least time between device packs; 0: none");
+        .add("pack_seconds", serve.pack_seconds, {0, 86'400}, "Least time between device packs; 0: none")
+        .add("follow", follows,
+             "Serve the newest version of the coordinator's campaign, which trains the recipe of --run")
+        .add("follow_seconds", follow_seconds, {1, 86'400}, "Between two looks for one");
     serve.blind.bind(table);
     serve.reader.bind(table);
     serve.http.bind(table);
@@ -58,6 +68,22 @@ Result<fs::path> own_pack_file(const ServeArguments& arguments, const char* name
   return folder / name;
 }
 
+// The run, with its pack in the folder of live items. Refused, it leaves none of the folders that were made
+// for it.
+Result<RunSource> open_run(ServeArguments& arguments, PoolItems& items) {
+  const auto is_there = [](const fs::path& folder) { return folder.empty() || fs::exists(folder); };
+  fs::path above = fs::absolute(arguments.serve.catalogue).lexically_normal();
+  std::vector<fs::path> made;
+  for (; !is_there(above); above = above.parent_path()) made.push_back(above);
+  SOTTO_TRY(arguments.serve.model, own_pack_file(arguments, "run.pack"));
+  auto run = RunSource::open(arguments.run, arguments.data, arguments.serve.model, arguments.served,
+                             [&](const ServedData& data) { return items.accept(data); });
+  std::error_code not_empty;
+  for (const fs::path& folder : made)
+    if (!run) fs::remove(folder, not_empty);
+  return run;
+}
+
 // A pack to serve from where there is no trained one.
 Status prepare_synthetic(ServeArguments& arguments) {
   SOTTO_TRY(arguments.serve.model, own_pack_file(arguments, "synthetic.pack"));
@@ -66,17 +92,15 @@ Status prepare_synthetic(ServeArguments& arguments) {
   return write_file_atomically(arguments.serve.model, bytes);
 }
 
-constexpr const char* made_up = "made-up items";
-
-Status fill(serving::LivePool& pool, const ServeArguments& arguments, const std::optional<RunSource>& run) {
-  if (pool.catalogue().size() > 0) return {};
-  if (run) {
-    SOTTO_CHECK(run->fill(pool, unix_now()));
-    return note_items(arguments.serve.catalogue, run->dataset());
-  }
-  if (arguments.synthetic == 0) return {};
-  SOTTO_CHECK(serving::fill_with_synthetic_items(pool, arguments.synthetic, unix_now(), week_seconds));
-  return note_items(arguments.serve.catalogue, made_up);
+// A pool that is empty, or whose filling was cut short by a kill.
+Status fill(serving::LivePool& pool, const ServeArguments& arguments, const std::optional<RunSource>& run,
+            PoolItems& items) {
+  if (pool.catalogue().size() > 0 && items.filled()) return items.note(true);
+  SOTTO_CHECK(items.note(false));
+  if (run) SOTTO_CHECK(run->fill(pool, unix_now()));
+  if (arguments.synthetic > 0)
+    SOTTO_CHECK(serving::fill_with_synthetic_items(pool, arguments.synthetic, unix_now(), week_seconds));
+  return items.note(true);
 }
 
 // Exactly one source of the model.
@@ -126,6 +150,83 @@ Status say_privacy(const fs::path& run, const Output& output) {
   return {};
 }
 
+// A newer model, in whose pack the server will look next.
+Status take_over(const fs::path& run, PoolItems& items, const Output& output) {
+  SOTTO_CHECK(items.note(true));
+  return say_privacy(run, output);
+}
+
+// Null: no log is kept.
+Result<std::unique_ptr<serving::ServedLog>> open_log(const ServeArguments& arguments) {
+  if (arguments.log.empty()) {
+    if (arguments.log_key.empty() && arguments.log_witnesses.empty()) return nullptr;
+    return bad_input("--log-key and --log-witness belong to a public log: name its file with --log FILE");
+  }
+  if (arguments.log_key.empty())
+    return bad_input(
+        "the entries of a public log are signed: name its owner's secret key with --log-key FILE");
+  SOTTO_TRY(rounds::Identity owner, read_secret_key(arguments.log_key));
+  std::vector<rounds::IdentityKey> witnesses;
+  for (const std::string& file : arguments.log_witnesses) {
+    SOTTO_TRY(const rounds::IdentityKey witness, read_public_key(file));
+    witnesses.push_back(witness);
+  }
+  const Durability durability = arguments.fast_disk_writes ? Durability::process_end : Durability::power_loss;
+  return serving::ServedLog::open(arguments.log, std::move(owner), std::move(witnesses), durability);
+}
+
+// What pages need to train in the campaign of a coordinator.
+Status prepare_training(ServeArguments& arguments) {
+  serving::TrainingGateSettings& training = arguments.serve.reader.training;
+  const bool has_keys = !arguments.operator_key.empty() || !arguments.recovery_key.empty();
+  if (training.coordinator.empty()) {
+    if (has_keys || arguments.follows)
+      return bad_input(
+          "--operator-key, --recovery-key and --follow are about a coordinator's campaign: name its address "
+          "with --coordinator URL");
+    return {};
+  }
+  if (!arguments.serve.reader.enabled && !arguments.follows)
+    return bad_input(
+        "--coordinator {} is for the reader's page to train in its campaign (--reader), or to serve its "
+        "versions (--follow)",
+        training.coordinator);
+  if (arguments.follows && arguments.run.empty())
+    return bad_input("--follow serves a run by the versions of a campaign: name the run with --run RUN");
+  if (arguments.follows && arguments.served.demand_epsilon > 0)
+    return bad_input(
+        "--demand-epsilon releases what the readers of a run asked for, and --follow serves what others "
+        "trained: leave out one of them");
+  if (!arguments.operator_key.empty()) {
+    SOTTO_TRY(training.operator_key, read_public_key(arguments.operator_key));
+  }
+  if (!arguments.recovery_key.empty()) {
+    SOTTO_TRY(training.recovery_key, read_public_key(arguments.recovery_key));
+  }
+  return {};
+}
+
+Result<FollowedCampaign> follow(const ServeArguments& arguments) {
+  const serving::TrainingGateSettings& training = arguments.serve.reader.training;
+  FollowSettings settings;
+  settings.coordinator.url = training.coordinator;
+  settings.coordinator.authorities = training.authorities;
+  settings.operator_key = training.operator_key;
+  settings.run = arguments.run;
+  settings.data = arguments.data;
+  settings.folder = arguments.serve.catalogue;
+  settings.between = std::chrono::seconds(arguments.follow_seconds);
+  std::error_code problem;
+  fs::create_directories(settings.folder, problem);
+  if (problem) return failed("cannot create {}: {}", settings.folder.string(), problem.message());
+  return FollowedCampaign::open(std::move(settings));
+}
+
+void say_followed(const FollowedCampaign::Taken& taken, const Output& output) {
+  output.event({{"event", "followed"}, {"version", taken.version}, {"rounds", taken.rounds}});
+  output.text("", fmt::format("serving the version of {} rounds: {}", taken.rounds, taken.version));
+}
+
 // What a device downloads and asks with, when the blind database was made anew.
 void say_blind(const serving::BlindEdition& edition, const Output& output) {
   const blind::Shape& shape = edition.shape();
@@ -147,6 +248,13 @@ void say_blind(const serving::BlindEdition& edition, const Output& output) {
                   edition.guide_bytes().size()));
 }
 
+void say_whole(std::size_t items, const Output& output) {
+  output.event({{"event", "blind"}, {"items", items}, {"whole", true}});
+  output.text("", fmt::format("the pool of {} items travels whole in the pack (--blind-whole-bytes): devices "
+                              "rank it by themselves and ask nothing",
+                              items));
+}
+
 Status serve(ServeArguments arguments, const Output& output) {
   serving::ServeSettings& settings = arguments.serve;
   if (settings.catalogue.empty()) return bad_input("name the folder of the live items: --catalogue DIR");
@@ -160,17 +268,23 @@ Status serve(ServeArguments arguments, const Output& output) {
   }
   settings.max_age_seconds = 3600 * arguments.max_age_hours;
   if (arguments.fast_disk_writes) settings.durability = Durability::process_end;
+  SOTTO_CHECK(prepare_training(arguments));
   SOTTO_CHECK(choose_mechanism(arguments, output));
+  SOTTO_CHECK(serving::CatalogueStore::check_unused(settings.catalogue));
+  SOTTO_TRY(auto items, PoolItems::open(settings.catalogue, arguments.same_items));
   if (arguments.synthetic > 0) {
-    SOTTO_CHECK(check_items(settings.catalogue, made_up));
+    SOTTO_CHECK(items.accept(made_up_data()));
     SOTTO_CHECK(prepare_synthetic(arguments));
   }
   std::optional<RunSource> run;
+  std::optional<FollowedCampaign> followed;
+  if (arguments.follows) {
+    SOTTO_TRY(followed, follow(arguments));
+    arguments.run = followed->run();
+  }
   if (!arguments.run.empty()) {
     prepare_trainer_environment();
-    SOTTO_TRY(settings.model, own_pack_file(arguments, "run.pack"));
-    SOTTO_TRY(run, RunSource::open(arguments.run, arguments.data, settings.model, arguments.served));
-    SOTTO_CHECK(check_items(settings.catalogue, run->dataset()));
+    SOTTO_TRY(run, open_run(arguments, items));
     SOTTO_CHECK(say_privacy(arguments.run, output));
   }
   const auto encoder_for =
@@ -178,8 +292,9 @@ Status serve(ServeArguments arguments, const Output& output) {
     if (run) return run->encoder_for(pack);
     return std::shared_ptr<const serving::ItemEncoder>();
   };
-  SOTTO_TRY(const auto server, serving::ServingServer::start(settings, encoder_for));
-  SOTTO_CHECK(fill(server->pool(), arguments, run));
+  SOTTO_TRY(auto log, open_log(arguments));
+  SOTTO_TRY(const auto server, serving::ServingServer::start(settings, encoder_for, std::move(log)));
+  SOTTO_CHECK(fill(server->pool(), arguments, run, items));
   output.event({{"event", "serving"},
                 {"url", server->url()},
                 {"model", server->pool().current()->model().version()},
@@ -190,22 +305,36 @@ Status serve(ServeArguments arguments, const Output& output) {
   }
   output.text(fmt::format("serving {} items at {}\nmodel {}", server->pool().catalogue().size(),
                           server->url(), server->pool().current()->model().version()));
-  std::string guide;  // the last one told of
+  std::string told;  // of blind serving: the guide, or that there is none
+  const auto say_how_blind = [&](const serving::BlindPool& blind) {
+    const auto edition = blind.newest();
+    if (!edition && !blind.travels_whole(server->pool())) return;  // the first is being made
+    const std::string now = edition ? edition->version() : "whole";
+    if (now == told) return;
+    told = now;
+    if (edition) return say_blind(*edition, output);
+    say_whole(server->pool().catalogue().size(), output);
+  };
+  std::string said;  // what goes on is not said twice a second
   while (!interrupted()) {
-    const auto edition = server->blind() == nullptr ? nullptr : server->blind()->newest();
-    if (edition && edition->version() != guide) {
-      say_blind(*edition, output);
-      guide = edition->version();
-    }
+    if (server->blind() != nullptr) say_how_blind(*server->blind());
     Status done;
+    if (followed) {
+      if (auto looked = followed->look(); !looked)
+        warn("{}", looked.error().message);
+      else if (*looked)
+        say_followed(**looked, output);
+    }
     if (run) {
       if (auto looked = run->refresh(); !looked)
         done = tl::unexpected(std::move(looked).error());
       else if (*looked)
-        done = say_privacy(arguments.run, output);
+        done = take_over(arguments.run, items, output);
     }
     if (done) done = server->tick(unix_now());
-    if (!done) warn("{}", done.error().message);
+    const std::string problem = done ? std::string() : done.error().message;
+    if (!problem.empty() && problem != said) warn("{}", problem);
+    said = problem;
     for (int i = 0; i < 10 && !interrupted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   server->stop();
@@ -232,9 +361,21 @@ void add_serve_command(CLI::App& app, Invocation& invocation) {
                       "Device pack to serve; replaced while serving, it is reloaded");
   command->add_option("--catalogue", arguments.serve.catalogue,
                       "Folder of the live items; made when missing");
+  command->add_flag("--same-items", arguments.same_items,
+                    "Serve the run though its data does not show that it is about the items of --catalogue");
   command->add_option("--synthetic", arguments.synthetic, "Serve this many made-up items, to try it out");
   command->add_option("--operator-token-file", arguments.token_file,
                       "File with the token that changes need; without one nothing can be changed");
+  command->add_option("--log", arguments.log,
+                      "Public log: every pack and guide is in it before it is handed out; made when missing");
+  command->add_option("--log-key", arguments.log_key, "Secret key file of the log's owner, who signs it");
+  command
+      ->add_option("--log-witness", arguments.log_witnesses,
+                   "Public key file of a witness that may cosign the log")
+      ->allow_extra_args(false);
+  command->add_option("--operator-key", arguments.operator_key,
+                      "Public key file of the operator whose campaigns pages train in; none: of a trial");
+  command->add_option("--recovery-key", arguments.recovery_key, "Public recovery key file of that operator");
   command->add_flag("--survive-process-only", arguments.fast_disk_writes,
                     "Do not wait for the disk: changes outlive a kill, not a power failure");
   command->add_option("--settings", flags->file,

@@ -10,12 +10,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <span>
 #include <system_error>
 #include <utility>
 
 #include "base/byte_codec.h"
 #include "base/interrupt.h"
+#include "base/log_lines.h"
+#include "base/progress.h"
 #include "base/thread_pool.h"
 #include "cli/hand_over.h"
 
@@ -50,17 +53,15 @@ Status receive_all(int socket, std::span<char> bytes) {
 
 using Patience = TrainerProcess::Patience;
 
-Status wait_for(int socket, Patience patience) {
+// goes_on: asked now and then while nothing comes.
+Status wait_for(int socket, const std::function<Status()>& goes_on) {
   constexpr int look_again_ms = 100;
-  constexpr int most_looks = 6000;
   pollfd ready{socket, POLLIN, 0};
-  for (int looks = 0;; ++looks) {
+  while (true) {
     const int changed = ::poll(&ready, 1, look_again_ms);
     if (changed > 0) return {};
     if (changed < 0 && errno != EINTR) return trainer_failure("cannot wait for");
-    if (patience == Patience::until_interrupted && interrupted()) return failed("interrupted");
-    if (patience == Patience::ten_minutes && looks == most_looks)
-      return failed("the trainer did not answer within ten minutes");
+    SOTTO_CHECK(goes_on());
   }
 }
 
@@ -106,9 +107,15 @@ TrainerProcess& TrainerProcess::operator=(TrainerProcess&& other) noexcept {
   return *this;
 }
 
-Result<TrainerProcess> TrainerProcess::start(const std::vector<std::string>& words) {
+Result<TrainerProcess> TrainerProcess::start(const std::vector<std::string>& words, bool shown) {
   SOTTO_TRY(const fs::path program, trainer_program());
-  std::vector<std::string> all = {"sotto", "--quiet", "--threads", std::to_string(thread_count())};
+  // What it warns of stands in this process's log.
+  std::vector<std::string> all = {"sotto", "--threads", std::to_string(thread_count()), "--log-format",
+                                  log_lines() == LogLines::json ? "json" : "text"};
+  if (shown && progress_is_shown())
+    all.insert(all.end(), {"--log-level", "warn"});
+  else
+    all.emplace_back("--quiet");
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> argv;
   argv.reserve(all.size() + 1);
@@ -139,7 +146,20 @@ Result<TrainerProcess> TrainerProcess::start(const std::vector<std::string>& wor
 }
 
 Result<Frame> TrainerProcess::receive(Patience patience) {
-  SOTTO_CHECK(wait_for(socket_, patience));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(10);
+  SOTTO_CHECK(wait_for(socket_, [&]() -> Status {
+    if (patience == Patience::until_interrupted && interrupted()) return failed("interrupted");
+    if (patience == Patience::ten_minutes && std::chrono::steady_clock::now() > until)
+      return failed("the trainer did not answer within ten minutes");
+    return {};
+  }));
+  return receive_frame(socket_);
+}
+
+Result<Frame> TrainerProcess::receive(const std::function<bool()>& given_up) {
+  SOTTO_CHECK(wait_for(socket_, [&]() -> Status {
+    return given_up() ? Status(failed("nobody waits for the trainer any more")) : Status();
+  }));
   return receive_frame(socket_);
 }
 

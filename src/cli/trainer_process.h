@@ -13,6 +13,7 @@
 // of its own, so that Ctrl-C ends the server first, and has nothing that could be lost: it is ended by a
 // kill.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,9 @@ Error said_by_trainer(Frame frame);
 // Movable; ends the process with the object. One caller at a time.
 class TrainerProcess {
  public:
-  // words: the trainer's arguments behind the name of the program.
-  static Result<TrainerProcess> start(const std::vector<std::string>& words);
+  // words: the trainer's arguments behind the name of the program. shown: its bars are seen where this
+  // process's would be; who waits for it wants to know how far it is.
+  static Result<TrainerProcess> start(const std::vector<std::string>& words, bool shown = false);
   TrainerProcess(TrainerProcess&& other) noexcept;
   TrainerProcess& operator=(TrainerProcess&& other) noexcept;
   ~TrainerProcess() { end(); }
@@ -54,6 +56,8 @@ class TrainerProcess {
   // Ctrl-C ends the waiting, or ten minutes do: what was taken is read to its end, but not for ever.
   enum class Patience { until_interrupted, ten_minutes };
   Result<Frame> receive(Patience patience);
+  // Until somebody says that nobody waits any more.
+  Result<Frame> receive(const std::function<bool()>& given_up);
   Status send(const Frame& frame) { return send_frame(socket_, frame); }
 
  private:

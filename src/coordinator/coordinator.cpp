@@ -41,6 +41,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSetting
   made->store_ = std::move(store);
   SOTTO_TRY(made->lease_, acquire(*made->store_, settings));
   made->lease_time_ = settings.lease;
+  made->folding_ = &folding;
   SOTTO_TRY(made->run_,
             CampaignRun::begin(
                 settings.campaign, rounds::OperatorKeys(settings.operator_key, settings.recovery_key),
@@ -95,8 +96,9 @@ Status Coordinator::tick() {
 }
 
 void Coordinator::stop() {
-  if (api_) api_->drain();
+  floor_.drain();
   floor_.stop();
+  if (folding_ != nullptr) folding_->let_go();
   if (thread_.joinable()) thread_.join();
   if (dashboard_) dashboard_->close();
   server_.reset();

@@ -5,9 +5,10 @@
 // start() returns when the port is open and the version that was published last is handed out; the trainer is
 // begun on the campaign's thread, however long it takes. Of several nodes on one store the others wait, and
 // go on when the one that coordinates is gone. tick() is called every second or so by the owner's loop: it
-// keeps the lease, and an error of it says that another node has it. stop() (or the destructor) lets no
-// device in, answers the requests that have arrived and ends the round: what devices were charged for it is
-// lost, no version is. One owner.
+// keeps the lease, and an error of it says that another node has it. After drain() there is no further order;
+// a round for which devices may have been charged goes on until is_drained(). stop() (or the destructor)
+// answers the requests that have arrived and ends the round: what devices were charged for it is lost, no
+// version is. One owner.
 
 #include <optional>
 #include <thread>
@@ -50,7 +51,8 @@ class Coordinator {
   // and its versions go on being handed out.
   std::optional<Status> outcome() const;
   Status tick();
-  void drain() { api_->drain(); }
+  void drain() { floor_.drain(); }
+  bool is_drained() const { return floor_.is_draining() && !run_->has_round(); }
   void stop();
 
   std::string url() const { return server_->url(); }
@@ -66,6 +68,7 @@ class Coordinator {
   std::chrono::seconds lease_time_{};
   bool was_stored_ = true;  // at the last tick
   RoundFloor floor_;
+  Folding* folding_ = nullptr;
   BlobShelf blobs_;
   net::MetricsRegistry metrics_;
   std::unique_ptr<CampaignRun> run_;

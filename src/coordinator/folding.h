@@ -27,7 +27,7 @@ struct FoldedRound {
   bool is_last = false;
 };
 
-// One caller at a time.
+// One caller at a time, but for let_go().
 class Folding {
  public:
   virtual ~Folding() = default;
@@ -35,6 +35,8 @@ class Folding {
   virtual Result<FoldedModel> begin(const std::string& checkpoint) = 0;
   virtual Result<FoldedRound> next() = 0;
   virtual Status give(const std::vector<GroupSum>& sums) = 0;
+  // From any thread: whoever waits for an answer, now or later, hears that there will be none.
+  virtual void let_go() {}
 };
 
 }  // namespace sotto::coordinator

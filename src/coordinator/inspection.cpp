@@ -108,6 +108,9 @@ Result<Inspection> inspect_store(std::string_view location) {
     return bad_input("the campaign of {} has no version yet: its coordinator is about to begin", made.where);
   made.rounds_done = versions.back().round;
   made.version = current->model;
+  SOTTO_TRY(const OrderCounts orders, store->count_orders(made.campaign.hash));
+  made.orders_charged = orders.trained;
+  made.evaluations_charged = orders.evaluated;
   SOTTO_TRY(made.enrolled, store->count_enrolled());
   rounds::PublicLog log(made.campaign.campaign.coordinator);
   for (std::uint64_t read = 0;;) {
@@ -134,6 +137,9 @@ Result<Inspection> inspect_server(const net::HttpClientSettings& settings) {
   SOTTO_TRY(Inspection made, inspection_of(url, document));
   made.state = text_in(status, "state");
   made.rounds_done = std::min(number_in(status, "rounds_done"), made.campaign.campaign.rounds);
+  // Less than the rounds that it says are done cannot be.
+  made.orders_charged = std::max(number_in(status, "orders_charged"), made.rounds_done);
+  made.evaluations_charged = number_in(status, "evaluations_charged");
   made.enrolled = number_in(status, "enrolled");
   const auto trial = status.find("trial");
   made.is_trial = trial != status.end() && trial->is_boolean() && trial->get<bool>();

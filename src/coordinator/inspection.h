@@ -17,6 +17,9 @@ struct Inspection {
   std::optional<rounds::CampaignTerms> second = {};
   std::string state = {};
   std::uint64_t rounds_done = 0;
+  // Orders, to train and to measure, for which devices may have been charged: whether a version came of them
+  // or not.
+  std::uint64_t orders_charged = 0, evaluations_charged = 0;
   std::uint64_t enrolled = 0;
   std::uint64_t campaigns = 1;   // that stand in the log, this one included
   std::uint64_t versions = 0;    // that stand in the log

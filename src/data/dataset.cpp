@@ -152,6 +152,13 @@ Result<ImpressionTable> read_impressions(const ColumnReader& columns, std::size_
   SOTTO_CHECK(check_at_most(sections::training_non_clicks, non_clicks,
                             static_cast<std::uint8_t>(NonClicks::all_users)));
   table.training_non_clicks = static_cast<NonClicks>(non_clicks[0]);
+  table.split_origin = SplitOrigin::all_users;
+  if (columns.file().has(sections::split_origin)) {
+    SOTTO_TRY(const auto origin, columns.values<std::uint8_t>(sections::split_origin, 1));
+    SOTTO_CHECK(
+        check_at_most(sections::split_origin, origin, static_cast<std::uint8_t>(SplitOrigin::all_users)));
+    table.split_origin = static_cast<SplitOrigin>(origin[0]);
+  }
   return table;
 }
 
@@ -203,6 +210,12 @@ Result<Dataset> Dataset::open(const fs::path& directory) {
   const fs::path path = directory / sections::file_name;
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
+    if (fs::is_regular_file(directory, ignored))
+      return bad_input("{} is a file: name the folder of the data set that it belongs to, for example {}",
+                       directory.string(),
+                       directory.has_parent_path() ? directory.parent_path().string() : ".");
+    if (fs::exists(directory / "run.json", ignored))
+      return bad_input("{} is the folder of a run: name the folder of its data set here", directory.string());
     return bad_input(
         "{} holds no dataset ({} is missing): make one with 'sotto data import' or 'sotto data generate'",
         directory.string(), sections::file_name);

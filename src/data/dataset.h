@@ -92,6 +92,12 @@ enum class NonClicks : std::uint8_t {
   all_users = 2,         // drawn by what all users did: no private recipe may train on them
 };
 
+// What decides which impressions train and which do not.
+enum class SplitOrigin : std::uint8_t {
+  public_or_own = 0,  // what was public before, as files and times that were given, or each user's own rows
+  all_users = 1,      // a cut read off everybody's rows: no private recipe may train on them
+};
+
 struct Impression {
   UserId user;
   std::int64_t time;  // seconds since 1970, 0 when unknown
@@ -126,6 +132,7 @@ struct ImpressionTable {
   std::span<const ItemId> shown;
   std::span<const std::uint8_t> clicked;
   NonClicks training_non_clicks = NonClicks::recorded;
+  SplitOrigin split_origin = SplitOrigin::public_or_own;
 };
 
 // Everything a dataset is made of: views, and what keeps the memory behind them.
@@ -167,6 +174,7 @@ class Dataset {
   // Impressions of user u are [first, last).
   std::pair<std::size_t, std::size_t> impressions_of(UserId user) const;
   NonClicks training_non_clicks() const { return parts().impressions.training_non_clicks; }
+  SplitOrigin split_origin() const { return parts().impressions.split_origin; }
   bool has_impressions() const { return impression_count() > 0; }
   bool has_interactions() const { return interactions().size() > 0; }
   DatasetCounts counts() const;

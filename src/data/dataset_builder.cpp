@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "base/binary_file.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "base/utf8.h"
 #include "data/columns.h"
 #include "data/dataset_sections.h"
@@ -232,6 +234,7 @@ struct DatasetBuilder::State {
   ImpressionColumns impressions;
   InteractionColumns interactions;
   NonClicks training_non_clicks = NonClicks::recorded;
+  SplitOrigin split_origin = SplitOrigin::public_or_own;
   std::optional<std::uint64_t> tie_seed;  // of a builder that forgets the order of rows
   Status problem;                         // the first wrong use, told by write()
 
@@ -296,6 +299,7 @@ void DatasetBuilder::declare_context(std::string_view feature, std::span<const s
 }
 
 void DatasetBuilder::set_training_non_clicks(NonClicks origin) { state_->training_non_clicks = origin; }
+void DatasetBuilder::set_split_origin(SplitOrigin origin) { state_->split_origin = origin; }
 
 void DatasetBuilder::set_user_category(UserId user, std::string_view feature,
                                        std::span<const std::string_view> values) {
@@ -363,13 +367,23 @@ Status DatasetBuilder::write(const fs::path& directory) const {
             BinaryFileWriter::create(directory / sections::file_name, sections::kind, sections::version));
   SOTTO_CHECK(writer.add_text(sections::name, state_->name));
   SOTTO_CHECK(writer.add_text(sections::origin, state_->origin));
-  SOTTO_CHECK(state_->catalogue.write(writer));
+  constexpr std::uint64_t parts = 4;
+  Progress progress("writing the data set", parts, "parts");
+  const auto part = [&](const Status& written) -> Status {
+    SOTTO_CHECK(written);
+    progress.advance();
+    return interrupted() ? failed("interrupted: no data set was written") : Status();
+  };
+  SOTTO_CHECK(part(state_->catalogue.write(writer)));
   SOTTO_CHECK(write_strings(writer, sections::user_ids, state_->user_ids));
-  SOTTO_CHECK(state_->user_features.write(writer, sections::user_features, state_->user_ids.size()));
-  SOTTO_CHECK(state_->impressions.write(writer, state_->user_ids.size(), ties_of(state_->impressions)));
+  SOTTO_CHECK(part(state_->user_features.write(writer, sections::user_features, state_->user_ids.size())));
+  SOTTO_CHECK(part(state_->impressions.write(writer, state_->user_ids.size(), ties_of(state_->impressions))));
   SOTTO_CHECK(writer.add(sections::training_non_clicks,
                          std::vector{static_cast<std::uint8_t>(state_->training_non_clicks)}));
-  SOTTO_CHECK(state_->interactions.write(writer, state_->user_ids.size(), ties_of(state_->interactions)));
+  SOTTO_CHECK(
+      writer.add(sections::split_origin, std::vector{static_cast<std::uint8_t>(state_->split_origin)}));
+  SOTTO_CHECK(
+      part(state_->interactions.write(writer, state_->user_ids.size(), ties_of(state_->interactions))));
   return writer.commit();
 }
 

@@ -167,6 +167,7 @@ class DatasetBuilder {
                       std::span<const std::uint8_t> clicked);
 
   void set_training_non_clicks(NonClicks origin);
+  void set_split_origin(SplitOrigin origin);
 
   // Context features are (name, value) pairs; a name that a row leaves out is missing there.
   using Context = std::span<const std::pair<std::string_view, std::string_view>>;

@@ -144,6 +144,7 @@ Result<Dataset> open_histories(const Dataset& source, std::span<const std::strin
                            static_cast<std::uint32_t>(kept.size()), impression.shown, impression.clicked);
   }
   builder.set_training_non_clicks(source.training_non_clicks());
+  builder.set_split_origin(source.split_origin());
   SOTTO_CHECK(builder.write(folder));
   return Dataset::open(folder);
 }

@@ -48,6 +48,8 @@ inline constexpr std::string_view impression_shown_offsets = "impression.shown_o
 inline constexpr std::string_view impression_shown = "impression.shown";
 inline constexpr std::string_view impression_clicked = "impression.clicked";
 inline constexpr std::string_view training_non_clicks = "impression.training_non_clicks";
+// Where it is missing nobody vouched for the cut: it counts as one by all users.
+inline constexpr std::string_view split_origin = "impression.split_origin";
 
 inline constexpr std::string_view interaction_user_offsets = "interaction.user_offsets";
 inline constexpr std::string_view interaction_items = "interaction.items";

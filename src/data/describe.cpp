@@ -179,6 +179,7 @@ DatasetSummary describe(const Dataset& dataset) {
   describe_interactions(dataset.interactions(), summary);
   describe_times(dataset, summary);
   summary.training_non_clicks = dataset.training_non_clicks();
+  summary.split_origin = dataset.split_origin();
   summary.tied_share = tied_share(dataset);
   return summary;
 }

@@ -40,6 +40,7 @@ struct DatasetSummary {
 
   // Impressions.
   NonClicks training_non_clicks = NonClicks::recorded;
+  SplitOrigin split_origin = SplitOrigin::public_or_own;
   std::array<SplitSummary, 3> splits;  // by Split
   Distribution history_length, impression_size, clicks_per_impression;
   Distribution impressions_per_user;  // of users who have any
@@ -64,6 +65,7 @@ std::string to_text(const DatasetSummary& summary);
 
 // "recorded", "public catalogue", "all users".
 std::string_view name(NonClicks origin);
+std::string_view name(SplitOrigin origin);
 
 // From this share on a data set says that the order of its events is mostly drawn.
 inline constexpr double many_ties = 0.1;

@@ -102,6 +102,9 @@ std::string impressions_text(const DatasetSummary& summary) {
                                                  grouped(part.shown), grouped(part.clicks)));
   }
   text += line("training non-clicks", described(summary.training_non_clicks));
+  text += line("who decides what tests", summary.split_origin == SplitOrigin::all_users
+                                             ? "the rows of all users: not for private recipes"
+                                             : "what is public, and each user's own rows");
   text += line("history length", spread(summary.history_length));
   text += line("items per impression", spread(summary.impression_size));
   text += line("clicks per impression", spread(summary.clicks_per_impression));
@@ -133,6 +136,10 @@ std::string_view name(NonClicks origin) {
     default:
       return "recorded";
   }
+}
+
+std::string_view name(SplitOrigin origin) {
+  return origin == SplitOrigin::all_users ? "all users" : "public or own";
 }
 
 std::string to_text(const DatasetSummary& summary) {

@@ -10,6 +10,7 @@
 
 #include "base/distributions.h"
 #include "base/interrupt.h"
+#include "base/progress.h"
 #include "base/random.h"
 #include "data/dataset_copy.h"
 #include "data/unseen_items.h"
@@ -38,6 +39,7 @@ Status check(const ImpressionViewOptions& options) {
 struct Positives {
   std::vector<ItemId> items;
   std::vector<std::int64_t> times;
+  std::vector<Split> splits;
   std::size_t train = 0;
 };
 
@@ -51,26 +53,26 @@ class UserRows {
         touched_(source.item_count(), 0) {}
 
   Positives positives(UserId user) {
-    std::vector<std::tuple<std::int64_t, std::uint64_t, ItemId>> first_rows;
+    std::vector<std::tuple<Split, std::int64_t, std::uint64_t, ItemId>> first_rows;
     for (std::uint64_t row = begin(user); row < end(user); ++row) {
       const ItemId item = interactions_.items[row];
       if (touched_[item] == 1 || !is_positive(row)) continue;
       touched_[item] = 1;
-      first_rows.emplace_back(interactions_.times[row],
+      first_rows.emplace_back(published_split(row), interactions_.times[row],
                               tie_of(options_.seed, source_.user_ids()[user], source_.catalogue().ids[item]),
                               item);
     }
     std::sort(first_rows.begin(), first_rows.end());
     Positives positives;
-    for (const auto& [time, tie, item] : first_rows) {
+    for (const auto& [part, time, tie, item] : first_rows) {
       touched_[item] = 0;
       positives.items.push_back(item);
       positives.times.push_back(time);
+      positives.splits.push_back(part);
     }
-    const std::size_t count = positives.items.size();
-    const auto test =
-        static_cast<std::size_t>(std::llround(options_.test_share * static_cast<double>(count)));
-    positives.train = count - std::min(count, std::max<std::size_t>(test, 1));
+    if (!interactions_.has_splits()) last_ones_test(positives);
+    positives.train =
+        static_cast<std::size_t>(std::count(positives.splits.begin(), positives.splits.end(), Split::train));
     return positives;
   }
 
@@ -85,6 +87,18 @@ class UserRows {
  private:
   std::uint64_t begin(UserId user) const { return interactions_.user_offsets[user]; }
   std::uint64_t end(UserId user) const { return interactions_.user_offsets[user + std::size_t{1}]; }
+  // Where none was published, all train until last_ones_test().
+  Split published_split(std::uint64_t row) const {
+    return interactions_.has_splits() ? static_cast<Split>(interactions_.splits[row]) : Split::train;
+  }
+  void last_ones_test(Positives& positives) const {
+    const std::size_t count = positives.splits.size();
+    const auto test =
+        static_cast<std::size_t>(std::llround(options_.test_share * static_cast<double>(count)));
+    const std::size_t train = count - std::min(count, std::max<std::size_t>(test, 1));
+    std::fill(positives.splits.begin() + static_cast<std::ptrdiff_t>(train), positives.splits.end(),
+              Split::test);
+  }
   bool is_positive(std::uint64_t row) const {
     const float rating = interactions_.ratings[row];
     return std::isnan(rating) || rating > options_.positive_above;
@@ -101,7 +115,9 @@ std::vector<std::uint64_t> item_weights(const Dataset& source, NegativeSampling 
   std::vector<std::uint64_t> weights(catalogue.is_public.begin(), catalogue.is_public.end());
   if (catalogue.public_count() == 0) weights.assign(weights.size(), 1);
   if (sampling == NegativeSampling::uniform) return weights;
-  for (UserId user = 0; user < source.user_count(); ++user) {
+  Progress progress("counting clicks", source.user_count(), "users");
+  for (UserId user = 0; user < source.user_count() && !interrupted(); ++user) {
+    progress.advance();
     const Positives positives = rows.positives(user);
     for (std::size_t rank = 0; rank < positives.train; ++rank) {
       std::uint64_t& weight = weights[positives.items[rank]];
@@ -115,7 +131,8 @@ struct Candidates {
   UnseenItems training, test;
 };
 
-void add_impressions(UserId user, std::string_view user_id, const Positives& positives,
+// published_split: rows that test have no order among them, and are tested with what trains as history.
+void add_impressions(UserId user, std::string_view user_id, const Positives& positives, bool published_split,
                      const ImpressionViewOptions& options, const Candidates& candidates,
                      std::span<std::uint8_t> marks, DatasetBuilder& target) {
   // Training rows are drawn first: what test rows draw by cannot reach them.
@@ -123,9 +140,11 @@ void add_impressions(UserId user, std::string_view user_id, const Positives& pos
   const DatasetBuilder::HistoryHandle history = target.add_history(positives.items);
   std::vector<ItemId> shown;
   std::vector<std::uint8_t> clicked;
-  for (std::size_t rank = options.min_history; rank < positives.items.size(); ++rank) {
-    shown.clear();
+  for (std::size_t rank = 0; rank < positives.items.size(); ++rank) {
     const bool trains = rank < positives.train;
+    const std::size_t before = published_split ? std::min(rank, positives.train) : rank;
+    if (before < options.min_history) continue;
+    shown.clear();
     (trains ? candidates.training : candidates.test).draw(options.negatives, marks, random, shown);
     if (shown.empty()) return;  // nothing is left that the user never touched
     for (const ItemId item : shown) marks[item] = 0;
@@ -135,8 +154,8 @@ void add_impressions(UserId user, std::string_view user_id, const Positives& pos
     const std::size_t position = uniform_below(random, shown.size());
     std::swap(shown[position], shown.back());
     clicked[position] = 1;
-    target.add_impression(user, positives.times[rank], trains ? Split::train : Split::test, history,
-                          static_cast<std::uint32_t>(rank), shown, clicked);
+    target.add_impression(user, positives.times[rank], positives.splits[rank], history,
+                          static_cast<std::uint32_t>(before), shown, clicked);
   }
 }
 
@@ -146,10 +165,13 @@ std::string_view name(NegativeSampling sampling) {
 
 std::string origin_of(const Dataset& source, const ImpressionViewOptions& options) {
   return fmt::format(
-      "impressions from interactions (positive above {}, test share {}, least history {}, {} non-clicks, {} "
+      "impressions from interactions (positive above {}, {}, least history {}, {} non-clicks, {} "
       "in training, {} in tests, seed {}) of: {}",
-      options.positive_above, options.test_share, options.min_history, options.negatives,
-      name(options.sampling), name(options.test_sampling), options.seed, source.origin());
+      options.positive_above,
+      source.interactions().has_splits() ? "split as published"
+                                         : fmt::format("test share {}", options.test_share),
+      options.min_history, options.negatives, name(options.sampling), name(options.test_sampling),
+      options.seed, source.origin());
 }
 
 }  // namespace
@@ -169,12 +191,15 @@ Result<DatasetBuilder> build_impression_view(const Dataset& source, const Impres
   const bool own_rows =
       options.sampling == NegativeSampling::uniform && source.catalogue().public_count() > 0;
   target.set_training_non_clicks(own_rows ? NonClicks::public_catalogue : NonClicks::all_users);
+  Progress progress("view of impressions", source.user_count(), "users");
   for (UserId user = 0; user < source.user_count(); ++user) {
+    progress.advance();
     if (interrupted()) return failed("interrupted: no view was written");
     const Positives positives = rows.positives(user);
     if (positives.items.size() <= options.min_history) continue;
     rows.with_touched(user, [&](std::span<std::uint8_t> marks) {
-      add_impressions(user, source.user_ids()[user], positives, options, candidates, marks, target);
+      add_impressions(user, source.user_ids()[user], positives, source.interactions().has_splits(), options,
+                      candidates, marks, target);
     });
   }
   if (target.counts().impressions == 0) {

@@ -31,7 +31,7 @@ enum class NegativeSampling {
 struct ImpressionViewOptions {
   std::uint64_t seed = 1;
   double positive_above = 3.0;    // a rating above this is a positive; finite
-  double test_share = 0.2;        // of a user's positives; in (0, 1)
+  double test_share = 0.2;        // of a user's positives, where no split was published; in (0, 1)
   std::uint32_t min_history = 1;  // clicks before a user's first impression; 0 to 10,000
   std::uint32_t negatives = 20;   // per impression; 1 to 10,000
   NegativeSampling sampling = NegativeSampling::uniform;  // of training rows

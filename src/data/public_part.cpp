@@ -307,12 +307,22 @@ Dataset catalogue_alone(const Dataset& source) {
 }
 
 Status check_rows_are_each_users_own(const Dataset& dataset) {
-  if (dataset.training_non_clicks() != NonClicks::all_users) return {};
-  return bad_input(
-      "the items that were not clicked in the training rows of {} were drawn by what all users did, so that "
-      "one user's clicks change everybody's rows and no epsilon would hold. Import it again, with "
-      "sampling=uniform (the default) and a public list of items (docs/data-formats.md)",
-      dataset.name());
+  if (dataset.training_non_clicks() == NonClicks::all_users)
+    return bad_input(
+        "the items that were not clicked in the training rows of {} were drawn by what all users did, so "
+        "that "
+        "one user's clicks change everybody's rows and no epsilon would hold. Import it again, with "
+        "sampling=uniform (the default) and a public list of items (docs/data-formats.md)",
+        dataset.name());
+  if (dataset.has_impressions() && dataset.split_origin() == SplitOrigin::all_users)
+    return bad_input(
+        "which impressions of {} train and which test was read off the rows of all users "
+        "(test_from=last-day, "
+        "validation_share), so that one user's rows move everybody's and no epsilon would hold. Import it "
+        "again with a time that does not follow from the rows, --test-from TIME, and without "
+        "--validation-share; generated data: generate it again (docs/data-formats.md)",
+        dataset.name());
+  return {};
 }
 
 }  // namespace sotto::data

@@ -32,7 +32,7 @@ Result<PublicPart> public_part(const Dataset& source);
 // stay, without a row. Shares memory with the source, which may go.
 Dataset catalogue_alone(const Dataset& source);
 
-// Refuses data whose training rows were drawn by what all users did, with advice.
+// Refuses data whose training rows were drawn, or cut from the test rows, by what all users did, with advice.
 Status check_rows_are_each_users_own(const Dataset& dataset);
 
 // Whether public_part() would leave nothing out.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/interrupt.h"
+#include "base/progress.h"
 #include "base/utf8.h"
 #include "data/dataset_copy.h"
 #include "data/describe.h"
@@ -141,7 +142,9 @@ Result<DatasetBuilder> as_interactions(const Dataset& source, const ViewSettings
       fmt::format("interactions from clicks and histories (seed {}) of: {}", settings.seed, source.origin()));
   SOTTO_CHECK(copy_items(source, target));
   SOTTO_CHECK(copy_users(source, target));
+  Progress progress("view of interactions", source.user_count(), "users");
   for (UserId user = 0; user < source.user_count(); ++user) {
+    progress.advance();
     if (interrupted()) return failed("interrupted: no view was written");
     for (const auto& [time, tie, item] : clicks_of(source, user, static_cast<std::uint64_t>(settings.seed)))
       target.add_interaction(user, item, std::numeric_limits<float>::quiet_NaN(), time);
@@ -164,6 +167,10 @@ void note_private_part(const Dataset& dataset, std::vector<std::string>& notes) 
   if (dataset.training_non_clicks() == NonClicks::all_users)
     notes.emplace_back(
         "non-clicks of training rows are drawn by what all users did: private recipes refuse this data");
+  if (dataset.has_impressions() && dataset.split_origin() == SplitOrigin::all_users)
+    notes.emplace_back(
+        "which rows test was read off all of them: private recipes refuse this data, and train on it when "
+        "test_from names a time (docs/data-formats.md)");
 }
 
 // Different items that say the same: a model cannot tell them apart, and a list shows one thing twice.
@@ -192,8 +199,9 @@ void note_small_test(const Dataset& dataset, std::vector<std::string>& notes) {
     testing += dataset.impression(i).split == Split::test ? 1 : 0;
   if (dataset.has_impressions() && testing < few_test_impressions)
     notes.push_back(fmt::format(
-        "{} of {} impressions test{}: let more of them test (test_from, or a column of splits; "
-        "docs/data-formats.md)",
+        "{} of {} impressions test{}: let more of them test (test_from or a column of splits of an "
+        "impression "
+        "log, more users of a click log; docs/data-formats.md)",
         testing == 0 ? "none" : "only " + grouped(testing), grouped(dataset.impression_count()),
         testing == 0 ? ""
                      : fmt::format(", by which an AUC has a standard error of about {:.0f} points",
@@ -253,8 +261,20 @@ Result<DatasetBuilder> build_view(const Dataset& source, std::string_view view,
   return as_impressions(with_text, settings);
 }
 
+Status check_apart(const fs::path& source, const fs::path& out) {
+  std::error_code unknown;
+  const fs::path to = fs::weakly_canonical(fs::absolute(out), unknown);
+  fs::path from = fs::weakly_canonical(fs::absolute(source), unknown);
+  for (; !unknown && from.has_relative_path(); from = from.parent_path())
+    if (from == to)
+      return bad_input("--out {} holds {}, which is read: name another folder", out.string(),
+                       source.string());
+  return {};
+}
+
 Result<ViewSummary> write_view(const fs::path& source, std::string_view view, const ViewSettings& settings,
                                const fs::path& out, bool replace) {
+  SOTTO_CHECK(check_apart(source, out));
   SOTTO_TRY(const Dataset read, Dataset::open(source));
   SOTTO_TRY(AtomicDirectory directory, AtomicDirectory::create(out, replace));
   SOTTO_TRY(const DatasetBuilder builder, build_view(read, view, settings));

@@ -50,6 +50,9 @@ struct ViewSummary {
   std::vector<std::string> notes;  // what the reader of the data should know
 };
 
+// Refuses an output that is the source or holds it: replacing it would delete what is read.
+Status check_apart(const fs::path& source, const fs::path& out);
+
 // The view of the data set at `source`, all at once or not at all, at `out`.
 Result<ViewSummary> write_view(const fs::path& source, std::string_view view, const ViewSettings& settings,
                                const fs::path& out, bool replace);

@@ -119,6 +119,10 @@ int32_t sotto_device_install_pack(sotto_device* device, const uint8_t* bytes, si
 char* sotto_device_rank_again(sotto_device* device, const char* const* items, size_t count, uint32_t wanted,
                               sotto_error* error);
 
+/* What the operator called something else after this device had seen it, oldest first, to be shown to its
+ * person: JSON, a list of {"item", "before", "after", "time"}, where an empty category is none. Clicks stay
+ * as protected as the most sensitive name asks for. Since version 2. */
+char* sotto_device_label_changes(sotto_device* device, sotto_error* error);
 char* sotto_device_statement(sotto_device* device, sotto_error* error); /* of the ledger; JSON */
 char* sotto_device_export(sotto_device* device, sotto_error* error);    /* everything that is kept; JSON */
 /* Deletes clicks, pages, rows, profile and answers. The ledger stays: it says what was told. */

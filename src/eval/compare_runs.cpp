@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/interrupt.h"
+#include "eval/both_families.h"
 #include "eval/recommender_evaluator.h"
 #include "eval/training_run.h"
+#include "metrics/unit_of_metrics.h"
 
 namespace sotto::eval {
 
@@ -58,14 +60,40 @@ std::uint64_t tested_on(const StoredResult& run) { return run.result.value("impr
 
 std::vector<ComparedColumn> columns_of(const StoredResult& run) {
   if (ranks_impressions(run))
-    return {{"auc", "AUC %", 100, 2},
-            {"mrr", "MRR %", 100, 2},
+    return {{"auc", "AUC %", 100, 2, true},
+            {"mrr", "MRR %", 100, 2, true},
             {"ndcg5", "nDCG@5 %", 100, 2},
             {"ndcg10", "nDCG@10 %", 100, 2}};
-  return {{"hits10", "Hits@10 %", 100, 2},
-          {"hits20", "Hits@20 %", 100, 2},
+  return {{"hits10", "Hits@10 %", 100, 2, true},
+          {"hits20", "Hits@20 %", 100, 2, true},
           {"ndcg10", "nDCG@10 %", 100, 2},
           {"ndcg20", "nDCG@20 %", 100, 2}};
+}
+
+// Of the other family; their numbers are put into the results by test_both.
+void add_other_columns(const StoredResult& run, std::vector<ComparedColumn>& columns) {
+  columns[1].in_text = false;  // makes room
+  if (ranks_impressions(run))
+    columns.insert(columns.end(), {{"all_items.hits10", "Hits@10 % all", 100, 2, true},
+                                   {"all_items.hits20", "Hits@20 % all", 100, 2},
+                                   {"all_items.ndcg10", "nDCG@10 % all", 100, 2},
+                                   {"all_items.ndcg20", "nDCG@20 % all", 100, 2}});
+  else
+    columns.insert(columns.end(), {{"impressions.auc", "AUC % shown", 100, 2, true},
+                                   {"impressions.mrr", "MRR % shown", 100, 2},
+                                   {"impressions.ndcg5", "nDCG@5 % shown", 100, 2},
+                                   {"impressions.ndcg10", "nDCG@10 % shown", 100, 2}});
+}
+
+Status test_both(StoredResult& run, const data::Dataset& dataset) {
+  if (interrupted()) return failed("stopped");
+  const auto own = ranks_impressions(run) ? tested_on(run) : 0;
+  SOTTO_TRY(const auto both, evaluate_both({.run = run.folder, .test_impressions = own}, dataset));
+  const json families = to_json(both);
+  const char* other = ranks_impressions(run) ? "all_items" : "impressions";
+  for (const auto& [name, value] : families.at(other).items())
+    run.result[fmt::format("{}.{}", other, name)] = value;
+  return {};
 }
 
 std::string epsilon_text(const json& result, const char* key) {
@@ -147,13 +175,9 @@ Result<std::vector<ComparedRow>> group_by_settings(std::vector<StoredResult> run
   return rows;
 }
 
-// The measure of the comparison, one value per test impression or user, of one run tested again.
-struct Tested {
-  std::vector<double> each;
-  std::string unit;
-};
+}  // namespace
 
-Result<Tested> test_again(const fs::path& run, const data::Dataset& dataset) {
+Result<TestedAgain> test_again(const fs::path& run, const data::Dataset& dataset) {
   EachImpression impressions;
   SOTTO_TRY(const auto metrics,
             evaluate_run({.run = run,
@@ -163,7 +187,7 @@ Result<Tested> test_again(const fs::path& run, const data::Dataset& dataset) {
                                 return evaluate_each(model, data, chosen, max_history, &impressions);
                               }},
                          dataset));
-  Tested tested;
+  TestedAgain tested;
   if (const auto* held_out = std::get_if<metrics::HeldOutReport>(&metrics)) {
     tested.unit = "users";
     for (const auto& user : held_out->each) tested.each.push_back(user.hits[1]);
@@ -181,12 +205,14 @@ MeanAndError paired_difference(std::span<const double> first, std::span<const do
   return metrics::mean_and_error(differences);
 }
 
+namespace {
+
 // The mean over a row's seeds, test unit by test unit.
-Result<Tested> test_row(const ComparedRow& row, const data::Dataset& dataset) {
-  Tested mean;
+Result<TestedAgain> test_row(const ComparedRow& row, const data::Dataset& dataset) {
+  TestedAgain mean;
   for (const fs::path& run : row.runs) {
     if (interrupted()) return failed("stopped");
-    SOTTO_TRY(const Tested one, test_again(run, dataset));
+    SOTTO_TRY(const TestedAgain one, test_again(run, dataset));
     mean.unit = one.unit;
     if (mean.each.empty()) mean.each.assign(one.each.size(), 0);
     if (mean.each.size() != one.each.size())
@@ -202,7 +228,7 @@ Status pair_rows(Comparison& comparison, const data::Dataset& dataset) {
   const std::string& measure = comparison.columns.front().measure;
   const bool by_users = measure != "auc";
   ComparedRow& first = comparison.rows.front();
-  std::optional<Tested> reference;
+  std::optional<TestedAgain> reference;
   for (std::size_t i = 1; i < comparison.rows.size(); ++i) {
     ComparedRow& row = comparison.rows[i];
     if (row.seeds.size() >= 2 && row.seeds == first.seeds) {
@@ -220,7 +246,7 @@ Status pair_rows(Comparison& comparison, const data::Dataset& dataset) {
     if (!reference) {
       SOTTO_TRY(reference, test_row(first, dataset));
     }
-    SOTTO_TRY(const Tested tested, test_row(row, dataset));
+    SOTTO_TRY(const TestedAgain tested, test_row(row, dataset));
     if (tested.unit != reference->unit || tested.each.size() != reference->each.size()) {
       row.unpaired = fmt::format("tested on {} {}, the first row on {} {}", tested.each.size(), tested.unit,
                                  reference->each.size(), reference->unit);
@@ -325,10 +351,12 @@ Result<Comparison> compare_runs(const CompareRequest& request) {
           run.folder.string(), run.dataset, run.fingerprint, runs.front().folder.string(),
           runs.front().dataset, runs.front().fingerprint);
     if (ranks_impressions(run) != ranks_impressions(runs.front()))
-      return bad_input("{} ranks {}, {} {}: these have no number in common", run.folder.string(),
-                       ranks_impressions(run) ? "impressions" : "all items of users",
-                       runs.front().folder.string(),
-                       ranks_impressions(runs.front()) ? "impressions" : "all items of users");
+      return bad_input(
+          "{} ranks {}, {} {}: these have no number in common ('sotto eval RUN --both' shows both kinds of "
+          "one model)",
+          run.folder.string(), ranks_impressions(run) ? "impressions" : "all items of users",
+          runs.front().folder.string(),
+          ranks_impressions(runs.front()) ? "impressions" : "all items of users");
     if (tested_on(run) != tested_on(runs.front()))
       return bad_input(
           "{} was tested on {} impressions, {} on {}: test both alike ('sotto train RECIPE --data DIR --out "
@@ -341,6 +369,19 @@ Result<Comparison> compare_runs(const CompareRequest& request) {
   comparison.columns = columns_of(runs.front());
   const fs::path data = request.data.empty() ? runs.front().data : request.data;
   const fs::path first_run = runs.front().folder;
+  std::optional<data::Dataset> dataset;
+  if (request.pairs || request.both) {
+    auto opened = data::Dataset::open(data);
+    if (!opened)
+      return tl::unexpected(std::move(opened).error().in(
+          "differences need the data: name it with --data DIR, or say --stored"));
+    dataset.emplace(std::move(*opened));
+    SOTTO_CHECK(recipes::check_data_of_run(first_run, *dataset, data));
+  }
+  if (request.both) {
+    add_other_columns(runs.front(), comparison.columns);
+    for (StoredResult& run : runs) SOTTO_CHECK(test_both(run, *dataset));
+  }
   SOTTO_TRY(comparison.rows, group_by_settings(std::move(runs), comparison.columns));
   for (ComparedRow& row : comparison.rows) row.difference = {NAN, NAN};
   if (!request.pairs) {
@@ -348,11 +389,6 @@ Result<Comparison> compare_runs(const CompareRequest& request) {
       comparison.rows[i].unpaired = "nothing was tested again";
     return comparison;
   }
-  const auto dataset = data::Dataset::open(data);
-  if (!dataset)
-    return tl::unexpected(
-        Error(dataset.error()).in("differences need the data: name it with --data DIR, or say --stored"));
-  SOTTO_CHECK(recipes::check_data_of_run(first_run, *dataset, data));
   SOTTO_CHECK(pair_rows(comparison, *dataset));
   return comparison;
 }
@@ -363,14 +399,14 @@ std::string to_text(const Comparison& comparison) {
     width = std::max(width, std::min<std::size_t>(row.name.size() + 2, 34));
   std::string text =
       fmt::format("{}: {}\n{}", comparison.data, "mean ± standard error over seeds", std::string(width, ' '));
-  const std::size_t shown = std::min<std::size_t>(comparison.columns.size(), 2);
-  for (std::size_t c = 0; c < shown; ++c) text += padded(comparison.columns[c].heading, 14);
+  for (const ComparedColumn& column : comparison.columns)
+    if (column.in_text) text += padded(column.heading, 14);
   text += padded("against the first", 29) + "ε, server\n";
   for (const ComparedRow& row : comparison.rows) {
     text += padded(row.name.size() > width - 2 ? row.name.substr(0, width - 3) + "…" : row.name, width);
-    for (std::size_t c = 0; c < shown; ++c) {
-      const ComparedColumn& column = comparison.columns[c];
-      text += padded(with_error(column, metrics::mean_and_error(row.values.at(column.measure))), 14);
+    for (const ComparedColumn& column : comparison.columns) {
+      if (column.in_text)
+        text += padded(with_error(column, metrics::mean_and_error(row.values.at(column.measure))), 14);
     }
     const std::string difference = difference_text(comparison, row);
     text += padded(difference.empty() ? "" : fmt::format("{} ({})", difference, row.paired_by), 29) +
@@ -387,7 +423,9 @@ std::string to_csv(const Comparison& comparison) {
   std::string csv = "run,recipe,seeds";
   for (const ComparedColumn& column : comparison.columns)
     csv += fmt::format(",{0},{0}_error", column.measure);
-  csv += ",difference,difference_error,paired_by,epsilon,epsilon_published,simulation,unpaired\n";
+  csv +=
+      ",difference,difference_error,paired_by,epsilon,epsilon_published,simulation,unpaired,unit_of_"
+      "metrics\n";
   const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{:.7g}", value) : ""; };
   for (const ComparedRow& row : comparison.rows) {
     csv += fmt::format("\"{}\",{},{}", row.name, row.recipe, row.seeds.size());
@@ -395,9 +433,9 @@ std::string to_csv(const Comparison& comparison) {
       const MeanAndError mean = metrics::mean_and_error(row.values.at(column.measure));
       csv += fmt::format(",{},{}", number(mean.mean), number(mean.error));
     }
-    csv +=
-        fmt::format(",{},{},{},{},{},{},\"{}\"\n", number(row.difference.mean), number(row.difference.error),
-                    row.paired_by, row.epsilon_server, row.epsilon_published, row.simulation, row.unpaired);
+    csv += fmt::format(",{},{},{},{},{},{},\"{}\",\"{}\"\n", number(row.difference.mean),
+                       number(row.difference.error), row.paired_by, row.epsilon_server, row.epsilon_published,
+                       row.simulation, row.unpaired, metrics::unit_of_metrics);
   }
   return csv;
 }

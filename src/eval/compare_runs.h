@@ -8,9 +8,11 @@
 // test user of interaction data follows from the seed: there only runs of equal seeds can be paired.
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "data/dataset.h"
 #include "eval/reporting.h"
 #include "fl/run_log.h"
 #include "metrics/mean.h"
@@ -21,6 +23,7 @@ struct CompareRequest {
   std::vector<fs::path> runs;
   fs::path data;      // empty: where the first run was trained
   bool pairs = true;  // false: the numbers that the runs stored, without testing anything again
+  bool both = false;  // numbers of the other family too (both_families.h), for which all are tested again
 };
 
 struct ComparedRow {
@@ -41,6 +44,7 @@ struct ComparedColumn {
   std::string measure, heading;
   double factor = 1;
   int decimals = 3;
+  bool in_text = false;  // the others are in the page and the CSV
 };
 
 struct Comparison {
@@ -52,7 +56,16 @@ struct Comparison {
 // Refuses unfinished runs, runs of different data sets, and impressions beside interactions.
 Result<Comparison> compare_runs(const CompareRequest& request);
 
-std::string to_text(const Comparison& comparison);  // at most 100 columns
+// The measure of a comparison on every test impression, or test user, of a run that is tested again.
+struct TestedAgain {
+  std::vector<double> each;  // NaN where there is no order to judge
+  std::string unit;          // "impressions" or "users"
+};
+Result<TestedAgain> test_again(const fs::path& run, const data::Dataset& dataset);
+// Of values that belong together, other − first.
+metrics::MeanAndError paired_difference(std::span<const double> first, std::span<const double> other);
+
+std::string to_text(const Comparison& comparison);  // a table of at most 100 columns, then sentences
 std::string to_csv(const Comparison& comparison);
 std::string to_html(const Comparison& comparison);
 

@@ -30,11 +30,9 @@ struct DemoTraining {
 
 ReportTable result_table(const DemoResult& result) {
   ReportTable table;
-  table.columns = {{"system", Better::neither},  {"AUC", Better::neither},
-                   {"MRR", Better::neither},     {"nDCG@5", Better::neither},
-                   {"nDCG@10", Better::neither}, {"of best", Better::neither},
-                   {"ε", Better::neither},       {"bytes per client", Better::neither},
-                   {"seconds", Better::neither}};
+  for (const char* heading :
+       {"system", "AUC %", "MRR %", "nDCG@5 %", "nDCG@10 %", "of best", "ε", "bytes per client", "seconds"})
+    table.columns.push_back({heading, Better::neither});
   for (const auto& row : result.rows)
     table.rows.push_back(
         {TableCell::words(row.system), TableCell::number(100 * row.metrics.auc, 2),
@@ -235,13 +233,13 @@ Result<DemoResult> run_demo(const DemoSettings& settings) {
 }
 
 std::string to_text(const DemoResult& result) {
-  std::string text = fmt::format("{:<34} {:>6} {:>6} {:>7} {:>8} {:>9} {:>5} {:>9} {:>8}\n", "", "AUC", "MRR",
-                                 "nDCG@5", "nDCG@10", "of best*", "ε**", "bytes***", "seconds");
+  std::string text = fmt::format("{:<34} {:>6} {:>6} {:>8} {:>9} {:>8} {:>5} {:>8} {:>7}\n", "", "AUC %",
+                                 "MRR %", "nDCG@5 %", "nDCG@10 %", "of best*", "ε**", "bytes***", "seconds");
   const auto number = [](double value, int digits) {
     return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("-");
   };
   for (const auto& row : result.rows)
-    text += fmt::format("{:<34} {:>6.2f} {:>6.2f} {:>7.2f} {:>8.2f} {:>8.0f}% {:>5} {:>9} {:>8}\n",
+    text += fmt::format("{:<34} {:>6.2f} {:>6.2f} {:>8.2f} {:>9.2f} {:>7.0f}% {:>5} {:>8} {:>7}\n",
                         row.system, 100 * row.metrics.auc, 100 * row.metrics.mrr, 100 * row.metrics.ndcg5,
                         100 * row.metrics.ndcg10, 100 * row.share, row.epsilon,
                         number(row.bytes_per_client, 0), number(row.seconds, 1));

@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "eval/dot_rows.h"
 #include "metrics/mean.h"
 
@@ -11,9 +13,11 @@ metrics::MeanImpressionMetrics evaluate_impressions(const data::Dataset& dataset
                                                     std::span<const std::uint32_t> impressions,
                                                     const ImpressionScorer& scorer, EachImpression* each) {
   if (each) each->assign(impressions.size(), std::nullopt);
+  Progress progress("ranking", impressions.size(), "impressions");
   return metrics::sum_in_chunks<metrics::ImpressionMetricsSum>(
              impressions.size(),
              [&](std::size_t begin, std::size_t end, metrics::ImpressionMetricsSum& sum) {
+               if (interrupted()) return;
                std::vector<float> scores;
                for (std::size_t position = begin; position < end; ++position) {
                  const data::Impression impression = dataset.impression(impressions[position]);
@@ -23,6 +27,7 @@ metrics::MeanImpressionMetrics evaluate_impressions(const data::Dataset& dataset
                  if (each) (*each)[position] = found;
                  sum.add(found);
                }
+               progress.advance(end - begin);
              })
       .mean();
 }
@@ -63,7 +68,9 @@ std::vector<std::uint32_t> impressions_of_split(const data::Dataset& dataset, da
 
 std::vector<float> training_click_rates(const data::Dataset& dataset) {
   metrics::ClickRates rates(dataset.item_count());
-  for (std::size_t i = 0; i < dataset.impression_count(); ++i) {
+  Progress progress("counting clicks", dataset.impression_count(), "impressions");
+  for (std::size_t i = 0; i < dataset.impression_count() && !interrupted(); ++i) {
+    progress.advance();
     const data::Impression impression = dataset.impression(i);
     if (impression.split == data::Split::train) rates.add(impression.shown, impression.clicked);
   }

@@ -1,6 +1,6 @@
 #pragma once
 // Mean ranking metrics over the impressions of a data set, on all threads. The result does not depend on how
-// many.
+// many; after an interrupt it means nothing.
 
 #include <cstddef>
 #include <cstdint>

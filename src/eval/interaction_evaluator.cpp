@@ -6,6 +6,7 @@
 
 #include "base/interrupt.h"
 #include "base/progress.h"
+#include "fl/process_group.h"
 #include "metrics/mean.h"
 
 namespace sotto::eval {
@@ -35,6 +36,28 @@ class Ranking {
       users_[test_user].hits[c] += share * part.hits[c];
       users_[test_user].ndcg[c] += share * part.ndcg[c];
     }
+  }
+
+  // From the test users of one process to all of them.
+  void bring_together() {
+    const fl::ProcessGroup& group = fl::processes();
+    constexpr std::size_t cutoffs = std::size(metrics::HeldOutMetrics::cutoffs);
+    std::vector<double> flat;
+    for (const metrics::HeldOutMetrics& user : users_) {
+      flat.insert(flat.end(), std::begin(user.hits), std::end(user.hits));
+      flat.insert(flat.end(), std::begin(user.ndcg), std::end(user.ndcg));
+    }
+    group.add(std::span<double>(flat));
+    for (std::size_t user = 0; user < users_.size(); ++user) {
+      const auto first = flat.begin() + static_cast<std::ptrdiff_t>(2 * cutoffs * user);
+      std::copy_n(first, cutoffs, std::begin(users_[user].hits));
+      std::copy_n(first + cutoffs, cutoffs, std::begin(users_[user].ndcg));
+    }
+    if (!data_.given_split) return;
+    recall_.resize(users_.size());
+    ndcg_.resize(users_.size());
+    group.add(std::span<double>(recall_));
+    group.add(std::span<double>(ndcg_));
   }
 
   metrics::HeldOutMetrics mean_of(std::span<const std::size_t> users) const {
@@ -110,16 +133,23 @@ metrics::HeldOutReport evaluate_interactions(const data::Dataset& dataset, const
       progress.advance(rows.size());
     });
   }
-  if (interrupted()) return report;
+  if (fl::processes().any(interrupted())) return report;
+  const auto own = fl::processes().share_of(std::span<const std::size_t>(users));
+  Progress progress("rankings without a model", own.size(), "users");
   const std::vector<float> popularity = fl::training_popularity(dataset, data);
   const std::vector<float> all_tied(dataset.item_count(), 0.0F);
-  for (const std::size_t user : users) {
+  for (const std::size_t user : own) {
+    if (interrupted()) break;
+    progress.advance();
     random.take(user, data.test[user].query, all_tied.data());
     popular.take(user, data.test[user].query, popularity.data());
     std::vector<float> scores = popularity;
     put_own_first(dataset, data.test[user].support, scores);
     own_first.take(user, data.test[user].query, scores.data());
   }
+  if (fl::processes().any(interrupted())) return report;
+  progress.finish();
+  for (Ranking* ranking : {&model, &popular, &own_first, &random}) ranking->bring_together();
   report.mean = model.mean_of(users);
   report.each = model.users();
   report.lists = model.mean_list();

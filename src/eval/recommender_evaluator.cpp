@@ -9,6 +9,8 @@
 #include "base/progress.h"
 #include "eval/impression_evaluator.h"
 #include "eval/served_vectors.h"
+#include "fl/process_group.h"
+#include "metrics/mean.h"
 #include "model/news/news_recommender.h"
 #include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
@@ -37,19 +39,15 @@ std::vector<data::ItemId> needed_items(const data::Dataset& dataset,
   return items;
 }
 
-// The bar of a test, where one is wanted.
+// The bar of a test, once it is known how much there is to do.
 class TestBar {
  public:
-  explicit TestBar(bool shown) : shown_(shown) {}
-  void begin(std::size_t total, const char* unit) {
-    if (shown_) bar_.emplace("testing", total, unit);
-  }
-  void advance(std::size_t by) {
-    if (bar_) bar_->advance(by);
-  }
+  explicit TestBar(const char* name) : name_(name) {}
+  void begin(std::size_t total, const char* unit) { bar_.emplace(name_, total, unit); }
+  void advance(std::size_t by) { bar_->advance(by); }
 
  private:
-  bool shown_;
+  const char* name_;
   std::optional<Progress> bar_;
 };
 
@@ -194,13 +192,51 @@ metrics::MeanImpressionMetrics evaluate_pairs(model::RankingModel& model, const 
 
 namespace {
 
+metrics::MeanImpressionMetrics evaluate_own(model::RankingModel& model, const data::Dataset& dataset,
+                                            std::span<const std::uint32_t> impressions,
+                                            std::size_t max_history, EachImpression* each, const char* bar) {
+  if (auto* towers = dynamic_cast<model::NewsRecommender*>(&model))
+    return evaluate_towers(*towers, dataset, impressions, max_history, each, TestBar(bar));
+  return evaluate_pairs(model, dataset, impressions, max_history, each, TestBar(bar));
+}
+
+// Every process has judged its share of so many impressions: the mean over all, as one process adds them.
+metrics::MeanImpressionMetrics brought_together(const fl::ProcessGroup& group, const EachImpression& own,
+                                                std::size_t count, EachImpression* each) {
+  constexpr std::size_t numbers = 5;  // whether there is an order to judge, and four metrics
+  std::vector<double> flat(numbers * count, 0.0);
+  auto* next = flat.data() + numbers * group.part_of(count).begin;
+  for (const auto& one : own) {
+    if (one) {
+      const double row[] = {1, one->auc, one->mrr, one->ndcg5, one->ndcg10};
+      std::copy_n(row, numbers, next);
+    }
+    next += numbers;
+  }
+  group.add(std::span<double>(flat));
+  EachImpression all(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double* row = flat.data() + numbers * i;
+    if (row[0] != 0) all[i] = metrics::ImpressionMetrics{row[1], row[2], row[3], row[4]};
+  }
+  const auto sum = metrics::sum_in_chunks<metrics::ImpressionMetricsSum>(
+      count, [&](std::size_t begin, std::size_t end, metrics::ImpressionMetricsSum& part) {
+        for (std::size_t i = begin; i < end; ++i) part.add(all[i]);
+      });
+  if (each) *each = std::move(all);
+  return sum.mean();
+}
+
 metrics::MeanImpressionMetrics evaluate(model::RankingModel& model, const data::Dataset& dataset,
                                         std::span<const std::uint32_t> impressions, std::size_t max_history,
-                                        EachImpression* each, bool with_bar) {
+                                        EachImpression* each, const char* bar) {
   torch::NoGradGuard no_grad;
-  if (auto* towers = dynamic_cast<model::NewsRecommender*>(&model))
-    return evaluate_towers(*towers, dataset, impressions, max_history, each, TestBar(with_bar));
-  return evaluate_pairs(model, dataset, impressions, max_history, each, TestBar(with_bar));
+  const fl::ProcessGroup& group = fl::processes();
+  if (group.size() == 1) return evaluate_own(model, dataset, impressions, max_history, each, bar);
+  EachImpression own;
+  evaluate_own(model, dataset, group.share_of(impressions), max_history, &own, bar);
+  if (group.any(interrupted())) return {};
+  return brought_together(group, own, impressions.size(), each);
 }
 
 }  // namespace
@@ -208,20 +244,20 @@ metrics::MeanImpressionMetrics evaluate(model::RankingModel& model, const data::
 metrics::MeanImpressionMetrics evaluate_each(model::RankingModel& model, const data::Dataset& dataset,
                                              std::span<const std::uint32_t> impressions,
                                              std::size_t max_history, EachImpression* each) {
-  return evaluate(model, dataset, impressions, max_history, each, true);
+  return evaluate(model, dataset, impressions, max_history, each, "testing");
 }
 
 metrics::MeanImpressionMetrics evaluate_with_progress(model::RankingModel& model,
                                                       const data::Dataset& dataset,
                                                       std::span<const std::uint32_t> impressions,
                                                       std::size_t max_history) {
-  return evaluate(model, dataset, impressions, max_history, nullptr, true);
+  return evaluate(model, dataset, impressions, max_history, nullptr, "testing");
 }
 
 metrics::MeanImpressionMetrics evaluate_recommender(model::RankingModel& model, const data::Dataset& dataset,
                                                     std::span<const std::uint32_t> impressions,
                                                     std::size_t max_history) {
-  return evaluate(model, dataset, impressions, max_history, nullptr, false);
+  return evaluate(model, dataset, impressions, max_history, nullptr, "validating");
 }
 
 Result<metrics::MeanImpressionMetrics> evaluate_served(

@@ -40,6 +40,11 @@ Result<ServedRanking> evaluate_as_served(EvaluateJob job, const data::Dataset& d
         "{} is not served by vectors of items: its devices compute the model that 'sotto eval' tests, or "
         "'sotto serve' says why it serves none of it. Leave out --as-served",
         job.run.string());
+  if (!seen.has_interactions())
+    return bad_input(
+        "--as-served compares rankings of all items on interactions, and {} has impressions alone: leave it "
+        "out",
+        dataset.name());
   SOTTO_TRY(const auto ranking, publish::FactorRanking::create(*factors));
   ServedRanking result;
   metrics::HeldOutReport difference;

@@ -1,5 +1,6 @@
 #include "eval/training_run.h"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 
 #include <algorithm>
@@ -8,12 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/descriptor.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/temporary_sibling.h"
 #include "data/fingerprint.h"
 #include "eval/interaction_evaluator.h"
 #include "eval/recommender_evaluator.h"
 #include "fl/run_log.h"
+#include "metrics/unit_of_metrics.h"
 #include "recipes/run_data.h"
 
 namespace sotto::eval {
@@ -77,19 +81,26 @@ Status set_against(recipes::StoredRun& prepared, const std::string& against) {
 
 constexpr const char *description_file = "run.json", *settings_file = "settings.toml";
 
+// Under a temporary name, by a process that was killed (base/temporary_sibling.h).
+bool is_leftover(const fs::path& entry) {
+  for (const char* file : {description_file, settings_file})
+    if (is_temporary_sibling(entry, file)) return true;
+  return false;
+}
+
 // Killed while its first two files were written.
 bool barely_begun(const fs::path& run) {
   if (!fs::is_directory(run) || fs::exists(run / description_file)) return false;
   for (const auto& entry : fs::directory_iterator(run))
-    if (entry.path().filename() != settings_file) return false;
+    if (entry.path().filename() != settings_file && !is_leftover(entry.path())) return false;
   return true;
 }
 
-// What follows a checkpoint into the folder, and never comes before it (fl/run_log.h).
-bool has_released_rounds(const fs::path& run) {
-  std::error_code missing;
-  const auto log = fs::file_size(run / "log.jsonl", missing);
-  return fs::exists(run / "best.sotto") || (!missing && log > 0);
+// Killed after its first two files and before anything was kept of a round: nothing is lost and nothing was
+// released.
+bool has_no_round(const fs::path& run) {
+  return fs::exists(run / description_file) && !fs::exists(run / "last.sotto") &&
+         !fl::has_released_rounds(run);
 }
 
 // The command that began a run goes on with it when --resume is added.
@@ -131,12 +142,7 @@ Result<recipes::StoredRun> prepare_again(const TrainJob& job) {
         "{} has drawn secret noise so far, and a run is one or the other: leave out --reproducible, or "
         "start a simulation in another --out",
         job.out.string());
-  if (!fs::exists(job.out / "last.sotto") && has_released_rounds(job.out))
-    return bad_input(
-        "{} has released rounds, and the checkpoint to go on from (last.sotto) is gone: drawing them again "
-        "would "
-        "release them twice. Put it back, or train anew in another --out",
-        job.out.string());
+  SOTTO_CHECK(fl::check_nothing_is_released_twice(job.out));
   if (!job.rounds) return prepared;
   const auto done = static_cast<std::int64_t>(fl::read_run_log(job.out / "log.jsonl").size());
   if (*job.rounds < done)
@@ -147,12 +153,36 @@ Result<recipes::StoredRun> prepare_again(const TrainJob& job) {
   return prepared;
 }
 
+// What began in the folder is begun again by the same command, and by no other.
+Status check_same_run(const TrainJob& job, const recipes::StoredRun& asked) {
+  SOTTO_TRY(const auto begun, recipes::load_run(job.out));
+  const auto same = [&](std::string_view what, const std::string& then, const std::string& now) -> Status {
+    if (same_value(then, now)) return {};
+    return bad_input(
+        "{} was stopped before its first checkpoint, and its {} was {} instead of {}: repeat the command "
+        "that "
+        "began it, choose another --out, or remove the folder, in which no round was kept",
+        job.out.string(), what, then, now);
+  };
+  SOTTO_CHECK(same("recipe", std::string(begun.entry->name), std::string(asked.entry->name)));
+  const auto then = begun.table.rows(), now = asked.table.rows();
+  for (std::size_t i = 0; i < std::min(then.size(), now.size()); ++i)
+    SOTTO_CHECK(same(then[i].name, then[i].value, now[i].value));
+  SOTTO_CHECK(same("--seed", std::to_string(begun.seed), std::to_string(asked.seed)));
+  SOTTO_CHECK(same("--device", begun.device, asked.device));
+  return same("--reproducible", begun.reproducible ? "true" : "false", asked.reproducible ? "true" : "false");
+}
+
 Result<recipes::StoredRun> prepare(const TrainJob& job) {
   SOTTO_CHECK(refuse_contradictions(job));
-  if (job.resume && !barely_begun(job.out)) return prepare_again(job);
+  const bool barely = barely_begun(job.out);
+  if (job.resume && !barely) return prepare_again(job);
   recipes::StoredRun prepared;
   SOTTO_TRY(prepared.entry, recipes::find_recipe(job.recipe));
-  if (!job.resume && fs::exists(job.out) && (!fs::is_directory(job.out) || !fs::is_empty(job.out)))
+  const bool again = !job.resume && has_no_round(job.out);
+  if (fs::exists(job.out / "dataset.sotto"))
+    return bad_input("--out {} is a data set: name another folder for the run", job.out.string());
+  if (fs::exists(job.out) && !barely && !again)
     return bad_input("{} exists: choose another --out, or continue it with --resume", job.out.string());
   prepared.recipe = prepared.entry->make();
   auto choices = job.assignments;
@@ -168,6 +198,7 @@ Result<recipes::StoredRun> prepare(const TrainJob& job) {
   prepared.seed = job.seed;
   prepared.device = job.device;
   prepared.reproducible = job.reproducible;
+  if (again) SOTTO_CHECK(check_same_run(job, prepared));
   return prepared;
 }
 
@@ -210,18 +241,38 @@ Status describe_run(const TrainJob& job, const recipes::StoredRun& prepared, con
   return write_if_other(job.out / description_file, description.dump(2) + "\n");
 }
 
+// Files that killed processes left under temporary names, up to a checkpoint each.
+void remove_leftovers(const fs::path& run) {
+  for (const char* file : {description_file, settings_file, "last.sotto", "best.sotto", "log.jsonl",
+                           "result.json", "privacy.txt", "privacy.json"})
+    remove_temporary_siblings(run / file);
+}
+
+// Two processes in one folder would write over each other. Where a file system cannot lock a folder, nobody
+// is kept out.
+Result<Descriptor> locked(const fs::path& run) {
+  SOTTO_TRY(Descriptor folder, Descriptor::open(run, O_RDONLY | O_DIRECTORY, "open"));
+  const auto alone = folder.lock(run);
+  if (alone && !*alone)
+    return bad_input("{} is being trained by another process: wait for it, or stop it", run.string());
+  return folder;
+}
+
 Result<recipes::TrainOutcome> trained(const TrainJob& job, recipes::StoredRun& prepared,
                                       const data::Dataset& dataset, const TrainWatch& watch) {
   SOTTO_TRY(const auto seen, recipes::training_data_of(*prepared.recipe, dataset));
   const std::string fingerprint = data::fingerprint(dataset);
+  if (interrupted()) return failed("stopped before the first round: nothing was changed");
   const bool described = fs::exists(job.out / description_file),
              checkpoint = fs::exists(job.out / "last.sotto");
   if (described) {
-    SOTTO_CHECK(recipes::check_data_of_run(prepared, job.out, dataset, job.data));
+    SOTTO_CHECK(recipes::check_data_of_run(job.out, dataset, job.data));
     if (!checkpoint)
       info("{} was stopped before its first checkpoint: no round of it was released, so it starts again",
            job.out.string());
+    remove_leftovers(job.out);
   } else {
+    remove_leftovers(job.out);
     SOTTO_CHECK(describe_run(job, prepared, dataset, fingerprint));
   }
   return prepared.recipe->train({.dataset = seen,
@@ -269,6 +320,7 @@ Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset
   const bool existed = fs::exists(job.out), began = existed && !fs::is_empty(job.out);
   fs::create_directories(job.out, error);
   if (error) return failed("cannot create {}: {}", job.out.string(), error.message());
+  SOTTO_TRY(const Descriptor lock, locked(job.out));
   auto outcome = trained(job, prepared, dataset, watch);
   if (!outcome) {
     // A run that could not start leaves nothing behind; one with a checkpoint can be resumed.
@@ -324,7 +376,9 @@ json to_json(const metrics::MeanImpressionMetrics& metrics) {
   json line = to_json(metrics.mean);
   const json errors = to_json(metrics.error);
   for (const auto& [name, error] : errors.items()) line[name + "_error"] = error;
-  line.update({{"impressions", metrics.counted}, {"left_out", metrics.left_out}});
+  line.update({{"impressions", metrics.counted},
+               {"left_out", metrics.left_out},
+               {"unit_of_metrics", metrics::unit_of_metrics}});
   return line;
 }
 
@@ -359,7 +413,8 @@ json to_json(const metrics::HeldOutReport& report) {
   for (const auto& [name, error] : errors.items()) line[name + "_error"] = error;
   for (const auto& row : report.beside) beside[row.name] = held_out_json(row.metrics, row.lists);
   for (const auto& part : report.by_activity) activity.push_back(to_json(part));
-  line.update({{"tested_users", report.users},
+  line.update({{"unit_of_metrics", metrics::unit_of_metrics},
+               {"tested_users", report.users},
                {"tested_rows", report.rows},
                {"left_out", report.left_out},
                {"beside", beside},
@@ -377,8 +432,8 @@ json to_json(const recipes::TrainOutcome& outcome) {
   json line = outcome.held_out ? to_json(*outcome.held_out) : to_json(outcome.test);
   if (outcome.served) line["served"] = to_json(outcome.served->mean);
   const json sheet = outcome.privacy ? json::parse(to_json(*outcome.privacy)) : json::object();
-  for (const char* key :
-       {"epsilon", "epsilon_published", "epsilon_claimed", "epsilon_query", "delta", "unit", "simulation"})
+  for (const char* key : {"epsilon", "epsilon_published", "epsilon_claimed", "epsilon_noised_part",
+                          "epsilon_query", "delta", "unit", "simulation"})
     line[key] = sheet.contains(key) ? sheet.at(key) : json(nullptr);
   line.update({{"event", "done"},
                {"ended", utc_now()},

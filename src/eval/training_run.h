@@ -42,9 +42,9 @@ struct TrainWatch {
 };
 
 // Refuses an existing run unless it is resumed, and a resumed one with other settings (more rounds are fine)
-// or other data; a refusal changes no file. A run that was stopped before its first checkpoint starts again
-// when it is resumed: no round of it had been released. Interrupted while it is tested, a run is resumed
-// there.
+// or other data; a refusal changes no file. A run that was killed before its first checkpoint starts again
+// by the same job, resumed or not: no round of it had been released. Interrupted while it is tested, a run is
+// resumed there. One process at a time trains in a folder.
 Result<recipes::TrainOutcome> train_run(const TrainJob& job, const data::Dataset& dataset,
                                         const TrainWatch& watch);
 

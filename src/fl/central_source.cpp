@@ -6,6 +6,7 @@
 
 #include "base/distributions.h"
 #include "fl/plain_means.h"
+#include "fl/process_group.h"
 
 namespace sotto::fl {
 
@@ -24,6 +25,8 @@ std::uint32_t CentralSource::rounds_per_epoch() const {
 }
 
 Result<RoundUpdate> CentralSource::round(std::uint32_t round) {
+  if (processes().size() > 1)
+    return bad_input("what is trained in one place is computed in one process: leave out --processes");
   const std::uint32_t epoch = round / rounds_per_epoch(), step = round % rounds_per_epoch();
   if (epoch != ordered_epoch_) {
     order_.resize(samples_.size());

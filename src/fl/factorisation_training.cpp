@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
+#include "fl/process_group.h"
 #include "model/news/news_recommender.h"
 #include "model/tensor.h"
 
@@ -171,7 +172,8 @@ FactorGradient factor_gradient(const Tensor& factors, std::span<const OwnItems> 
 void score_test_users(const data::Dataset& dataset, const InteractionData& data, const FactorModel& model,
                       const TakeScores& take) {
   torch::NoGradGuard no_grad;
-  for (std::size_t user = 0; user < data.test.size() && !interrupted(); ++user) {
+  const auto share = processes().part_of(data.test.size());
+  for (std::size_t user = share.begin; user < share.end && !interrupted(); ++user) {
     const OwnItems support = own_items(dataset, data.test[user].support.positive);
     const Tensor own = solve_users(model.factors, {&support, 1}, model.settings());
     const Tensor scores = torch::mm(own, model.factors.t()).to(torch::kCPU).contiguous();

@@ -9,6 +9,7 @@
 #include "fl/divergence.h"
 #include "fl/law_gather.h"
 #include "fl/masked_gather.h"
+#include "fl/process_group.h"
 #include "local/check_numbers.h"
 #include "secagg/vectors/bit_packing.h"
 #include "secagg/vectors/modular_sum.h"
@@ -115,13 +116,24 @@ class PlainGroup final : public GroupInProcess {
   std::uint64_t arrived_ = 0;
 };
 
+// Drawn by the leader alone, which counts who took part: draws may be secret.
+CappedCohorts::Cohort leaders_cohort(CappedCohorts& cohorts, std::uint32_t round) {
+  CappedCohorts::Cohort cohort;
+  if (processes().leads()) cohort = cohorts.sample(round);
+  processes().from_leader(cohort.drawn);
+  processes().from_leader(cohort.present);
+  return cohort;
+}
+
 }  // namespace
 
+// Processes that train together each add up the updates of their share of a group's devices. What they bring
+// together are whole numbers, so that the sum is the same for any number of them.
 Result<Gathered> SimulatedRounds::sum(const RoundOrder& order) {
   const auto& agreed = devices_.agreed;
   if (!agreed.empty())
     SOTTO_CHECK(agreed[std::min<std::size_t>(order.round, agreed.size() - 1)].check(order.plan));
-  const CappedCohorts::Cohort cohort = devices_.cohorts.sample(order.round);
+  const CappedCohorts::Cohort cohort = leaders_cohort(devices_.cohorts, order.round);
   SOTTO_TRY(const auto groups, groups_of(cohort.drawn, order.plan));
   Gathered gathered;
   for (const auto& group : groups) {
@@ -151,14 +163,24 @@ Status InProcessGather::add_group(const RoundOrder& order, std::span<const data:
                                   std::span<const data::UserId> present, Gathered& gathered) {
   SOTTO_TRY(const auto sum, open(order, group, present));
   EncodingQueue queue(order, devices().noise, *sum);
-  SOTTO_CHECK(devices().updates.each_update(order.round, present, [&](const UserUpdate& own) -> Status {
+  Tally share;
+  const auto add_own = [&](const UserUpdate& own) -> Status {
     if (Status number = check_loss(own.loss, order.round); !number) return number;
-    gathered.loss += own.loss;
-    gathered.samples += own.samples;
+    share.loss += own.loss;
+    share.samples += own.samples;
     return queue.add(own);
-  }));
-  SOTTO_CHECK(queue.flush());
+  };
+  Status added = devices().updates.each_update(order.round, processes().share_of(present), add_own);
+  if (added) added = queue.flush();
+  SOTTO_CHECK(processes().agree(std::move(added)));
   SOTTO_TRY(GroupSum finished, sum->finish());
+  share.arrived = finished.arrived;
+  share.add_up(processes());
+  processes().add(std::span(finished.entries));
+  secagg::reduce_entries(std::span(finished.entries), order.plan.modulus());
+  finished.arrived = share.arrived;
+  gathered.loss += share.loss;
+  gathered.samples += share.samples;
   gathered.groups.push_back(std::move(finished));
   gathered.bytes_up = std::max(gathered.bytes_up, sum->bytes_up());
   gathered.bytes_down = std::max(gathered.bytes_down, sum->bytes_down());
@@ -215,6 +237,10 @@ Result<std::unique_ptr<Gather>> SumSettings::gather(SimulatedDevices devices) co
   const std::string way = chosen(devices.cohorts.drawn());
   if (way == "law") return std::make_unique<LawGather>(std::move(devices));
   if (way == "simulated") return std::make_unique<SimulatedGather>(std::move(devices));
+  if (processes().size() > 1)
+    return bad_input(
+        "sums=masked runs a group's clients and its server in one process: leave out --processes, or take "
+        "sums=law or sums=simulated, whose whole numbers are the same");
 #ifdef SOTTO_HAVE_PROTOCOL
   return std::make_unique<MaskedGather>(std::move(devices), server == "active"
                                                                 ? secagg::ServerModel::active

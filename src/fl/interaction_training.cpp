@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/interrupt.h"
+#include "fl/process_group.h"
 #include "local/interaction_steps.h"
 
 namespace sotto::fl {
@@ -263,8 +264,9 @@ void InteractionTraining::score_test_users(std::int64_t tuning_epochs, double tu
   for (const auto& user : data_.test)
     tasks.push_back(tuning_epochs > 0 ? tasks_.tuning(user.support, tuning_epochs)
                                       : model::TabularTask{user.support.user, {}, {}});
-  for (std::size_t begin = 0; begin < tasks.size() && !interrupted();) {
-    const std::size_t end = chunk_end(tasks, begin);
+  const auto share = processes().part_of(tasks.size());
+  for (std::size_t begin = share.begin; begin < share.end && !interrupted();) {
+    const std::size_t end = chunk_end(std::span(tasks).first(share.end), begin);
     const model::TabularChunk chunk = model::make_chunk(inputs_, std::span(tasks).subspan(begin, end - begin),
                                                         parameters_.values().device());
     model::TabularParts tuned = train_copies(model_, chunk, tuning).differences;

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/thread_pool.h"
+#include "fl/process_group.h"
 #include "fl/tensor_encoding.h"
 #include "privacy/mechanisms/parameter_checks.h"
 #include "secagg/vectors/bit_packing.h"
@@ -147,22 +148,36 @@ Status LawGather::add_group(const RoundOrder& order, std::span<const data::UserI
                             std::span<const data::UserId> present, Gathered& gathered) {
   const privacy::NoiseOrigin& origin = devices().noise;
   WholeNumberSum whole(order, rounding_key(origin));
-  SOTTO_CHECK(devices().updates.each_block(order.round, present, [&](const UpdateBlock& block) -> Status {
+  Tally share;
+  const auto add_block = [&](const UpdateBlock& block) -> Status {
     for (const double loss : block.losses) {
       if (Status number = check_loss(loss, order.round); !number) return number;
-      gathered.loss += loss;
+      share.loss += loss;
     }
-    for (const std::uint64_t samples : block.samples) gathered.samples += samples;
+    for (const std::uint64_t samples : block.samples) share.samples += samples;
     return whole.add(block);
-  }));
-  const std::uint64_t arrived = whole.arrived();
+  };
+  SOTTO_CHECK(
+      processes().agree(devices().updates.each_block(order.round, processes().share_of(present), add_block)));
+  share.arrived = whole.arrived();
+  share.add_up(processes());
+  gathered.loss += share.loss;
+  gathered.samples += share.samples;
   std::vector<std::uint32_t> sum = whole.take();
-  if (order.plan.noise_share() && arrived > 0) {
-    SOTTO_TRY(const privacy::SummedNoise* noise, noise_of(*order.plan.noise_share(), arrived));
-    add_noise(sum, *noise, origin, order.round, group.front());
+  processes().add(std::span(sum));
+  // Drawn once, by the leader, from its secure generator.
+  Status noised;
+  if (processes().leads() && order.plan.noise_share() && share.arrived > 0) {
+    const auto noise = noise_of(*order.plan.noise_share(), share.arrived);
+    if (noise)
+      add_noise(sum, **noise, origin, order.round, group.front());
+    else
+      noised = tl::unexpected(noise.error());
   }
+  SOTTO_CHECK(processes().agree(std::move(noised)));
+  processes().from_leader(sum);
   secagg::reduce_entries(std::span(sum), order.plan.modulus());
-  gathered.groups.push_back({std::move(sum), arrived});
+  gathered.groups.push_back({std::move(sum), share.arrived});
   // What each device would send.
   gathered.bytes_up = secagg::packed_bytes(order.plan.entries(), order.plan.modulus().bits());
   return {};

@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "base/interrupt.h"
+#include "base/progress.h"
 #include "fl/item_kernel.h"
 #include "fl/pair_spectrum.h"
+#include "fl/process_group.h"
 #include "secagg/vectors/audited_sums.h"
 #include "secagg/vectors/two_sums.h"
 
@@ -52,7 +54,10 @@ void PairFold::publish() {
 
 Status PairFold::each_update(std::uint32_t round, std::span<const data::UserId> users,
                              const std::function<Status(const UserUpdate&)>& take) {
+  Progress progress(round == 0 ? "counting items" : "counting pairs of items", users.size(), "users");
   for (const data::UserId user : users) {
+    if (interrupted()) return failed("stopped in the middle of a sum, which counts for nothing");
+    progress.advance();
     const std::vector<local::OwnItem> own = items_of(user);
     std::vector<float> sent = round == 0
                                   ? local::item_shares(own, dataset_.item_count())
@@ -98,7 +103,8 @@ void score_test_users(const data::Dataset& dataset, const InteractionData& data,
   };
   const Tensor counts = on_cpu(model.counts), vectors = on_cpu(model.vectors);
   const local::VectorRanking ranking(values_of(counts), values_of(vectors), weights);
-  for (std::size_t user = 0; user < data.test.size() && !interrupted(); ++user) {
+  const auto share = processes().part_of(data.test.size());
+  for (std::size_t user = share.begin; user < share.end && !interrupted(); ++user) {
     std::vector<data::ItemId> liked, known;
     for (const std::uint64_t row : data.test[user].support.positive)
       liked.push_back(dataset.interactions().items[row]);
@@ -131,6 +137,7 @@ privacy::PrivacyPlan accounted_as(const PrivateTrainingSettings& settings, const
   plan.second_l1_sensitivity = pairs.l1_sensitivity;
   plan.second_l2_sensitivity = pairs.l2_sensitivity;
   plan.second_total_variation = pairs.total_variation;
+  plan.second_log_ratio = pairs.log_ratio;
   plan.population = plan.cohort = static_cast<std::int64_t>(shape.users);
   plan.participations = 1;
   return plan;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/progress.h"
+
 namespace sotto::fl {
 
 namespace {
@@ -49,8 +51,11 @@ std::vector<float> vectors_from_pairs(std::span<const float> mean, std::size_t i
   Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows =
       Eigen::MatrixXf::Zero(size, columns);
   const double sigma = coordinate_noise / std::numbers::sqrt2;
-  const MatrixXd pairs = symmetric(mean, size);
-  const Spectrum spectrum(sigma > 0 ? guess_of(pairs, sigma, kernel) : pairs);
+  Progress progress("spectrum of the pairs", 2, "steps");
+  const MatrixXd pairs = symmetric(mean, size), guess = sigma > 0 ? guess_of(pairs, sigma, kernel) : pairs;
+  progress.advance();
+  const Spectrum spectrum(guess);
+  progress.advance();
   for (Index k = 0; k < std::min(columns, size); ++k) {
     const double w = spectrum.eigenvalues()(size - 1 - k);  // they come in ascending order
     if (!(w > 0)) break;

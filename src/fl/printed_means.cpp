@@ -1,9 +1,11 @@
 #include "fl/printed_means.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "fl/divergence.h"
+#include "fl/process_group.h"
 #include "privacy/mechanisms/vector_release.h"
 
 namespace sotto::fl {
@@ -29,12 +31,14 @@ Result<RoundUpdate> PrintedMeans::round(std::uint32_t round) {
   privacy::AdaptiveClip::Settings now = settings_;
   now.initial_bound = bound();
   SOTTO_TRY(auto clip, privacy::AdaptiveClip::create(now));
-  const auto cohort = sampler_.sample(round);
+  std::vector<data::UserId> cohort;
+  if (processes().leads()) cohort = sampler_.sample(round);
+  processes().from_leader(cohort);
   const double users = static_cast<double>(cohort.size());
   torch::Tensor mean = torch::zeros_like(values_);
   RoundUpdate update;
   std::uint64_t within = 0;
-  const Status summed = training_.each_update(round, cohort, [&](const UserUpdate& own) -> Status {
+  const auto add = [&](const UserUpdate& own) -> Status {
     const double norm = own.direction.norm().item<double>();
     if (!std::isfinite(norm))
       return diverged(round + 1, "a device's update",
@@ -45,12 +49,27 @@ Result<RoundUpdate> PrintedMeans::round(std::uint32_t round) {
     update.loss += own.loss / static_cast<double>(std::max<std::uint64_t>(own.samples, 1)) / users;
     update.samples += own.samples;
     return {};
-  });
-  SOTTO_CHECK(summed);
-  SOTTO_TRY(update.direction, with_noise(mean, clip, round));
-  privacy::NoiseStream share_draws(noise_, Purpose::noise, round, share_stream);
-  SOTTO_CHECK(clip.step(within, share_draws.random()));
-  bound_.fill_(clip.bound());
+  };
+  SOTTO_CHECK(processes().agree(
+      training_.each_update(round, processes().share_of(std::span<const data::UserId>(cohort)), add)));
+  processes().add(mean);
+  std::array<double, 3> all = {update.loss, static_cast<double>(update.samples), static_cast<double>(within)};
+  processes().add(std::span<double>(all));
+  update.loss = all[0];
+  update.samples = static_cast<std::uint64_t>(all[1]);
+  within = static_cast<std::uint64_t>(all[2]);
+  // The server's noise is drawn once, by the leader.
+  update.direction = mean;
+  const auto add_noise = [&]() -> Status {
+    SOTTO_TRY(update.direction, with_noise(mean, clip, round));
+    privacy::NoiseStream share_draws(noise_, Purpose::noise, round, share_stream);
+    SOTTO_CHECK(clip.step(within, share_draws.random()));
+    bound_.fill_(clip.bound());
+    return {};
+  };
+  SOTTO_CHECK(processes().agree(processes().leads() ? add_noise() : Status()));
+  processes().from_leader(update.direction);
+  processes().from_leader(bound_);
   update.clients = cohort.size();
   update.bytes_down = update.bytes_up = sizeof(float) * static_cast<std::uint64_t>(mean.numel());
   return update;

@@ -8,6 +8,8 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "fl/divergence.h"
+#include "fl/process_group.h"
+#include "fl/round_limit.h"
 
 namespace sotto::fl {
 
@@ -60,7 +62,10 @@ Status RoundEngine::save_best(const Checkpoint& progress) const {
 Status RoundEngine::restore(Checkpoint& progress) {
   SOTTO_TRY(progress, load_checkpoint(run_ / "last.sotto", parameters_.layout()));
   const auto state = this->state();
-  if (state.size() != progress.optimiser.size() || progress.parameters.numel() != parameters_.size())
+  // Of no rounds: the model that training begins with, from elsewhere. What steps have left is not in it.
+  const bool begins = progress.rounds_done == 0 && progress.optimiser.empty();
+  if ((!begins && state.size() != progress.optimiser.size()) ||
+      progress.parameters.numel() != parameters_.size())
     return bad_input("{} was written by another optimiser: resume with the settings of the run",
                      (run_ / "last.sotto").string());
   if (progress.threads != at::get_num_threads())
@@ -68,7 +73,7 @@ Status RoundEngine::restore(Checkpoint& progress) {
          progress.threads, at::get_num_threads());
   torch::NoGradGuard no_grad;
   parameters_.values().copy_(progress.parameters);
-  for (std::size_t i = 0; i < state.size(); ++i) {
+  for (std::size_t i = 0; i < progress.optimiser.size(); ++i) {
     if (state[i]->numel() != progress.optimiser[i].numel())
       return bad_input("{} was written by another optimiser", (run_ / "last.sotto").string());
     state[i]->copy_(progress.optimiser[i]);
@@ -83,22 +88,36 @@ bool RoundEngine::out_of_patience(const Checkpoint& progress) const {
              progress.best_round + static_cast<std::uint64_t>(settings_.patience * settings_.evaluate_every);
 }
 
+// Processes that train together all run it, on the leader's parameters; the leader alone writes the run's
+// files.
 Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const Observe& observe,
                                     const Begin& begin) {
+  const ProcessGroup& group = processes();
   Checkpoint progress;
   if (resume) SOTTO_CHECK(restore(progress));
   if (begin) SOTTO_CHECK(begin());
   SOTTO_TRY(auto log, RunLog::open(run_ / "log.jsonl", progress.rounds_done, progress.unwritten));
   progress.unwritten.clear();
   // Killed behind the checkpoint of its best round, a run has not written best.sotto yet.
-  if (progress.rounds_done > 0 && progress.best_round == progress.rounds_done)
+  if (group.leads() && progress.rounds_done > 0 && progress.best_round == progress.rounds_done)
     SOTTO_CHECK(save_best(progress));
 
   const auto rounds = static_cast<std::uint32_t>(settings_.rounds);
-  bool stopped = false;
-  while (progress.rounds_done < rounds && !out_of_patience(progress) && !stopped) {
+  bool stopped = false, ended = false;
+  while (progress.rounds_done < rounds && !out_of_patience(progress) && !stopped && !ended) {
     const auto start = std::chrono::steady_clock::now();
-    SOTTO_TRY(auto update, source_.round(progress.rounds_done));
+    group.from_leader(parameters_.values());
+    auto gathered = source_.round(progress.rounds_done);
+    if (!gathered && interrupted() && progress.rounds_done > 0) {  // what was finished before stays
+      if (!progress.unwritten.empty()) {
+        SOTTO_CHECK(save_last(progress));
+        SOTTO_CHECK(log.append(progress.unwritten));
+        progress.unwritten.clear();
+      }
+      stopped = true;
+      break;
+    }
+    SOTTO_TRY(auto update, std::move(gathered));
     if (!std::isfinite(update.loss))
       return diverged(progress.rounds_done + 1, "the loss", "Lower learning_rate");
     {
@@ -113,8 +132,9 @@ Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const
 
     RoundRecord record{progress.rounds_done, update.loss,       progress.seconds, update.clients,
                        update.samples,       update.bytes_down, update.bytes_up,  {}};
-    stopped = interrupted();
-    const bool last = progress.rounds_done == rounds;
+    stopped = group.any(interrupted());
+    ended = !stopped && progress.rounds_done < rounds && rounds_are_over();
+    const bool last = progress.rounds_done == rounds || ended;
     if (validate &&
         (last || progress.rounds_done % static_cast<std::uint32_t>(settings_.evaluate_every) == 0)) {
       record.validation = validate();
@@ -127,9 +147,11 @@ Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const
     const bool best = progress.best_round == progress.rounds_done;
     if (last || stopped || best || out_of_patience(progress) ||
         progress.rounds_done % static_cast<std::uint32_t>(settings_.checkpoint_every) == 0) {
-      SOTTO_CHECK(save_last(progress));
-      if (best) SOTTO_CHECK(save_best(progress));
-      SOTTO_CHECK(log.append(progress.unwritten));
+      if (group.leads()) {
+        SOTTO_CHECK(save_last(progress));
+        if (best) SOTTO_CHECK(save_best(progress));
+        SOTTO_CHECK(log.append(progress.unwritten));
+      }
       progress.unwritten.clear();
     }
     if (observe) observe(record);
@@ -139,12 +161,14 @@ Result<RunSummary> RoundEngine::run(bool resume, const Validate& validate, const
                      stopped && progress.rounds_done < rounds};
   if (!validate || progress.best_round == 0) {
     summary.best_round = progress.rounds_done;
-    SOTTO_CHECK(save_best(progress));
-  } else if (progress.best_round != progress.rounds_done) {
+    if (group.leads()) SOTTO_CHECK(save_best(progress));
+  } else if (group.leads() && progress.best_round != progress.rounds_done) {
     SOTTO_TRY(auto best, load_checkpoint(run_ / "best.sotto", parameters_.layout()));
     torch::NoGradGuard no_grad;
     parameters_.values().copy_(best.parameters);
   }
+  // Interrupted within a round, the leader is alone here, and nothing is tested.
+  if (!summary.interrupted) group.from_leader(parameters_.values());
   return summary;
 }
 

@@ -60,7 +60,11 @@ Result<RunLog> RunLog::open(const fs::path& path, std::uint32_t rounds_done,
                             const std::vector<RoundRecord>& unwritten) {
   std::vector<RoundRecord> records;
   if (rounds_done > 0) records = read_run_log(path);
-  std::erase_if(records, [&](const RoundRecord& record) { return record.round > rounds_done; });
+  if (!records.empty() && records.back().round > rounds_done)
+    return bad_input(
+        "{} tells of {} rounds and the checkpoint to go on from of {}: it is an older one, and the rounds "
+        "since would be released twice. Put the latest last.sotto back, or train anew in another folder",
+        path.string(), records.back().round, rounds_done);
   const std::uint32_t last = records.empty() ? 0 : records.back().round;
   for (const RoundRecord& record : unwritten)
     if (record.round > last) records.push_back(record);
@@ -158,6 +162,20 @@ Result<Checkpoint> load_checkpoint(const fs::path& path, const std::string& layo
     checkpoint.optimiser.push_back(std::move(tensor));
   }
   return checkpoint;
+}
+
+bool has_released_rounds(const fs::path& run) {
+  std::error_code missing;
+  const auto log = fs::file_size(run / "log.jsonl", missing);
+  return fs::exists(run / "best.sotto") || (!missing && log > 0);
+}
+
+Status check_nothing_is_released_twice(const fs::path& run) {
+  if (fs::exists(run / "last.sotto") || !has_released_rounds(run)) return {};
+  return bad_input(
+      "{} has released rounds, and the checkpoint to go on from (last.sotto) is gone: drawing them again "
+      "would release them twice. Put it back, or train anew in another folder",
+      run.string());
 }
 
 }  // namespace sotto::fl

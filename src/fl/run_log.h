@@ -26,8 +26,9 @@ std::string to_json_line(const RoundRecord& record);
 
 class RunLog {
  public:
-  // Starts an empty log, or brings an existing one to the checkpoint that is resumed from: its first
-  // `rounds_done` rounds, and those of `unwritten` that it lacks.
+  // Starts an empty log, or brings an existing one to the checkpoint that is resumed from: the `rounds_done`
+  // rounds, among them those of `unwritten` that it lacks. Refuses a log with rounds that the checkpoint has
+  // not: an older one was put back, and they would be drawn twice.
   static Result<RunLog> open(const fs::path& path, std::uint32_t rounds_done,
                              const std::vector<RoundRecord>& unwritten);
   Status append(const std::vector<RoundRecord>& records);
@@ -60,5 +61,12 @@ struct Checkpoint {
 Status save_checkpoint(const fs::path& path, const Checkpoint& checkpoint);
 // Refuses a file whose layout is not `layout`.
 Result<Checkpoint> load_checkpoint(const fs::path& path, const std::string& layout);
+
+// What follows a checkpoint into the folder, and never comes before it.
+bool has_released_rounds(const fs::path& run);
+// Refuses a folder with rounds that were released, in a log or as a published model, and without the
+// checkpoint that goes on from them: drawn again, they would be released twice. Of a log that is ahead of its
+// checkpoint RunLog::open() says the same.
+Status check_nothing_is_released_twice(const fs::path& run);
 
 }  // namespace sotto::fl

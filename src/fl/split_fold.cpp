@@ -117,8 +117,8 @@ Result<RoundTask> UnionFold::open(std::uint32_t round) {
   SOTTO_TRY(Union shared, items_of(round, group));
   std::uint64_t bytes_down = shared.items.size() * sizeof(data::ItemId);
   bytes_down += send(std::move(shared.items), settings_.compress);
-  SOTTO_TRY(auto plan, plan_for(group.size(), training().dimension(items().size()), round));
-  return RoundTask{std::move(plan), bytes_down, shared.bytes_up + sizeof(std::uint64_t)};
+  SOTTO_TRY(const auto plan, plan_for(group.size(), training().dimension(items().size()), round));
+  return RoundTask{plan, bytes_down, shared.bytes_up + sizeof(std::uint64_t)};
 }
 
 Result<Tensor> UnionFold::fold(std::uint32_t, const Tensor& mean, const Gathered& gathered) {

@@ -31,7 +31,7 @@ device::DeviceSettings settings_for(const rounds::Campaign& campaign, double lif
   settings.budget_delta = 1e-4;
   settings.pages = settings.rows = 1'000'000;
   settings.keep_days = for_ever.count();
-  settings.training = {.epsilon = campaign.epsilon,
+  settings.training = {.epsilon = campaign.total_epsilon(),
                        .delta = campaign.delta,
                        .least_group = static_cast<std::int64_t>(campaign.encoding.devices),
                        .least_corrupted = static_cast<double>(campaign.encoding.corrupted) /
@@ -48,6 +48,7 @@ device::DeviceSettings settings_for(const rounds::Campaign& campaign, double lif
 struct Standing {
   std::uint64_t rounds_done = 0;
   std::string state;
+  bool measures = false;  // devices are to measure the version that was made last
 };
 
 class Fleet {
@@ -63,6 +64,7 @@ class Fleet {
     SOTTO_TRY(auto client, net::HttpClient::create(settings_.server));
     SOTTO_TRY(const Standing begin, standing(client));
     const auto began = steady_clock::now();
+    charges_.assign(settings_.devices, 0);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < settings_.devices; ++i) threads.emplace_back([this, i] { live(i); });
     const Status watched = watch(client, begin.rounds_done, on_round);
@@ -71,6 +73,7 @@ class Fleet {
     report_.seconds = std::chrono::duration<double>(steady_clock::now() - began).count();
     if (!failure_.empty()) return failed("{}", failure_);
     SOTTO_CHECK(watched);
+    SOTTO_CHECK(read_ledger());
     return report_;
   }
 
@@ -82,7 +85,8 @@ class Fleet {
     const auto body = nlohmann::json::parse(response.body, nullptr, false);
     if (response.status != 200 || !body.is_object())
       return failed("the coordinator answers {} when it is asked how it stands", response.status);
-    return Standing{body.value("rounds_done", std::uint64_t{0}), body.value("state", "")};
+    return Standing{body.value("rounds_done", std::uint64_t{0}), body.value("state", ""),
+                    body.value("measures", false)};
   }
 
   // Until the rounds are done, the campaign is over or nothing happens any more.
@@ -92,19 +96,33 @@ class Fleet {
     while (!is_over()) {
       const auto asked = standing(client);
       if (!asked) SOTTO_CHECK(bear(asked.error()));
-      const Standing now = asked.value_or(Standing{done, ""});
+      const Standing now = asked.value_or(Standing{done, "", true});
       if (now.rounds_done > done) {
         done = now.rounds_done;
         last_change = steady_clock::now();
         on_round(done);
       }
       report_.rounds = done - begin;
-      if (report_.rounds >= settings_.rounds || now.state == "finished") return {};
+      if ((report_.rounds >= settings_.rounds && !now.measures) || now.state == "finished") return {};
       if (steady_clock::now() - last_change > settings_.patience)
         return failed("no round was finished in {} s; {}", settings_.patience.count(), reasons());
       std::this_thread::sleep_for(look_again);
     }
     return {};
+  }
+
+  Status read_ledger() {
+    const auto most = std::max_element(charges_.begin(), charges_.end());
+    if (most == charges_.end() || *most == 0) return {};
+    SOTTO_TRY(report_.ledger,
+              privacy::read_statement(
+                  folder_of(static_cast<std::size_t>(most - charges_.begin())) / privacy::ledger_file_name,
+                  privacy::read_system_clocks()));
+    return {};
+  }
+
+  fs::path folder_of(std::size_t number) const {
+    return settings_.folder / fmt::format("device-{:06}", number);
   }
 
   std::string reasons() {
@@ -136,7 +154,7 @@ class Fleet {
     host.first_use = true;
     host.round_draws = simulated ? &*simulated : nullptr;
     SOTTO_TRY(auto device,
-              device::Device::open(settings_.folder / fmt::format("device-{:06}", number),
+              device::Device::open(folder_of(number),
                                    settings_for(campaign.campaign, settings_.lifetime_epsilon), host));
     SOTTO_CHECK(device.agree(
         device.terms(settings_.server.url, campaign.campaign.purpose, {.training = true, .asking = false})));
@@ -158,7 +176,7 @@ class Fleet {
         stay_away(std::nullopt);
         continue;
       }
-      count(*done);
+      count(*done, number);
       if (done->outcome != Participation::Outcome::took_part || done->come_back) stay_away(done->come_back);
     }
     return {};
@@ -219,9 +237,10 @@ class Fleet {
     return fault;
   }
 
-  void count(const Participation& done) {
+  void count(const Participation& done, std::size_t number) {
     const std::lock_guard lock(mutex_);
     if (done.outcome == Participation::Outcome::no_round) return;
+    charges_[number] += done.was_charged ? 1 : 0;
     report_.charged += done.was_charged ? 1 : 0;
     report_.bytes_up += done.bytes_up;
     report_.bytes_down += done.bytes_down;
@@ -240,6 +259,7 @@ class Fleet {
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;
   std::string failure_;
+  std::vector<std::uint64_t> charges_;  // by device
   FleetReport report_;
 };
 

@@ -11,6 +11,7 @@
 #include "device/rounds/participant.h"
 #include "fleet/faulty_transport.h"
 #include "net/http_client.h"
+#include "privacy/ledger/ledger_statement.h"
 
 namespace sotto::fleet {
 
@@ -40,6 +41,8 @@ struct FleetReport {
   std::map<std::string, std::uint64_t> reasons;  // of refusals and ends
   std::uint64_t bytes_up = 0, bytes_down = 0;    // of all participations
   double seconds = 0;
+  // Of the device that was charged most often; none: no device was.
+  std::optional<privacy::LedgerStatement> ledger;
 };
 
 using OnFleetRound = std::function<void(std::uint64_t rounds_done)>;

@@ -106,19 +106,16 @@ class Measure {
       rows_.push_back(model.row_of(dataset.catalogue().ids[item]));
   }
 
-  Result<ImpressionAccuracy> of_impressions(std::span<const data::UserId> readers) {
+  Result<ImpressionAccuracy> of_impressions() {
     metrics::ImpressionMetricsSum sum;
     ImpressionAccuracy measured;
-    for (const data::UserId reader : readers) {
-      const auto [first, last] = dataset_.impressions_of(reader);
-      for (std::size_t i = first; i < last; ++i) {
-        const data::Impression impression = dataset_.impression(i);
-        if (impression.split != data::Split::test) continue;
-        SOTTO_TRY(const auto scores, scores_of(impression));
-        const auto ranked = metrics::impression_metrics(scores, impression.clicked);
-        if (ranked) measured.aucs.push_back(ranked->auc);
-        sum.add(ranked);
-      }
+    for (std::size_t i = 0; i < dataset_.impression_count(); ++i) {
+      const data::Impression impression = dataset_.impression(i);
+      if (impression.split != data::Split::test) continue;
+      SOTTO_TRY(const auto scores, scores_of(impression));
+      const auto ranked = metrics::impression_metrics(scores, impression.clicked);
+      if (ranked) measured.aucs.push_back(ranked->auc);
+      sum.add(ranked);
     }
     measured.over = sum.mean();
     return measured;
@@ -251,15 +248,15 @@ Memory memory_of(const data::Dataset& dataset, data::UserId reader) {
   return memory;
 }
 
-Result<Accuracy> measure(const data::Dataset& dataset, std::span<const data::UserId> readers,
-                         const local::LocalTrainer& trainer, const device::FetchedModel& model,
-                         std::uint64_t seed, const std::function<bool()>& cancelled) {
+Result<Accuracy> measure(const data::Dataset& dataset, const local::LocalTrainer& trainer,
+                         const device::FetchedModel& model, std::uint64_t seed,
+                         const std::function<bool()>& cancelled) {
   Measure measure(dataset, trainer, model, seed, cancelled);
   if (trainer.reads().reads_rows) {
     SOTTO_TRY(auto report, measure.of_interactions());
     return Accuracy(std::move(report));
   }
-  SOTTO_TRY(auto impressions, measure.of_impressions(readers));
+  SOTTO_TRY(auto impressions, measure.of_impressions());
   return Accuracy(std::move(impressions));
 }
 

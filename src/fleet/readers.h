@@ -30,11 +30,12 @@ struct ImpressionAccuracy {
 };
 using Accuracy = std::variant<ImpressionAccuracy, metrics::HeldOutReport>;
 
-// Of a version, as devices rank: over the test impressions of these readers; of interactions over the users
-// who test, each with one half of its rows on its device, which tunes itself first where the recipe says so.
-Result<Accuracy> measure(const data::Dataset& dataset, std::span<const data::UserId> readers,
-                         const local::LocalTrainer& trainer, const device::FetchedModel& model,
-                         std::uint64_t seed, const std::function<bool()>& cancelled);
+// Of a version, as devices rank: over the test impressions of all readers, those too who have nothing to
+// learn from, as 'sotto train' tests; of interactions over the users who test, each with one half of its rows
+// on its device, which tunes itself first where the recipe says so.
+Result<Accuracy> measure(const data::Dataset& dataset, const local::LocalTrainer& trainer,
+                         const device::FetchedModel& model, std::uint64_t seed,
+                         const std::function<bool()>& cancelled);
 
 // How much better the second version ranks than the first for the same impressions, or users: in AUC, or
 // Hits@10. Its error is that of the differences: what makes one easy or hard for both does not count.

@@ -38,7 +38,8 @@ std::string_view raw(const std::vector<T>& values) {
 
 }  // namespace
 
-ProtobufMessage OnnxGraph::value_info(const std::string& name, const std::vector<Extent>& shape) {
+ProtobufMessage OnnxGraph::value_info(const std::string& name, const std::vector<Extent>& shape,
+                                      std::uint64_t type) {
   ProtobufMessage dimensions;
   for (const Extent& extent : shape) {
     ProtobufMessage one;
@@ -48,12 +49,17 @@ ProtobufMessage OnnxGraph::value_info(const std::string& name, const std::vector
       one.add(2, extent.name);
     dimensions.add(1, one);
   }
-  const auto of_tensor = ProtobufMessage().add(1, tensor::float32).add(2, dimensions);
+  const auto of_tensor = ProtobufMessage().add(1, type).add(2, dimensions);
   return ProtobufMessage().add(1, name).add(2, ProtobufMessage().add(1, of_tensor));
 }
 
 std::string OnnxGraph::input(const std::string& name, const std::vector<Extent>& shape) {
-  inputs_.push_back(value_info(name, shape));
+  inputs_.push_back(value_info(name, shape, tensor::float32));
+  return name;
+}
+
+std::string OnnxGraph::integer_input(const std::string& name, const std::vector<Extent>& shape) {
+  inputs_.push_back(value_info(name, shape, tensor::int64));
   return name;
 }
 
@@ -108,7 +114,7 @@ std::string OnnxGraph::add_second(const std::string& operation, const std::vecto
 }
 
 void OnnxGraph::output(const std::string& name, const std::vector<Extent>& shape) {
-  outputs_.push_back(value_info(name, shape));
+  outputs_.push_back(value_info(name, shape, tensor::float32));
 }
 
 std::string OnnxGraph::model(std::string_view description,

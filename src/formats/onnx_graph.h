@@ -31,6 +31,7 @@ class OnnxGraph {
   explicit OnnxGraph(std::string name) : name_(std::move(name)) {}
 
   std::string input(const std::string& name, const std::vector<Extent>& shape);
+  std::string integer_input(const std::string& name, const std::vector<Extent>& shape);
   // A constant of 32-bit floats, or of 64-bit integers.
   std::string constant(const NamedArray& array);
   std::string constant(const std::string& name, const std::vector<std::int64_t>& integers);
@@ -52,7 +53,8 @@ class OnnxGraph {
  private:
   std::string add_node(const std::string& operation, const std::vector<std::string>& inputs,
                        const std::vector<std::string>& outputs, const std::vector<Attribute>& attributes);
-  static ProtobufMessage value_info(const std::string& name, const std::vector<Extent>& shape);
+  static ProtobufMessage value_info(const std::string& name, const std::vector<Extent>& shape,
+                                    std::uint64_t type);
 
   std::string name_;
   std::vector<ProtobufMessage> nodes_, constants_, inputs_, outputs_;

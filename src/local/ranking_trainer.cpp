@@ -231,7 +231,8 @@ Result<std::vector<float>> RankingTrainer::rank(const RoundInputs& inputs, const
   const auto history = question.history.last(
       std::min(question.history.size(), static_cast<std::size_t>(settings_.max_history)));
   for (const auto rows : {history, question.items})
-    if (const auto unknown = std::ranges::find_if(rows, [&](ItemRow item) { return item >= items; });
+    if (const auto unknown =
+            std::find_if(rows.begin(), rows.end(), [&](ItemRow item) { return item >= items; });
         unknown != rows.end())
       return bad_input("item {} of {} cannot be ranked: it was not fetched", *unknown, items);
   if (question.items.empty()) return std::vector<float>();

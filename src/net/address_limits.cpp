@@ -17,6 +17,23 @@ constexpr int mapped_bits = 96;  // of ::ffff:0:0/96, in front of an IPv4 addres
 
 bool is_v4_text(std::string_view text) { return text.find(':') == std::string_view::npos; }
 
+// As proxies name whom they ask for: "192.0.2.1", "192.0.2.1:5678", "2001:db8::1", "[2001:db8::1]" or
+// "[2001:db8::1]:5678", perhaps in quotes.
+std::optional<PeerAddress> parse_forwarded(std::string_view text) {
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view behind = text.substr(end + 1);
+    if (!behind.empty() && behind.front() != ':') return std::nullopt;
+    return parse_address(text.substr(1, end - 1));
+  }
+  const std::size_t colon = text.find(':');
+  const bool has_port =
+      colon != std::string_view::npos && text.find(':', colon + 1) == std::string_view::npos;
+  return parse_address(has_port ? text.substr(0, colon) : text);
+}
+
 }  // namespace
 
 std::optional<PeerAddress> parse_address(std::string_view text) {
@@ -73,7 +90,7 @@ PeerAddress TrustedProxies::client_of(const PeerAddress& peer, std::string_view 
     const std::string_view last =
         trim_spaces(comma == std::string_view::npos ? forwarded_for : forwarded_for.substr(comma + 1));
     forwarded_for = comma == std::string_view::npos ? std::string_view{} : forwarded_for.substr(0, comma);
-    const auto address = parse_address(last);
+    const auto address = parse_forwarded(last);
     if (!address) break;
     client = *address;
   }

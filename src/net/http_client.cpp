@@ -2,21 +2,26 @@
 
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/rfc2818_verification.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/buffer_traits.hpp>
+#include <boost/beast/core/buffers_range.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
+#include <limits>
 #include <optional>
 
 #include "net/http_text.h"
@@ -32,12 +37,47 @@ namespace http = beast::http;
 using asio::awaitable;
 using asio::ip::tcp;
 using boost::system::error_code;
-using Parser = http::response_parser<http::string_body>;
 using TlsStream = asio::ssl::stream<beast::tcp_stream>;
 
 constexpr std::size_t read_bytes = 64 << 10;
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+// A body that grows with what has come, and no further than is announced: Beast's own makes room for all that
+// a server announces, before anybody has looked whether that may be.
+struct ArrivingBody {
+  using value_type = std::string;
+  class reader {
+   public:
+    template <bool is_request, class Fields>
+    reader(http::header<is_request, Fields>&, value_type& body) : body_(body) {}
+    void init(const boost::optional<std::uint64_t>& announced, error_code&) {
+      if (announced) most_ = static_cast<std::size_t>(*announced);
+    }
+    template <class Buffers>
+    std::size_t put(const Buffers& buffers, error_code&) {
+      const std::size_t more = beast::buffer_bytes(buffers);
+      make_room(body_.size() + more);
+      for (const auto part : beast::buffers_range_ref(buffers)) {
+        body_.append(static_cast<const char*>(part.data()), part.size());
+      }
+      return more;
+    }
+    void finish(error_code&) {}
+
+   private:
+    void make_room(std::size_t size) {
+      if (size <= body_.capacity()) return;
+      std::string larger;  // a string that has bytes would reserve twice what it has
+      larger.reserve(std::max(size, std::min(2 * body_.capacity(), most_)));
+      larger += body_;
+      body_.swap(larger);
+    }
+    value_type& body_;
+    std::size_t most_ = std::numeric_limits<std::size_t>::max();
+  };
+};
+using Parser = http::response_parser<ArrivingBody>;
 
 }  // namespace
 
@@ -49,6 +89,7 @@ struct HttpClient::State {
   std::optional<beast::tcp_stream> plain;
   std::optional<TlsStream> secure;
   beast::flat_buffer buffer;
+  std::atomic<bool> cancelled = false;
 
   beast::tcp_stream* connection() {
     if (secure) return &secure->next_layer();
@@ -62,6 +103,7 @@ struct HttpClient::State {
 
   // Runs one coroutine to its end on the caller's thread.
   Status run(awaitable<Status> work) {
+    if (cancelled) return failed("the call to {} port {} was cancelled", url.host, url.port);
     Status status;
     asio::co_spawn(
         context,
@@ -158,6 +200,9 @@ struct HttpClient::State {
       while (buffer.size() > 0 && !parser.is_done()) {
         const std::size_t used = parser.put(buffer.data(), wrong);
         buffer.consume(used);
+        // Beast forgets that it found the announced length too large when bytes of the body lie behind it.
+        if (parser.is_header_done() && parser.content_length().value_or(0) > settings.max_body_bytes)
+          wrong = http::error::body_limit;
         if (wrong == http::error::need_more || (!wrong && used == 0)) break;
         if (wrong == http::error::body_limit || wrong == http::error::header_limit) {
           co_return failed(
@@ -243,6 +288,14 @@ Result<HttpResponse> HttpClient::post(std::string_view path, std::string_view bo
                                       std::string_view content_type) {
   return send(
       {.method = HttpMethod::post, .path = std::string(path), .body = body, .content_type = content_type});
+}
+
+void HttpClient::cancel() {
+  state_->cancelled = true;
+  // On the thread of the call, if there is one; otherwise the next call looks first.
+  asio::post(state_->context, [state = state_.get()] {
+    if (beast::tcp_stream* stream = state->connection()) stream->close();
+  });
 }
 
 HttpClient::HttpClient(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -4,7 +4,7 @@
 //
 // It sends nothing but what it is given: no cookies, no user agent, no session to recognise it by. It follows
 // no redirects and repeats no request; a kept connection that the server closed meanwhile is noticed before
-// sending and opened again. Movable. One call at a time.
+// sending and opened again. Movable. One call at a time; cancel() alone may come from elsewhere.
 
 #include <chrono>
 #include <cstdint>
@@ -48,6 +48,8 @@ class HttpClient {
   Result<HttpResponse> send(const Call& call);
   Result<HttpResponse> get(std::string_view path, HttpFields headers = {});
   Result<HttpResponse> post(std::string_view path, std::string_view body, std::string_view content_type);
+  // From any thread: the call that is under way, and every further one, ends with an error.
+  void cancel();
 
  private:
   struct State;

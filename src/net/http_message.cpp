@@ -1,6 +1,7 @@
 #include "net/http_message.h"
 
 #include "net/http_text.h"
+#include "net/kept_bytes.h"
 
 namespace sotto::net {
 
@@ -29,6 +30,10 @@ std::string_view find_field(const HttpFields& fields, std::string_view name) {
     if (equal_ignoring_case(field, name)) return value;
   }
   return {};
+}
+
+std::string_view HttpResponse::bytes() const {
+  return shared_body ? std::string_view(shared_body->bytes).substr(slice_begin, slice_size) : body;
 }
 
 std::string_view reason_phrase(int status) {

@@ -35,19 +35,19 @@ struct HttpRequest {
   std::string_view parameter(std::string_view name) const { return find_field(parameters, name); }
 };
 
+class KeptBytes;
+
 struct HttpResponse {
   int status = 200;
   std::string content_type;  // left out when empty
   HttpFields headers;        // further ones; the server writes lengths and connection fields itself
   std::string body;
   // Sent instead of `body` when set: large answers that many ask for are kept once. Of them this slice.
-  std::shared_ptr<const std::string> shared_body;
+  std::shared_ptr<KeptBytes> shared_body;
   std::size_t slice_begin = 0, slice_size = std::string_view::npos;
 
   std::string_view header(std::string_view name) const { return find_field(headers, name); }
-  std::string_view bytes() const {
-    return shared_body ? std::string_view(*shared_body).substr(slice_begin, slice_size) : body;
-  }
+  std::string_view bytes() const;
 };
 
 std::string_view reason_phrase(int status);
@@ -60,6 +60,7 @@ class HttpReply {
    public:
     virtual ~Slot() = default;
     virtual void answer(HttpResponse response) = 0;
+    virtual bool is_live() const { return true; }
   };
 
   explicit HttpReply(std::shared_ptr<Slot> slot) : slot_(std::move(slot)) {}
@@ -70,6 +71,9 @@ class HttpReply {
   ~HttpReply();
 
   void operator()(HttpResponse response) &&;
+  // Whether somebody may still read the answer, from any thread: false when the other side has closed the
+  // connection, and when this was used. A peer that vanished without a word is live until the system notices.
+  bool is_live() const { return slot_ && slot_->is_live(); }
 
  private:
   std::shared_ptr<Slot> slot_;

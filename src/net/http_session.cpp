@@ -1,5 +1,7 @@
 #include "net/http_session.h"
 
+#include <poll.h>
+
 #include <array>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -14,6 +16,7 @@
 
 #include "base/log.h"
 #include "net/http_text.h"
+#include "net/kept_bytes.h"
 #include "net/negotiation.h"
 
 namespace sotto::net {
@@ -37,6 +40,7 @@ constexpr std::size_t write_bytes = 64 << 10;
 constexpr std::size_t linger_bytes = 4 << 20;
 constexpr double linger_seconds = 2;
 constexpr double last_read_seconds = 0.5;  // for bytes that are at hand when the server stops
+constexpr std::string_view no_room = "the server holds as much as it can: try again later";
 
 Clock::duration seconds(double value) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
@@ -51,19 +55,34 @@ std::string joined(const HttpFields& fields, std::string_view name) {
   return list;
 }
 
+// 503 that says when to come again.
+HttpResponse try_later(BodyForm form, std::string_view why) {
+  HttpResponse response = error_response(form, 503, why);
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 // A reply that a handler holds while its session waits for it, and what the request holds. The handler
 // answers from any thread. `wake` is called at most once, and never after take(): a late answer reaches
 // neither the session nor anything that died with it.
 class WaitingReply final : public HttpReply::Slot {
  public:
-  WaitingReply(std::function<void()> wake, HeldBytes request)
-      : request_(std::move(request)), wake_(std::move(wake)) {}
+  WaitingReply(std::function<void()> wake, HeldBytes request, int socket)
+      : request_(std::move(request)), wake_(std::move(wake)), socket_(socket) {}
 
   void answer(HttpResponse response) override {
     const std::lock_guard lock(mutex_);
     if (!wake_ || response_) return;
     response_ = std::move(response);
     if (waiting_) wake_();
+  }
+  // Asked of the system, not read: what a client sent ahead stays where it is, and a TLS goodbye comes with
+  // the end of the stream.
+  bool is_live() const override {
+    const std::lock_guard lock(mutex_);
+    if (!wake_) return false;
+    pollfd connection{socket_, POLLRDHUP, 0};
+    return ::poll(&connection, 1, 0) == 0;
   }
   // True when there is nothing to wait for.
   bool answered_or_wait() {
@@ -81,8 +100,9 @@ class WaitingReply final : public HttpReply::Slot {
 
  private:
   const HeldBytes request_;  // until the handler lets go, however long the session waits
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::function<void()> wake_;
+  const int socket_;  // open until take()
   std::optional<HttpResponse> response_;
   bool waiting_ = false;
 };
@@ -99,7 +119,8 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
         watchdog_(stream_.get_executor()),
         answer_timer_(stream_.get_executor()),
         budget_(std::make_shared<ConnectionBudget>(shared.budget, shared.settings.max_connection_bytes)),
-        buffer_(shared.request_limits.head_bytes + read_bytes),
+        // What a reader may leave unread, and the next bytes behind it.
+        buffer_(std::max(shared.request_limits.head_bytes, RequestReader::chunk_line_bytes) + read_bytes),
         buffer_held_(budget_) {}
   ~Session() override { shared_.close(address_); }
   Session(const Session&) = delete;
@@ -130,11 +151,8 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     answer_timer_.cancel();
   }
   void shed() override {
-    asio::post(executor(), [weak = this->weak_from_this()] {
-      const auto self = weak.lock();
-      if (!self || !self->waiting_) return;
-      self->cut_ = true;
-      self->cancel();
+    leave_word([](Session& self) {
+      if (self.waiting_ || self.transferring_) self.abandon();
     });
   }
 
@@ -169,11 +187,42 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     error_code ignored;
     socket().cancel(ignored);
   }
+  void abandon() {
+    cut_ = true;
+    cancel();
+  }
+  // From any thread: done in the session's own, if it still lives then.
+  template <class Act>
+  void leave_word(Act act) {
+    asio::post(executor(), [weak = this->weak_from_this(), act] {
+      if (const auto self = weak.lock()) act(*self);
+    });
+  }
   void set_waiting(bool waiting) {
     if (waiting_ == waiting) return;
     waiting_ = waiting;
     shared_.set_waiting(place_, waiting);
   }
+
+  // The bytes of a body or an answer on their way; the server may choose a slow one to make room.
+  struct Transfer {
+    explicit Transfer(Session& session) : of(session) {
+      of.transferring_ = true;
+      of.place_->begin_transfer(begun);
+    }
+    ~Transfer() {
+      of.transferring_ = false;
+      of.place_->end_transfer();
+    }
+    Transfer(const Transfer&) = delete;
+    Transfer& operator=(const Transfer&) = delete;
+    void progress(double time, std::size_t moved) {
+      of.place_->moved(moved);
+      of.allow_progress(time, begun, moved);
+    }
+    Session& of;
+    const Clock::time_point begun = Clock::now();
+  };
 
   // What is waited for from now on may take this long (0: for ever); then it is cancelled, and the connection
   // still works.
@@ -224,11 +273,17 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     return !wrong && available > 0;
   }
 
-  enum class Read { some, ended, timed_out, stopping, no_room, broken };
+  // What the buffer will take up with so many more bytes: when it has to grow, Beast doubles it.
+  std::size_t capacity_with(std::size_t more) const {
+    const std::size_t size = buffer_.size();
+    if (size + more <= buffer_.capacity()) return buffer_.capacity();
+    return std::min(buffer_.max_size(), std::max(2 * size, size + more));
+  }
+
+  enum class Read { some, ended, timed_out, stopping, full, broken };
   // Reads once. When the server stops, what has already arrived is still taken.
   awaitable<Read> read_more(std::size_t most) {
-    const std::size_t needed = std::max(buffer_.capacity(), buffer_.size() + most);
-    if (!buffer_held_.hold(static_cast<std::int64_t>(needed))) co_return Read::no_room;
+    if (!buffer_held_.hold(static_cast<std::int64_t>(capacity_with(most)))) co_return Read::full;
     while (true) {
       if (shared_.draining) {
         if (!bytes_at_hand()) co_return Read::stopping;
@@ -269,21 +324,32 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     return step;
   }
 
-  // Until the head (then the body) is there, or refused. Nobody may be there any more: then cut_ is set.
-  awaitable<Step> read_until(RequestReader& reader) {
-    const auto begun = Clock::now();
-    std::size_t body = 0;
+  awaitable<Step> read_on(RequestReader& reader) {
+    const Read outcome = co_await read_more(read_bytes);
+    cut_ = cut_ || outcome == Read::broken;
+    co_return outcome == Read::some ? take_from_buffer(reader) : refuse(reader, outcome);
+  }
+  // Until the head is there, or refused. Nobody may be there any more: then cut_ is set. A head is short: it
+  // has its time.
+  awaitable<Step> read_head(RequestReader& reader) {
     allow(shared_.settings.read_seconds);
     Step step = take_from_buffer(reader);
-    while (step == Step::more) {
-      // A head is short: it has its time. A body may take longer the more of it has come.
-      if (reader.body_received() > body) {
-        body = reader.body_received();
-        allow_progress(shared_.settings.read_seconds, begun, body);
+    while (step == Step::more) step = co_await read_on(reader);
+    co_return step;
+  }
+  // The same for the body, which may take longer the more of it has come.
+  awaitable<Step> read_body(RequestReader& reader) {
+    Step step = take_from_buffer(reader);
+    if (step != Step::more) co_return step;
+    Transfer transfer(*this);
+    allow(shared_.settings.read_seconds);
+    std::size_t received = 0;
+    while (step == Step::more && !cut_) {
+      if (reader.body_received() > received) {
+        received = reader.body_received();
+        transfer.progress(shared_.settings.read_seconds, received);
       }
-      const Read outcome = co_await read_more(read_bytes);
-      cut_ = cut_ || outcome == Read::broken;
-      step = outcome == Read::some ? take_from_buffer(reader) : refuse(reader, outcome);
+      step = co_await read_on(reader);
     }
     co_return step;
   }
@@ -294,41 +360,45 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
         return reader.refuse(408, "the request did not arrive in time");
       case Read::stopping:
         return reader.refuse(503, "the server is stopping, and nothing of this request was done");
-      case Read::no_room:
-        return reader.refuse(503, "the server holds as much as it can: try again later");
+      case Read::full:
+        return reader.refuse(503, no_room);
       default:
         return reader.refuse(400, "the request ends too early");
     }
   }
 
-  Step admit(RequestReader& reader) {
+  // Has whom the request counts for asked too often? A head that is refused counts as one that is taken.
+  bool asks_too_often(const RequestReader& reader) {
     PeerAddress client = address_;
     if (shared_.proxies.contain(address_)) {
       client = shared_.proxies.client_of(address_, joined(reader.request.headers, "X-Forwarded-For"));
     }
+    return !shared_.addresses.request(client, AddressLimits::Clock::now());
+  }
+
+  Step admit(RequestReader& reader) {
     // Handlers do not learn who asked, from a proxy as little as from the socket.
     std::erase_if(reader.request.headers, [](const HttpField& field) {
       return equal_ignoring_case(field.first, "X-Forwarded-For") ||
              equal_ignoring_case(field.first, "Forwarded") || equal_ignoring_case(field.first, "X-Real-IP");
     });
-    if (!shared_.addresses.request(client, AddressLimits::Clock::now())) {
-      return reader.refuse(429, "too many requests from this address: wait a moment");
-    }
     return reader.admit();
   }
 
   // Complete or refused.
   awaitable<Step> read_request(RequestReader& reader) {
-    Step step = co_await read_until(reader);
+    Step step = co_await read_head(reader);
     set_waiting(false);
+    if (!shared_.draining && asks_too_often(reader)) {
+      co_return reader.refuse(429, "too many requests from this address: wait a moment");
+    }
     if (step == Step::head) step = admit(reader);
     if (step == Step::refused) co_return step;
     if (equal_ignoring_case(reader.request.header("Expect"), "100-continue")) {
       const bool written = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {});
       cut_ = cut_ || !written;
     }
-    step = co_await read_until(reader);
-    co_return step;
+    co_return co_await read_body(reader);
   }
 
   awaitable<HttpResponse> call_handler(RequestReader& reader) {
@@ -338,7 +408,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
         [self = this->shared_from_this()] {
           asio::post(self->executor(), [self] { self->answer_timer_.cancel(); });
         },
-        reader.take_held());
+        reader.take_held(), socket().native_handle());
     try {
       route.handler(std::move(reader.request), HttpReply(slot));
     } catch (...) {
@@ -359,15 +429,16 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
       }
       co_return std::move(*response);
     }
-    co_return error_response(form, 503, "the answer took too long: try again later");
+    co_return try_later(form, "the answer took too long: try again later");
   }
 
   // Piece by piece: other connections have their turn between the pieces.
   awaitable<bool> write(std::string_view head, std::string_view body) {
-    const auto begun = Clock::now();
+    Transfer transfer(*this);
     std::size_t written = 0;
     while (!head.empty() || !body.empty()) {
-      allow_progress(shared_.settings.write_seconds, begun, written);
+      if (cut_) co_return false;
+      transfer.progress(shared_.settings.write_seconds, written);
       const std::string_view first = head.substr(0, write_bytes);
       const std::string_view second =
           first.size() < head.size() ? std::string_view{} : body.substr(0, write_bytes - first.size());
@@ -385,14 +456,34 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     co_return true;
   }
 
-  // The answer's own bytes are charged; those that many share are not this connection's.
-  HeldBytes charge(HttpResponse& response, const HttpRequest& request) {
-    HeldBytes held(budget_);
-    if (!held.hold(static_cast<std::int64_t>(response.body.capacity()))) {
-      response = error_response(request, 503, "the server holds as much as it can: try again later");
-      response.headers.emplace_back("Retry-After", "1");
+  // An answer and what it holds until it is written.
+  struct Answer {
+    HttpResponse response;
+    bool joined = false;  // body and head in one write
+    HeldBytes own;
+    std::optional<KeptBytes::Reader> kept;
+  };
+  // The answer's own bytes are charged to the connection; those that many share, to the process when nobody
+  // keeps them. Without room the answer is that there is none.
+  Answer charge(HttpResponse response, BodyForm form) {
+    Answer answer{std::move(response), false, HeldBytes(budget_), {}};
+    const std::size_t size = answer.response.bytes().size();
+    answer.joined = size <= joined_bytes;
+    const std::size_t own = answer.response.body.capacity() + (answer.joined ? size : 0);
+    bool room = answer.own.hold(static_cast<std::int64_t>(own));
+    if (room && answer.response.shared_body) {
+      answer.kept = KeptBytes::read(answer.response.shared_body, shared_.budget, [this] {
+        shared_.metrics.shed_connections.add();
+        leave_word([](Session& self) { self.abandon(); });
+      });
+      room = answer.kept.has_value();
     }
-    return held;
+    if (!room) {  // a few words: they are in what every connection is charged
+      answer.own.hold(0);
+      answer.response = try_later(form, no_room);
+      answer.joined = true;
+    }
+    return answer;
   }
 
   // One request and its answer. False: the connection ends.
@@ -407,20 +498,22 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     const bool complete = step == Step::complete;
     bool keep_alive = complete && reader.keep_alive();
 
-    HttpResponse response;
+    const BodyForm form = wanted_form(reader.request);
+    HttpResponse made;
     if (complete && reader.route) {
-      response = co_await call_handler(reader);
+      made = co_await call_handler(reader);
     } else {
-      response = reader.answer_without_handler();
+      made = reader.answer_without_handler();
     }
-    const HeldBytes held = charge(response, reader.request);
+    const Answer answer = charge(std::move(made), form);
+    const HttpResponse& response = answer.response;
     shared_.metrics.answered(reader.route.value_or(shared_.metrics.no_route()), response.status,
                              std::chrono::duration<double>(Clock::now() - begun).count());
     // While stopping, requests that lie complete behind this one are answered too.
     keep_alive = keep_alive && (!shared_.draining || buffer_.size() > 0);
     std::string head = render_head(response, keep_alive);
     bool has_body = !is_head && response.status != 204 && response.status != 304;
-    if (has_body && response.bytes().size() <= joined_bytes) {
+    if (has_body && answer.joined) {
       head += response.bytes();
       has_body = false;
     }
@@ -474,6 +567,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   bool timed_out_ = false;
   bool reading_ = false;        // waits for bytes of the client
   bool waiting_ = false;        // no request's head is complete
+  bool transferring_ = false;   // a body or an answer is on its way
   bool busy_ = false;           // a request is complete or refused, and not yet answered
   bool answered_last_ = false;  // the answer said that the connection ends
   bool cut_ = false;            // nobody is there any more

@@ -116,6 +116,16 @@ std::optional<std::string> query_value(std::string_view query, std::string_view 
   return std::nullopt;
 }
 
+Result<std::uint64_t> query_number(std::string_view query, std::string_view name) {
+  const auto text = query_value(query, name);
+  std::uint64_t number = 0;
+  if (!text) return bad_input("?{}=NUMBER is missing", name);
+  const auto [end, wrong] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (wrong != std::errc() || end != text->data() + text->size())
+    return bad_input("?{}= is not a whole number", name);
+  return number;
+}
+
 bool is_header_name(std::string_view name) {
   static constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {

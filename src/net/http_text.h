@@ -23,6 +23,8 @@ std::optional<std::string> percent_decode(std::string_view text);
 std::string percent_encode(std::string_view text);
 // The decoded value of name=value in a query; nothing if it is absent or broken.
 std::optional<std::string> query_value(std::string_view query, std::string_view name);
+// Of name=NUMBER; refused when it is absent or no whole number.
+Result<std::uint64_t> query_number(std::string_view query, std::string_view name);
 
 // May this stand in a header? Tokens for names; no control characters in values.
 bool is_header_name(std::string_view name);

@@ -1,13 +1,8 @@
 #include "net/memory_budget.h"
 
-#include <malloc.h>
-
 #include <algorithm>
-#include <cstddef>
 
-// jemalloc's, where the program is linked with it.
-extern "C" __attribute__((weak)) int mallctl(const char* name, void* old_value, std::size_t* old_size,
-                                             void* new_value, std::size_t new_size);
+#include "net/free_memory.h"
 
 namespace sotto::net {
 
@@ -18,7 +13,7 @@ constexpr std::int64_t worth_releasing = 8 << 20;
 }  // namespace
 
 bool ProcessBudget::take(std::int64_t bytes, bool small) {
-  const std::int64_t limit = small ? limit_ : limit_ / 4 * 3;
+  const std::int64_t limit = small ? limit_ : for_large(limit_);
   std::int64_t before = held_;
   do {
     if (bytes > limit - before) return false;
@@ -33,11 +28,7 @@ void ProcessBudget::release_free_pages() {
   const std::int64_t now = held_;
   if (peak_ - now < worth_releasing) return;
   peak_ = now;
-  if (mallctl != nullptr) {
-    mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // 4096: all arenas
-  } else {
-    malloc_trim(0);
-  }
+  return_free_memory();
 }
 
 bool ConnectionBudget::take(std::int64_t bytes) {

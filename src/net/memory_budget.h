@@ -17,6 +17,8 @@ namespace sotto::net {
 class ProcessBudget {
  public:
   explicit ProcessBudget(std::int64_t limit) : limit_(limit) {}
+  // What of a budget is for everybody; the rest is for small requests.
+  static constexpr std::int64_t for_large(std::int64_t limit) { return limit / 4 * 3; }
 
   bool take(std::int64_t bytes, bool small);
   void give_back(std::int64_t bytes) { held_ -= bytes; }

@@ -14,10 +14,10 @@ namespace sotto::net {
 
 namespace {
 
-std::shared_ptr<const std::string> compressed(ContentCoding coding, std::string_view bytes, int effort) {
+std::shared_ptr<KeptBytes> compressed(ContentCoding coding, std::string_view bytes, int effort) {
   if (effort == 0) return nullptr;
   auto coded = compress(coding, bytes, effort);
-  return coded ? std::make_shared<const std::string>(std::move(*coded)) : nullptr;
+  return coded ? std::make_shared<KeptBytes>(std::move(*coded)) : nullptr;
 }
 
 std::optional<std::size_t> whole_number(std::string_view text) {
@@ -47,7 +47,7 @@ std::optional<ByteRange> single_range(std::string_view field, std::size_t size) 
   }
   if (!first || (!last && dash + 1 < field.size()) || (last && *last < *first)) return std::nullopt;
   if (*first >= size) return ByteRange{};
-  return ByteRange{*first, last ? std::min(size, *last + 1) : size};
+  return ByteRange{*first, last && *last < size ? *last + 1 : size};
 }
 
 }  // namespace
@@ -58,12 +58,20 @@ PublishedBody::PublishedBody(std::string bytes, std::string_view tag, std::strin
                              int effort)
     : tag_(tag),
       content_type_(content_type),
-      plain_(std::make_shared<const std::string>(std::move(bytes))),
-      zstd_(compressed(ContentCoding::zstd, *plain_, effort)),
-      gzip_(compressed(ContentCoding::gzip, *plain_, effort)) {}
+      plain_(std::make_shared<KeptBytes>(std::move(bytes))),
+      zstd_(compressed(ContentCoding::zstd, plain_->bytes, effort)),
+      gzip_(compressed(ContentCoding::gzip, plain_->bytes, effort)) {}
+
+PublishedBody::~PublishedBody() {
+  for (const Bytes& form : {plain_, zstd_, gzip_}) {
+    if (form) form->let_go();
+  }
+}
 
 std::size_t PublishedBody::held_bytes() const {
-  return plain_->size() + (zstd_ ? zstd_->size() : 0) + (gzip_ ? gzip_->size() : 0);
+  std::size_t held = 0;
+  for (const Bytes& form : {plain_, zstd_, gzip_}) held += form ? form->bytes.capacity() : 0;
+  return held;
 }
 
 bool PublishedBody::client_has(const HttpRequest& request) const {
@@ -97,7 +105,7 @@ HttpResponse PublishedBody::respond(const HttpRequest& request) const {
     return response;
   }
   response.headers.emplace_back("Accept-Ranges", "bytes");
-  const std::size_t size = response.shared_body->size();
+  const std::size_t size = response.shared_body->bytes.size();
   const auto range = single_range(request.header("Range"), size);
   const std::string_view only_if = request.header("If-Range");
   if (!range || request.method != HttpMethod::get || (!only_if.empty() && only_if != quote_etag(tag)))

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "net/http_message.h"
+#include "net/kept_bytes.h"
 
 namespace sotto::net {
 
@@ -19,17 +20,20 @@ class PublishedBody {
   // tag: names the bytes; holds neither quotes nor control characters. effort: of compressing, 1 to 19; 0:
   // not at all.
   PublishedBody(std::string bytes, std::string_view tag, std::string_view content_type, int effort);
+  ~PublishedBody();  // whoever still hands the bytes out is charged for them from now on
+  PublishedBody(const PublishedBody&) = delete;
+  PublishedBody& operator=(const PublishedBody&) = delete;
 
   HttpResponse respond(const HttpRequest& request) const;
   // Does If-None-Match name these bytes, in any coding, weakly or not, or is it "*"?
   bool client_has(const HttpRequest& request) const;
 
   const std::string& tag() const { return tag_; }
-  const std::string& bytes() const { return *plain_; }
+  const std::string& bytes() const { return plain_->bytes; }
   std::size_t held_bytes() const;  // all forms together
 
  private:
-  using Bytes = std::shared_ptr<const std::string>;
+  using Bytes = std::shared_ptr<KeptBytes>;
   std::string tag_, content_type_;
   Bytes plain_, zstd_, gzip_;  // a coding that does not help is null
 };

@@ -19,6 +19,7 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 using Step = RequestReader::Step;
 
+constexpr std::size_t field_bytes = 256;
 constexpr std::string_view no_room = "the server holds as much as it can: try again later";
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
@@ -177,9 +178,11 @@ Step RequestReader::take_head(std::string_view& bytes) {
                               ? fmt::format("a request head has at most {} fields", most_fields)
                               : "this is not an HTTP request: a line of its head is folded or ends wrongly");
   }
-  // The parser's fields, and the copy that handlers see.
+  // The parser's fields, and the copy that handlers see: in bytes, and in what the parser and the allocator
+  // add to each of them.
+  const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
   auto& body = parser_->get().body();
-  body.head_bytes = static_cast<std::int64_t>(3 * size);
+  body.head_bytes = static_cast<std::int64_t>(3 * size + lines * field_bytes);
   if (!body.held.hold(body.head_bytes)) return refuse(503, no_room);
   error_code wrong;
   parser_->eager(false);
@@ -189,6 +192,7 @@ Step RequestReader::take_head(std::string_view& bytes) {
   if (wrong || !parser_->is_header_done()) return refuse(400, "this is not an HTTP request");
   bytes.remove_prefix(size);
   parser_->eager(true);
+  request.headers.reserve(lines);
   for (const auto& field : parser_->get().base()) {
     request.headers.emplace_back(view(field.name_string()), view(field.value()));
   }

@@ -14,6 +14,13 @@ namespace {
 constexpr std::string_view requests_help = "Requests answered, by route and status";
 constexpr std::int64_t kept_descriptors = 64;  // for files, and for connections on their way in or out
 constexpr std::chrono::seconds between_lines{10};
+// A transfer slower than this makes room for somebody else when all connections are taken; every transfer
+// begins with one second's credit.
+constexpr double slow_bytes_per_second = 64 << 10;
+// The session with its coroutines, and the head of an answer; with TLS records in both directions, some of
+// them twice, and OpenSSL's state too. Tests hold both against the allocator.
+constexpr std::int64_t plain_connection_bytes = 8 << 10;
+constexpr std::int64_t tls_connection_bytes = 112 << 10;
 
 std::int64_t descriptors_in_use() {
   std::error_code problem;
@@ -43,6 +50,24 @@ std::int64_t allowed_connections(std::int64_t wanted) {
         possible, wanted, limit.rlim_cur);
   }
   return possible;
+}
+
+std::int64_t fitting_connections(const HttpServerSettings& settings, std::int64_t bytes_each) {
+  const std::int64_t by_descriptors = allowed_connections(settings.max_connections);
+  const std::int64_t by_memory =
+      std::max<std::int64_t>(1, ProcessBudget::for_large(settings.max_buffered_bytes) / bytes_each);
+  if (by_memory < by_descriptors) {
+    info("{} connections at once instead of {}: each holds {} KiB of --max-buffered-bytes", by_memory,
+         by_descriptors, bytes_each >> 10);
+  }
+  return std::min(by_descriptors, by_memory);
+}
+
+// Of fewer connections than were asked for, an address gets the same share.
+std::int64_t allowed_per_address(const HttpServerSettings& settings, std::int64_t connections) {
+  const std::int64_t wanted = settings.max_connections_per_address;
+  if (wanted == 0 || connections >= settings.max_connections) return wanted;
+  return std::max<std::int64_t>(1, wanted * connections / settings.max_connections);
 }
 
 }  // namespace
@@ -98,13 +123,14 @@ ServerShared::ServerShared(const HttpServerSettings& given, Router routes, Metri
                      static_cast<std::size_t>(given.max_anonymous_body_bytes)},
       proxies(std::move(trusted)),
       budget(std::make_shared<ProcessBudget>(given.max_buffered_bytes)),
+      connection_bytes(tls_context ? tls_connection_bytes : plain_connection_bytes),
+      connection_limit(fitting_connections(given, connection_bytes)),
       metrics(registry, router),
-      addresses({.connections = given.max_connections_per_address,
+      addresses({.connections = allowed_per_address(given, connection_limit),
                  .requests_per_second = given.requests_per_second,
                  .burst = given.request_burst}),
-      tls(std::move(tls_context)),
-      connection_limit_(allowed_connections(given.max_connections)) {
-  metrics.connection_limit.set(connection_limit_);
+      tls(std::move(tls_context)) {
+  metrics.connection_limit.set(connection_limit);
 }
 
 bool ServerShared::open(const PeerAddress& address) {
@@ -120,12 +146,19 @@ bool ServerShared::open(const PeerAddress& address) {
   return true;
 }
 
+// Charges the connection, too. One that is shed needs a moment to close: until then there may be one too
+// many, within the descriptors and the memory that are kept.
 bool ServerShared::has_room() {
-  if (connections_ < connection_limit_) return true;
+  if (connections_ < connection_limit && budget->take(connection_bytes, false)) return true;
   say_full();
-  // A connection that is shed needs a moment to close: it may be one too many until then, within the
-  // descriptors that are kept.
-  return connections_ < connection_limit_ + kept_descriptors / 2 && shed_idlest();
+  return connections_ < connection_limit + kept_descriptors / 2 && shed_one() &&
+         budget->take(connection_bytes, true);
+}
+
+bool ServerShared::shed_one() {
+  if (!shed_idlest() && !shed_slowest()) return false;
+  metrics.shed_connections.add();
+  return true;
 }
 
 bool ServerShared::shed_idlest() {
@@ -134,8 +167,31 @@ bool ServerShared::shed_idlest() {
   idlest->waiting = false;
   busy_.splice(busy_.end(), waiting_, idlest);
   idlest->session->shed();
-  metrics.shed_connections.add();
   return true;
+}
+
+bool ServerShared::shed_slowest() {
+  const auto now = Place::Clock::now();
+  double least = slow_bytes_per_second;
+  Place* slowest = nullptr;
+  for (Place& place : busy_) {
+    const auto rate = place.rate(now);
+    if (!rate || *rate >= least) continue;
+    least = *rate;
+    slowest = &place;
+  }
+  if (slowest == nullptr) return false;
+  slowest->end_transfer();
+  slowest->session->shed();
+  return true;
+}
+
+std::optional<double> ServerShared::Place::rate(Clock::time_point now) const {
+  const Clock::rep begun = begun_;
+  if (begun == none) return std::nullopt;
+  const double passed =
+      std::chrono::duration<double>(now - Clock::time_point(Clock::duration(begun))).count();
+  return (static_cast<double>(moved_) + slow_bytes_per_second) / std::max(passed, 1e-3);
 }
 
 void ServerShared::say_full() {
@@ -146,11 +202,12 @@ void ServerShared::say_full() {
       "all {} connections are taken ({} were closed for others and {} refused so far): raise "
       "--max-connections or "
       "'ulimit -n', or lower --max-connections-per-address",
-      connection_limit_, metrics.shed_connections.value(), metrics.refused_connections.value());
+      connection_limit, metrics.shed_connections.value(), metrics.refused_connections.value());
 }
 
 void ServerShared::close(const PeerAddress& address) {
   if (!proxies.contain(address)) addresses.disconnect(address);
+  budget->give_back(connection_bytes);
   const std::lock_guard lock(mutex_);
   metrics.connections.set(--connections_);
   if (connections_ == 0) all_closed_.notify_all();
@@ -165,12 +222,12 @@ void ServerShared::make_room() {
   const std::lock_guard lock(mutex_);
   metrics.failed_accepts.add();
   say_full();
-  shed_idlest();
+  shed_one();
 }
 
 ServerShared::PlaceOf ServerShared::enter(HttpSession& session) {
   const std::lock_guard lock(mutex_);
-  return busy_.insert(busy_.end(), {&session, false});
+  return busy_.emplace(busy_.end(), session);
 }
 
 void ServerShared::set_waiting(PlaceOf place, bool waiting) {

@@ -5,9 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -26,7 +28,7 @@ class HttpSession {
   virtual ~HttpSession() = default;
   virtual void drain() = 0;  // close as soon as no complete request is at hand
   virtual void cut() = 0;    // close now
-  virtual void shed() = 0;   // make room, unless a request has come meanwhile; from any thread
+  virtual void shed() = 0;   // make room, unless it is a handler's turn by now; from any thread
 };
 // The sessions of one network thread, touched by that thread alone.
 using SessionSet = std::unordered_set<HttpSession*>;
@@ -68,6 +70,10 @@ struct ServerShared {
   const RequestLimits request_limits;
   const TrustedProxies proxies;
   const std::shared_ptr<ProcessBudget> budget;
+  // What a connection holds by being open, and how many there may be: as many as the settings, the system's
+  // descriptors and the budget allow.
+  const std::int64_t connection_bytes;
+  const std::int64_t connection_limit;
   ServerMetrics metrics;
   AddressLimits addresses;
   TlsContext tls;  // none: plain HTTP
@@ -76,18 +82,37 @@ struct ServerShared {
   std::atomic<bool> draining{false};
   std::atomic<std::uint64_t> answered_while_stopping{0}, refused_while_stopping{0}, cut_while_stopping{0};
 
-  // Open connections, counted so that stop() can wait for the last. When all are taken, the one that has gone
-  // longest without a complete request makes room.
+  // Open connections, counted so that stop() can wait for the last, and charged to the budget. When all are
+  // taken, the one that has gone longest without a complete request makes room; when none waits for a
+  // request, the slowest transfer does, if it is slow.
   bool open(const PeerAddress& address);
   void close(const PeerAddress& address);
   bool wait_until_closed(std::chrono::milliseconds limit);
   // No descriptor was left for a connection that waits to be accepted.
   void make_room();
 
-  // A session waits for a request from the answer before it until the head is complete.
-  struct Place {
-    HttpSession* session = nullptr;
-    bool waiting = false;
+  // A session waits for a request from the answer before it until the head is complete. Then it reads a body,
+  // waits for its handler, and writes the answer: reading and writing are transfers.
+  class Place {
+   public:
+    using Clock = std::chrono::steady_clock;
+    explicit Place(HttpSession& of) : session(&of) {}
+    void begin_transfer(Clock::time_point now) {
+      moved_ = 0;
+      begun_ = now.time_since_epoch().count();
+    }
+    void moved(std::size_t bytes) { moved_ = bytes; }  // since it began
+    void end_transfer() { begun_ = none; }
+    // Bytes per second, more for one that has just begun; nothing when there is no transfer.
+    std::optional<double> rate(Clock::time_point now) const;
+
+    HttpSession* session;
+    bool waiting = false;  // by the lists below
+
+   private:
+    static constexpr Clock::rep none = std::numeric_limits<Clock::rep>::min();
+    std::atomic<Clock::rep> begun_{none};
+    std::atomic<std::size_t> moved_{0};
   };
   using PlaceOf = std::list<Place>::iterator;
   PlaceOf enter(HttpSession& session);
@@ -97,14 +122,15 @@ struct ServerShared {
  private:
   // With mutex_ held.
   bool has_room();
+  bool shed_one();
   bool shed_idlest();
+  bool shed_slowest();
   void say_full();
 
-  const std::int64_t connection_limit_;
   std::mutex mutex_;
   std::condition_variable all_closed_;
   std::int64_t connections_ = 0;
-  std::list<Place> waiting_, busy_;  // those that wait: longest first
+  std::list<Place> waiting_, busy_;  // those that wait: longest first. The others, and those that were shed
   std::chrono::steady_clock::time_point said_full_{};
 };
 

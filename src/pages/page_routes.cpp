@@ -19,6 +19,9 @@ using net::HttpRequest;
 using net::HttpResponse;
 
 constexpr int effort = 6;  // of compressing
+// A file of this name beside another holds the same, compressed by brotli when the pages were built: smaller
+// than what is made here, at the price of seconds.
+constexpr std::string_view brotli = ".br";
 constexpr std::string_view assets_route = "/assets/{file}";
 
 constexpr std::string_view policy =
@@ -53,18 +56,42 @@ HttpResponse guarded(HttpResponse response, std::string_view cache) {
   return response;
 }
 
+// Of one file, the forms that it is handed out in.
+struct Asset {
+  Body body, brotli;  // brotli: null where there is none
+
+  HttpResponse respond(const HttpRequest& request) const {
+    if (brotli == nullptr || net::accepted_quality(request.header("Accept-Encoding"), "br") == 0)
+      return body->respond(request);
+    HttpResponse response = brotli->respond(request);
+    response.headers.emplace_back("Content-Encoding", "br");
+    response.headers.emplace_back("Vary", "Accept-Encoding");
+    return response;
+  }
+};
+
+Asset asset_of(const EmbeddedFile& file, std::span<const EmbeddedFile> all) {
+  Asset asset{body_of(file), nullptr};
+  for (const EmbeddedFile& other : all)
+    if (other.name == std::string(file.name) + std::string(brotli))
+      asset.brotli = std::make_shared<const net::PublishedBody>(
+          std::string(other.bytes), asset.body->tag() + "-br", type_of(file.name), 0);
+  return asset;
+}
+
 void add_assets(net::Router& router) {
   const auto& routes = router.routes();
   if (std::any_of(routes.begin(), routes.end(), [](const auto& one) { return one.pattern == assets_route; }))
     return;
-  auto bodies = std::make_shared<std::map<std::string, Body, std::less<>>>();
+  auto assets = std::make_shared<std::map<std::string, Asset, std::less<>>>();
   for (const EmbeddedFile& file : embedded_files())
-    if (!file.name.ends_with(".html")) bodies->emplace(file.name, body_of(file));
-  router.add(HttpMethod::get, assets_route, [bodies](const HttpRequest& request) {
-    const auto found = bodies->find(request.parameter("file"));
-    if (found == bodies->end()) return net::error_response(request, 404, "no page has a file of this name");
+    if (!file.name.ends_with(".html") && !file.name.ends_with(brotli))
+      assets->emplace(file.name, asset_of(file, embedded_files()));
+  router.add(HttpMethod::get, assets_route, [assets](const HttpRequest& request) {
+    const auto found = assets->find(request.parameter("file"));
+    if (found == assets->end()) return net::error_response(request, 404, "no page has a file of this name");
     // Their names hold a hash of what they are.
-    return guarded(found->second->respond(request), "public, max-age=31536000, immutable");
+    return guarded(found->second.respond(request), "public, max-age=31536000, immutable");
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/distributions.h"
+#include "base/progress.h"
 #include "privacy/mechanisms/softmax.h"
 #include "publish/rows.h"
 
@@ -64,7 +65,9 @@ Clusters k_means(const Rows& points, std::size_t k, ClusterShape shape, int iter
   for (std::size_t c = 0; c < k; ++c)
     std::copy(points[chosen[c]].begin(), points[chosen[c]].end(), clusters.centres[c].begin());
   if (shape == ClusterShape::direction) normalise_rows(clusters.centres);
+  Progress progress("grouping", static_cast<std::uint64_t>(iterations), "passes");
   for (int i = 0; i < iterations; ++i) {
+    progress.advance();
     assign(points, shape, clusters);
     move_centres(points, shape, clusters);
   }

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/interrupt.h"
 #include "formats/numpy_files.h"
 #include "publish/factor_ranking.h"
 #include "publish/model_card.h"
+#include "publish/news_encoder_onnx.h"
 #include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
 #include "publish/user_encoder_onnx.h"
 #include "publish/user_model_of.h"
 #include "recipes/run_data.h"
-#include "text/safetensors.h"
+#include "text/vocabulary.h"
 
 namespace sotto::publish {
 
@@ -55,10 +57,16 @@ RunArrays arrays_of(const recipes::TrainedFactors& factors) {
   return made;
 }
 
+std::vector<NamedArray> parameters_of(const torch::nn::Module& model) {
+  std::vector<NamedArray> made;
+  for (const auto& parameter : model.named_parameters())
+    made.push_back(array_of(parameter.key(), parameter.value()));
+  return made;
+}
+
 RunArrays arrays_of(const recipes::TrainedNews& news, std::size_t items) {
   RunArrays made;
-  for (const auto& parameter : news.model->named_parameters())
-    made.parameters.push_back(array_of(parameter.key(), parameter.value()));
+  made.parameters = parameters_of(*news.model);
   model::NewsRecommender* towers = shared_towers(*news.model);
   if (towers == nullptr) return made;
   Rows rows = encode_catalogue(*towers, items);
@@ -68,7 +76,7 @@ RunArrays arrays_of(const recipes::TrainedNews& news, std::size_t items) {
   return made;
 }
 
-std::vector<std::pair<std::string, std::string>> metadata_of(const recipes::StoredRun& stored) {
+ExportMetadata metadata_of(const recipes::StoredRun& stored) {
   return {{"producer", "sotto"},
           {"recipe", std::string(stored.entry->name)},
           {"guarantee", std::string(stored.entry->guarantee)},
@@ -76,24 +84,36 @@ std::vector<std::pair<std::string, std::string>> metadata_of(const recipes::Stor
           {"fingerprint", stored.fingerprint}};
 }
 
-struct NamedFile {
-  std::string name, bytes;
-};
+// The news encoder's graph, and what the numbers that it reads stand for; nothing where the news side is no
+// graph.
+Result<std::vector<NamedFile>> news_encoder_files(const recipes::TrainedNews& news, const fs::path& run,
+                                                  const recipes::StoredRun& stored) {
+  const auto* towers = shared_towers(*news.model);
+  if (towers == nullptr) return std::vector<NamedFile>();
+  const nlohmann::json settings = stored.table.to_json();
+  model::WordLimits read;
+  read.title = settings.value("max_words", read.title);
+  read.abstract = settings.value("max_abstract_words", read.abstract);
+  SOTTO_TRY(auto graph, news_encoder_onnx(news, parameters_of(*towers), read, metadata_of(stored)));
+  if (!graph) return std::vector<NamedFile>();
+  SOTTO_TRY(const auto vocabulary, text::Vocabulary::load(run / "vocabulary.sotto"));
+  nlohmann::json words = nlohmann::json::array();
+  for (std::size_t id = 0; id < vocabulary.size(); ++id)
+    words.push_back(vocabulary.word(static_cast<text::WordId>(id)));
+  const nlohmann::json numbered = {{"words", std::move(words)},
+                                   {"categories", news.category_names},
+                                   {"subcategories", news.subcategory_names}};
+  return std::vector<NamedFile>{
+      {"news_encoder.onnx", std::move(*graph)},
+      {"news_inputs.json", numbered.dump(0, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"}};
+}
 
 Result<std::vector<NamedFile>> files_of(const RunArrays& arrays, const recipes::StoredRun& stored,
                                         std::string_view format) {
   const auto metadata = metadata_of(stored);
-  if (format == "npz") {
-    SOTTO_TRY(std::string bytes, formats::npz_bytes(arrays.all()));
-    return std::vector<NamedFile>{{"model.npz", std::move(bytes)}};
-  }
-  if (format == "safetensors") {
-    const std::vector<NamedArray> all = arrays.all();
-    text::TensorViews views;
-    for (const NamedArray& array : all)
-      views[array.name] = {text::TensorType::f32, array.shape, std::as_bytes(std::span(array.values))};
-    SOTTO_TRY(std::string bytes, text::safetensors_bytes(views, {metadata.begin(), metadata.end()}));
-    return std::vector<NamedFile>{{"model.safetensors", std::move(bytes)}};
+  if (format != "onnx") {
+    SOTTO_TRY(NamedFile file, tensor_file(arrays.all(), format, metadata));
+    return std::vector<NamedFile>{std::move(file)};
   }
   if (!arrays.user_model) return tl::unexpected(Error(arrays.user_model.error()));
   auto described = metadata;
@@ -104,11 +124,11 @@ Result<std::vector<NamedFile>> files_of(const RunArrays& arrays, const recipes::
                                 {"item_vectors.npy", formats::npy_bytes(*arrays.items)}};
 }
 
-std::string ids_json(const data::Dataset& dataset) {
-  nlohmann::json ids = nlohmann::json::array();
+std::vector<std::string> ids_of(const data::Dataset& dataset) {
+  std::vector<std::string> ids;
   for (std::size_t item = 0; item < dataset.item_count(); ++item)
-    ids.push_back(std::string(dataset.catalogue().ids[item]));
-  return ids.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    ids.emplace_back(dataset.catalogue().ids[item]);
+  return ids;
 }
 
 }  // namespace
@@ -123,14 +143,19 @@ Result<ExportedFiles> export_run(const fs::path& run, const data::Dataset& datas
   SOTTO_TRY(const auto seen, recipes::data_of_run(*stored.recipe, dataset));
   SOTTO_TRY(auto factors, recipes::open_factors_run(run, dataset));
   RunArrays arrays;
+  std::vector<NamedFile> news_files;
   if (factors) {
     arrays = arrays_of(*factors);
   } else {
     SOTTO_TRY(const auto news, recipes::open_news_run(run, dataset));
     arrays = arrays_of(news, seen.item_count());
+    if (format == "onnx") {
+      SOTTO_TRY(news_files, news_encoder_files(news, run, stored));
+    }
   }
   SOTTO_TRY(auto files, files_of(arrays, stored, format));
-  if (arrays.items) files.push_back({"items.json", ids_json(seen)});
+  std::move(news_files.begin(), news_files.end(), std::back_inserter(files));
+  if (arrays.items) files.push_back(item_ids_file(ids_of(seen)));
   if (fs::exists(run / "privacy.json")) {
     SOTTO_TRY(std::string sheet, read_file(run / "privacy.json", 1 << 20));
     files.push_back({"privacy.json", std::move(sheet)});
@@ -143,10 +168,8 @@ Result<ExportedFiles> export_run(const fs::path& run, const data::Dataset& datas
   for (const NamedArray& array : arrays.parameters) exported.parameters += array.values.size();
   exported.items = arrays.items ? arrays.items->shape.front() : 0;
 
-  SOTTO_TRY(auto folder, AtomicDirectory::create(out));
-  for (const NamedFile& file : files)
-    SOTTO_CHECK(write_file_atomically(folder.path() / file.name, file.bytes));
-  SOTTO_CHECK(folder.commit());
+  if (interrupted()) return failed("stopped: nothing was exported");
+  SOTTO_CHECK(write_folder(out, files));
   return exported;
 }
 

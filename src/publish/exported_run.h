@@ -13,18 +13,13 @@
 #include <array>
 #include <string_view>
 
-#include "base/files.h"
 #include "data/dataset.h"
+#include "publish/exported_files.h"
 #include "recipes/stored_run.h"
 
 namespace sotto::publish {
 
 inline constexpr std::array<std::string_view, 3> export_formats = {"safetensors", "onnx", "npz"};
-
-struct ExportedFiles {
-  std::vector<std::string> files;  // names in the folder
-  std::uint64_t parameters = 0, items = 0;
-};
 
 // dataset: what the run was trained on. Makes `out` appear whole or not at all; refuses a folder that is
 // there. Gradients must be off.

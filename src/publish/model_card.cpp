@@ -28,7 +28,7 @@ std::string metrics_table(const nlohmann::json& result) {
                 : fmt::format("| {} | {:.4f} |\n", name, value.get<double>());
   }
   return rows.empty() ? "Nothing was measured: the run was not finished.\n"
-                      : "| metric | mean ± standard error |\n|---|---|\n" + rows;
+                      : "| metric, a share from 0 to 1 | mean ± standard error |\n|---|---|\n" + rows;
 }
 
 Result<std::string> privacy_section(const fs::path& run, const recipes::StoredRun& stored) {
@@ -43,6 +43,16 @@ Result<std::string> privacy_section(const fs::path& run, const recipes::StoredRu
   return text + fmt::format("\n```text\n{}```\n", sheet);
 }
 
+std::string files_section(const std::vector<std::string>& files) {
+  std::string listed;
+  for (const std::string& file : files) listed += fmt::format("- `{}`\n", file);
+  return fmt::format(
+      "## Files\n\n{}\nVectors of readers are not among them: a reader's vector is made on the reader's "
+      "device, from "
+      "clicks that stay there.\n",
+      listed);
+}
+
 }  // namespace
 
 Result<std::string> model_card(const fs::path& run, const recipes::StoredRun& stored,
@@ -52,16 +62,21 @@ Result<std::string> model_card(const fs::path& run, const recipes::StoredRun& st
   if (fs::exists(run / "result.json")) {
     SOTTO_TRY(result, read_object(run / "result.json"));
   }
-  std::string listed;
-  for (const std::string& file : files) listed += fmt::format("- `{}`\n", file);
   return fmt::format(
       "# {}\n\n{}\n\n## Training\n\nData: {} (fingerprint {}). Seed {}.\n\n```toml\n{}```\n\n## "
-      "Measured\n\nOn the test "
-      "part of the same data.\n\n{}\n## Privacy\n\n{}\n## Files\n\n{}\nVectors of readers are not among "
-      "them: a reader's "
-      "vector is made on the reader's device, from clicks that stay there.\n",
+      "Measured\n\nOn the test part of the same data.\n\n{}\n## Privacy\n\n{}\n{}",
       stored.entry->name, stored.entry->summary, stored.dataset, stored.fingerprint, stored.seed,
-      stored.table.to_toml(), metrics_table(result), privacy, listed);
+      stored.table.to_toml(), metrics_table(result), privacy, files_section(files));
+}
+
+Result<std::string> own_model_card(const fs::path& run, const std::vector<std::string>& files) {
+  SOTTO_TRY(const auto settings, read_file(run / "settings.toml", most_bytes));
+  SOTTO_TRY(const auto sheet, read_file(run / "privacy.txt", most_bytes));
+  return fmt::format(
+      "# A model of one's own\n\nThe modules are their author's; clipping, encoding, noise, sums, steps and "
+      "accounting "
+      "are Sotto's.\n\n## Training\n\n```toml\n{}```\n\n## Privacy\n\n```text\n{}```\n\n{}",
+      settings, sheet, files_section(files));
 }
 
 }  // namespace sotto::publish

@@ -1,6 +1,7 @@
 #include "publish/served_codebook.h"
 
 #include "fl/personal_model.h"
+#include "model/news/noisy_user_model.h"
 #include "model/news/private_rec_model.h"
 #include "publish/two_tower_rows.h"
 
@@ -9,6 +10,7 @@ namespace sotto::publish {
 model::NewsRecommender* shared_towers(model::RankingModel& model) {
   if (const auto* mixtures = dynamic_cast<const model::PrivateRecModel*>(&model))
     return &mixtures->backbone();
+  if (const auto* noisy = dynamic_cast<const model::NoisyUserModel*>(&model)) return &noisy->backbone();
   if (auto* personal = dynamic_cast<fl::PersonalModel*>(&model)) return &personal->shared();
   return dynamic_cast<model::NewsRecommender*>(&model);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/progress.h"
+
 namespace sotto::publish {
 
 using torch::Tensor;
@@ -29,7 +31,9 @@ Rows encode_catalogue(model::NewsRecommender& model, std::size_t count) {
   std::vector<data::ItemId> items(count);
   std::iota(items.begin(), items.end(), data::ItemId{0});
   Rows rows;
+  Progress progress("encoding items", count, "items");
   for (std::size_t first = 0; first < count; first += items_at_once) {
+    progress.set(first);
     model::Pass pass = model::Pass::evaluation();
     append(rows,
            model.encode_items(std::span(items).subspan(first, std::min(items_at_once, count - first)), pass));
@@ -42,7 +46,9 @@ Rows encode_histories(model::NewsRecommender& model, const Rows& items, std::siz
                       const std::vector<data::UserId>& users) {
   const Tensor table = as_tensor(items).to(model.parameters().front().device());
   Rows rows;
+  Progress progress("encoding readers", histories.size(), "readers");
   for (std::size_t first = 0; first < histories.size(); first += users_at_once) {
+    progress.set(first);
     model::Histories batch;
     for (std::size_t i = first; i < std::min(histories.size(), first + users_at_once); ++i) {
       const auto clicks = histories[i].last(std::min(histories[i].size(), max_history));

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "device/model/user_model.h"
+#include "publish/onnx_layers.h"
 
 namespace sotto::publish {
 
@@ -13,13 +14,14 @@ namespace {
 using formats::NamedArray;
 using formats::OnnxGraph;
 
-// The layers of device/model/user_model.cpp, one function each, over rows [clicks, D] or [rows, D].
+// The user models of device/model/user_model.cpp over rows [clicks, D].
 class UserGraph {
  public:
   UserGraph(const device::PackUserModel& model, std::uint32_t dimension)
       : model_(model),
         dimension_(dimension),
         graph_("user_encoder"),
+        layers_(graph_, [this](const std::string& name) { return tensor(name).floats(); }),
         clicks_(graph_.input("clicks", {"clicks", dimension})) {}
 
   Result<std::string> finish(const std::vector<std::pair<std::string, std::string>>& metadata) {
@@ -37,16 +39,14 @@ class UserGraph {
   }
 
  private:
-  using Attribute = OnnxGraph::Attribute;
-
   // The kinds of device::user_model_kinds; empty: another.
   std::string user() {
-    if (model_.kind == "nrms") return pooled(attended(clicks_, "user.attention"), "user.pooling");
-    if (model_.kind == "naml") return pooled(clicks_, "clicks");
+    if (model_.kind == "nrms") return layers_.pooled(attended("user.attention"), "user.pooling");
+    if (model_.kind == "naml") return layers_.pooled(clicks_, "clicks");
     if (model_.kind == "fednewsrec") {
-      const std::string long_term = pooled(attended(clicks_, "click_attention"), "click_pooling");
-      return pooled(graph_.add("Concat", {long_term, recent("recent_clicks")}, {{"axis", {0}}}),
-                    "merge_pooling");
+      const std::string long_term = layers_.pooled(attended("click_attention"), "click_pooling");
+      return layers_.pooled(graph_.add("Concat", {long_term, recent("recent_clicks")}, {{"axis", {0}}}),
+                            "merge_pooling");
     }
     if (model_.kind == "catalogue") return catalogue();
     if (model_.kind == "sum") return summed();
@@ -62,48 +62,10 @@ class UserGraph {
                          [&](const device::PackTensor& weights) { return weights.name == name; });
   }
   std::string weights(const std::string& name, const std::vector<std::uint64_t>& shape) {
-    return graph_.constant(NamedArray{name, shape, tensor(name).floats()});
+    return layers_.weights(name, shape);
   }
-
-  // Multi-head scaled dot-product self-attention: [W, D] -> [W, D].
-  std::string attended(const std::string& rows, const std::string& name) {
-    const std::int64_t heads = model_.heads, size = dimension_, head = size / heads;
-    const std::string projected =
-        graph_.add("MatMul", {rows, weights(name + ".weight", {dimension_, std::uint64_t{3} * dimension_})});
-    const std::string split = graph_.add(
-        "Reshape", {projected, integers(name + ".split", {-1, 3, heads, head})});  // [W, 3, heads, head]
-    const auto part = [&](const char* which, std::int64_t place, const std::vector<std::int64_t>& order) {
-      const std::string taken = graph_.add("Gather", {split, integers(name + which, {place})},
-                                           {{"axis", {1}}});  // [W, 1, heads, head]
-      const std::string flat =
-          graph_.add("Reshape", {taken, integers(name + which + ".shape", {-1, heads, head})});
-      return graph_.add("Transpose", {flat}, {{"perm", order, true}});
-    };
-    const std::string queries = part(".queries", 0, {1, 0, 2}), keys = part(".keys", 1, {1, 2, 0}),
-                      values = part(".values", 2, {1, 0, 2});
-    const std::string scores =
-        graph_.add("Div", {graph_.add("MatMul", {queries, keys}),
-                           graph_.scalar(name + ".root", std::sqrt(static_cast<float>(head)))});
-    const std::string mixed =
-        graph_.add("MatMul", {graph_.add("Softmax", {scores}, {{"axis", {2}}}), values});
-    const std::string ordered =
-        graph_.add("Transpose", {mixed}, {{"perm", {1, 0, 2}, true}});  // [W, heads, head]
-    return graph_.add("Reshape", {ordered, integers(name + ".join", {-1, size})});
-  }
-
-  // Rows weighted by softmax(scores) [W, 1]: [1, D].
-  std::string weighted(const std::string& scores, const std::string& rows) {
-    const std::string shares = graph_.add("Softmax", {scores}, {{"axis", {0}}});
-    return graph_.add("MatMul", {graph_.add("Transpose", {shares}, {{"perm", {1, 0}, true}}), rows});
-  }
-
-  std::string pooled(const std::string& rows, const std::string& name) {
-    const std::uint64_t hidden = tensor(name + ".bias").floats().size();
-    const std::string projected =
-        graph_.add("MatMul", {rows, weights(name + ".weight", {dimension_, hidden})});
-    const std::string seen =
-        graph_.add("Tanh", {graph_.add("Add", {projected, weights(name + ".bias", {1, hidden})})});
-    return weighted(graph_.add("MatMul", {seen, weights(name + ".query", {hidden, 1})}), rows);
+  std::string attended(const std::string& name) {
+    return layers_.attended(clicks_, name, dimension_, model_.heads, dimension_ / model_.heads);
   }
 
   // ONNX's gated recurrent unit is ours: reset before the product. Its weights are transposed, in the same
@@ -142,7 +104,7 @@ class UserGraph {
   // average + W/(W + doubt) · scale ∘ pooled clicks
   std::string catalogue() {
     const std::string rows =
-        weighted(graph_.add("MatMul", {clicks_, weights("query", {dimension_, 1})}), clicks_);
+        layers_.weighted(graph_.add("MatMul", {clicks_, weights("query", {dimension_, 1})}), clicks_);
     std::vector<float> scale = tensor("scale").floats();
     for (float& entry : scale) entry = std::exp(entry);
     const std::string count = graph_.add(
@@ -173,6 +135,7 @@ class UserGraph {
   const device::PackUserModel& model_;
   std::uint32_t dimension_;
   OnnxGraph graph_;
+  OnnxLayers layers_;
   std::string clicks_;
 };
 

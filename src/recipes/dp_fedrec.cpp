@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "model/news/news_recommender.h"
+#include "model/news/noisy_user_model.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 #include "privacy/noise/noise_origin.h"
 #include "recipes/news_run.h"
@@ -18,51 +18,6 @@
 
 namespace sotto::recipes {
 namespace {
-
-using torch::Tensor;
-
-// VDP serving around any two-tower model: in evaluation, which is serving, a user vector is replaced by what
-// the device would send, clipped and noised by the real mechanism. Training is the model's own.
-class NoisyUserModel final : public model::NewsRecommender {
- public:
-  // One query per user where the noise is reproducible: addressed by the user.
-  NoisyUserModel(std::shared_ptr<model::NewsRecommender> backbone, privacy::UserEmbeddingRelease serving,
-                 const privacy::NoiseOrigin& noise)
-      : backbone_(register_module("backbone", std::move(backbone))),
-        serving_(std::move(serving)),
-        noise_(noise),
-        first_user_parameter_("backbone." + std::string(backbone_->first_user_parameter())) {}
-
-  Tensor encode_items(std::span<const data::ItemId> items, model::Pass& pass) override {
-    return backbone_->encode_items(items, pass);
-  }
-
-  Tensor encode_users(const Tensor& item_vectors, const model::Histories& histories,
-                      model::Pass& pass) override {
-    const Tensor users = backbone_->encode_users(item_vectors, histories, pass);
-    if (pass.training) return users;
-    const Tensor plain = users.detach().to(torch::kCPU, torch::kFloat64).contiguous();
-    Tensor released = torch::empty_like(plain);
-    const auto columns = static_cast<std::size_t>(plain.size(1));
-    for (std::size_t u = 0; u < histories.size(); ++u) {
-      privacy::NoiseStream draws(noise_, Purpose::noise, 0, histories.users[u]);
-      const auto noisy = serving_.release({plain.data_ptr<double>() + u * columns, columns}, draws.random());
-      TORCH_CHECK(noisy.has_value(), "a user vector could not be released");
-      const std::vector<double> values = noisy->reals();
-      std::copy(values.begin(), values.end(), released.data_ptr<double>() + u * columns);
-    }
-    return released.to(users.options());
-  }
-
-  std::int64_t vector_size() const override { return backbone_->vector_size(); }
-  std::string_view first_user_parameter() const override { return first_user_parameter_; }
-
- private:
-  std::shared_ptr<model::NewsRecommender> backbone_;
-  privacy::UserEmbeddingRelease serving_;
-  privacy::NoiseOrigin noise_;
-  std::string first_user_parameter_;
-};
 
 class DpFedRec final : public NewsRecipe {
  public:
@@ -123,7 +78,7 @@ class DpFedRec final : public NewsRecipe {
         TORCH_CHECK(towers, "only a two-tower model has user vectors");
         auto release = query(static_cast<std::uint64_t>(towers->vector_size()));
         TORCH_CHECK(release.has_value(), "a user vector cannot be released");
-        return std::make_shared<NoisyUserModel>(std::move(towers), std::move(*release), noise);
+        return std::make_shared<model::NoisyUserModel>(std::move(towers), std::move(*release), noise);
       };
     }
     return NewsRun::prepare(news_, request);

@@ -9,6 +9,8 @@
 #include <optional>
 
 #include "fl/pair_fold.h"
+#include "fl/round_limit.h"
+#include "privacy/accounting/default_plans.h"
 #include "recipes/interaction_run.h"
 #include "recipes/run_data.h"
 #include "recipes/table.h"
@@ -110,6 +112,7 @@ class DpSvd final : public Recipe {
 
   Result<TrainOutcome> train(const RunRequest& request) override {
     if (request.remote != nullptr) return remotely(request);
+    const fl::RoundLimit none({});  // items are counted first: one round alone has made no model
     SOTTO_CHECK(check());
     SOTTO_TRY(const auto data, tested_interactions(request, data_));
     SOTTO_TRY(const auto model, make_model(request));
@@ -245,7 +248,7 @@ class DpSvd final : public Recipe {
   fl::OptimiserSettings optimiser_;
   std::string noise_ = "distributed";
   std::int64_t items_ = 0;
-  double choose_noise_ = 2.5, rare_ = 0.35, popularity_ = 8, again_ = 10;
+  double choose_noise_ = privacy::dp_svd_choose_noise, rare_ = 0.35, popularity_ = 8, again_ = 10;
   fl::TasteSettings taste_;
   fl::PrivateTrainingSettings budget_;
   fl::InteractionSettings data_;

@@ -6,7 +6,9 @@
 // impressions:  the users, and the test, of the news recipes; for every test impression the device solves
 //               from the history before it and ranks what was shown. Data with both counts as interactions.
 
+#include <algorithm>
 #include <optional>
+#include <span>
 
 #include "fl/plain_means.h"
 #include "fl/training_data.h"
@@ -35,6 +37,39 @@ struct FactorisationRun {
     return request.evaluate(*model, request.dataset, test_impressions, static_cast<std::size_t>(max_history));
   }
 };
+
+// The ranking of a device that leaves the weight of its own items out of what it solves: x ~ (YᵀY + λ)⁻¹ Σ y,
+// exact for one click, whose weight only lengthens x. The longest vector of an item has length 1, and n
+// clicks move the score of no item by more than √n. Behind the factors stands what only an item without any
+// has: it is ranked below the others.
+TrainedFactors factors_of(const fl::FactorModel& model) {
+  const torch::NoGradGuard no_grad;
+  constexpr double tiny = 1e-30;
+  constexpr float below_all = -32;  // a device reads 1,000 clicks at most, and √1000 is less
+  const torch::Tensor factors = model.factors.to(torch::kCPU, torch::kFloat64);
+  const torch::Tensor system = torch::mm(factors.t(), factors) +
+                               model.settings().regularisation * torch::eye(factors.size(1), torch::kFloat64);
+  const torch::Tensor inverse = torch::linalg_inv(system);
+  const double longest = std::max(factors.norm(2, {1}).max().item<double>(), tiny),
+               most = std::max((torch::mm(factors, inverse) * factors).sum(1).max().item<double>(), tiny);
+  const torch::Tensor mix = inverse * (longest * longest / most);
+
+  const auto padded = [](const torch::Tensor& matrix, std::int64_t rows) {
+    const torch::Tensor wide =
+        torch::constant_pad_nd(matrix, {0, 1, 0, rows}).to(torch::kFloat32).contiguous();
+    const std::span values(wide.data_ptr<float>(), static_cast<std::size_t>(wide.numel()));
+    return std::vector<float>(values.begin(), values.end());
+  };
+  TrainedFactors made;
+  made.size = static_cast<std::size_t>(factors.size(1)) + 1;
+  made.items = padded(factors / longest, 0);
+  made.mix = padded(mix, 1);
+  made.constant.assign(made.size, 0);
+  made.constant.back() = 1;
+  made.unseen_item.assign(made.size, 0);
+  made.unseen_item.back() = below_all;
+  return made;
+}
 
 class Fcf final : public Recipe {
  public:
@@ -70,6 +105,12 @@ class Fcf final : public Recipe {
   Result<TestMetrics> evaluate(const RunRequest& request) override {
     SOTTO_TRY(auto run, prepare(request));
     return measure_last_round(request, *run.parameters, [&] { return run.measure(); });
+  }
+
+  Result<std::optional<TrainedFactors>> open_factors(const RunRequest& request) override {
+    SOTTO_TRY(const auto run, prepare(request));
+    SOTTO_CHECK(load_last_round(request, *run.parameters));
+    return factors_of(*run.model);
   }
 
  private:

@@ -1,7 +1,10 @@
 // FedNewsRec (Qi et al. 2020).
 // paper: each user uploads clip(g, δ) + Laplace(λ) per coordinate; the server takes the |B_u|-weighted mean
-// and one SGD step. Claimed ε = 2δ/λ is per coordinate; what really holds is printed beside it. sound: the
-// same model and rounds; updates are clipped as one vector and summed with distributed noise.
+// and one SGD step. Claimed ε = 2δ/λ is per coordinate; the device sends |B_u| as it is, so nothing holds for
+// a user, and what the noise alone is worth is printed beside it. sound: the same model and rounds; updates
+// are clipped as one vector and summed with distributed noise.
+
+#include <utility>
 
 #include "privacy/mechanisms/vector_release.h"
 #include "recipes/news_run.h"
@@ -69,15 +72,26 @@ class FedNewsRec final : public NewsRecipe {
     return task;
   }
 
-  // Nobody's participations are capped, so every round counts.
+  // Nobody's participations are capped, so every round counts. |B_u| weighs what is noised already: the
+  // server is told it exactly, and in a published mean it is the ratio of the noises' scales, which no ε
+  // bounds.
   Result<privacy::PrivacyDatasheet> as_printed(std::uint64_t dimension) const {
     SOTTO_TRY(const auto upload, privacy::ElementwiseLaplace::create({element_clip_, laplace_, dimension}));
     const privacy::MechanismStatement statement = upload.statement();
     SOTTO_TRY(auto sheet, sheet_of_single_uploads(statement, engine_.rounds));
     sheet.recipe = "fednewsrec";
-    sheet.mechanism = fmt::format("every coordinate clipped to {:g}, Laplace({:g}) on each of {}",
-                                  element_clip_, laplace_, dimension);
     sheet.epsilon_claimed = statement.claimed_epsilon;
+    sheet.epsilon_noised_part = std::exchange(sheet.epsilon_server, std::nullopt);
+    sheet.epsilon_published = std::nullopt;
+    const std::string alone =
+        fmt::format("{:.4g} is the epsilon of the noised gradients alone", *sheet.epsilon_noised_part);
+    sheet.mechanism = fmt::format(
+        "every coordinate clipped to {:g}, Laplace({:g}) on each of {}; the number of clicks is sent without "
+        "noise: {}",
+        element_clip_, laplace_, dimension, alone);
+    sheet.server_sees.emplace_back("how many clicks every device has");
+    sheet.not_protected.push_back("how many clicks every device has, so no epsilon holds for a user: " +
+                                  alone);
     return sheet;
   }
 

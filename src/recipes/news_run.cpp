@@ -257,9 +257,8 @@ Result<TrainedNews> NewsRecipe::open(const RunRequest& request) {
 }
 
 Result<privacy::Guarantee> really_holds(const privacy::MechanismStatement& statement, std::uint64_t times) {
-  privacy::PrivacyEvent all = *statement.holds;
+  privacy::PrivacyEvent all = privacy::drawn_exactly(*statement.holds);  // of the law as printed
   all.count = times;
-  all.total_variation = 0;  // of the law as printed
   return privacy::account({&all, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server);
 }
 
@@ -273,8 +272,7 @@ Result<privacy::PrivacyDatasheet> sheet_of_single_uploads(const privacy::Mechani
   sheet.unit = holds.unit;
   sheet.adjacency = holds.adjacency;
   sheet.epsilon_server = sheet.epsilon_published = holds.epsilon;
-  sheet.server_sees = {"who takes part in which round", "every device's noisy gradient on its own",
-                       "how many clicks every device has"};
+  sheet.server_sees = {"who takes part in which round", "every device's noisy gradient on its own"};
   sheet.not_protected = {statement.why};
   return sheet;
 }

@@ -130,7 +130,7 @@ class NewsRecipe : public Recipe {
 
 // What a mechanism that is used `times` times really gives.
 Result<privacy::Guarantee> really_holds(const privacy::MechanismStatement& statement, std::uint64_t times);
-// One upload in every round. Recipe, mechanism and claim are the caller's to name.
+// One upload in every round, and nothing beside it. Recipe, mechanism and claim are the caller's to name.
 Result<privacy::PrivacyDatasheet> sheet_of_single_uploads(const privacy::MechanismStatement& statement,
                                                           std::int64_t rounds);
 

@@ -8,9 +8,9 @@
 
 #include "base/make_folder.h"
 #include "data/dataset_copy.h"
+#include "fl/released_labels.h"
 #include "model/news/private_rec_model.h"
 #include "privacy/accounting/account.h"
-#include "privacy/mechanisms/label_release.h"
 #include "recipes/news_run.h"
 #include "recipes/run_data.h"
 #include "recipes/table.h"
@@ -28,52 +28,9 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return parts;
 }
 
-// Candidates as a label mechanism releases them. release: (impression, clicked position, randomness) →
-// sample.
-template <class Release>
-fl::ChooseCandidates released_candidates(Release release, const privacy::NoiseOrigin& noise) {
-  return [release, noise](const data::Impression& impression, std::uint32_t clicked_position,
-                          std::size_t wanted, RandomSource& seeded, std::vector<data::ItemId>& candidates) {
-    SecureRandom secret;
-    const auto sample =
-        release(impression, clicked_position,
-                noise.is_secret() ? privacy::DeviceRandom(secret) : privacy::DeviceRandom::simulated(seeded));
-    if (!sample || sample->negatives.empty()) return false;
-    candidates = {impression.shown[sample->positive]};
-    for (std::size_t i = 0; i < wanted; ++i)  // repeated where an impression has fewer
-      candidates.push_back(impression.shown[sample->negatives[i % sample->negatives.size()]]);
-    return true;
-  };
-}
-
-// The paper's label permutation (DPL) among the click and the sampled non-clicks. No epsilon holds for it:
-// the real click is always among the items sent (privacy/mechanisms/label_release.h).
-Result<fl::ChooseCandidates> permuted_labels(double epsilon, std::int64_t negatives,
-                                             const privacy::NoiseOrigin& noise) {
-  SOTTO_TRY(const auto labels,
-            privacy::PaperLabelPermutation::create(epsilon, static_cast<std::uint32_t>(negatives)));
-  return released_candidates(
-      [labels](const data::Impression& impression, std::uint32_t clicked, privacy::DeviceRandom random) {
-        return labels.release(impression.clicked, clicked, random);
-      },
-      noise);
-}
-
-// Its repair: the positive is drawn over all items shown, the others without looking at the labels.
-Result<fl::ChooseCandidates> randomised_labels(double epsilon, std::int64_t negatives,
-                                               const privacy::NoiseOrigin& noise) {
-  SOTTO_TRY(const auto labels,
-            privacy::SoundLabelRelease::create(epsilon, static_cast<std::uint32_t>(negatives)));
-  return released_candidates(
-      [labels](const data::Impression& impression, std::uint32_t clicked, privacy::DeviceRandom random) {
-        return labels.release(static_cast<std::uint32_t>(impression.shown.size()), clicked, random);
-      },
-      noise);
-}
-
 // At delta where the noise is Gaussian; without any where it is not.
-Result<double> holds_once(privacy::PrivacyEvent event, double delta) {
-  event.total_variation = 0;  // of the sampler, named in words
+Result<double> holds_once(const privacy::PrivacyEvent& stated, double delta) {
+  const privacy::PrivacyEvent event = privacy::drawn_exactly(stated);  // the sampler is named in words
   if (const auto* with_delta = std::get_if<privacy::ApproximateDp>(&event.mechanism))
     return with_delta->epsilon;  // at the same delta
   const bool gaussian = std::holds_alternative<privacy::GaussianNoise>(event.mechanism);
@@ -106,9 +63,10 @@ class PrivateRec final : public NewsRecipe {
         .add("serving_epsilon", serving_epsilon_, {0.0, 1e6},
              "epsilon_s of one query; 0: exact queries, no guarantee")
         .add_choice("noise", noise_, {"laplace", "gaussian"}, "Law of the noise on the weights")
-        .add_choice("label_noise", label_noise_, {"printed", "repaired"},
-                    "paper mode, of training_epsilon: the paper's label permutation (DPL), or randomised "
-                    "response over all items shown, for which the epsilon of a label holds")
+        .add_choice(
+            "label_noise", label_noise_, {"printed", "repaired"},
+            "paper mode, of training_epsilon: the paper's label permutation (DPL), or randomised "
+            "response over all items shown, for which the epsilon holds each time that a label is sent")
         .add("noise_delta", noise_delta_, {1e-300, 0.5}, "delta of Gaussian noise on the weights")
         .add("public_categories", public_categories_,
              "Categories that readers call not sensitive, separated by commas: queries are then exact, cost "
@@ -202,9 +160,10 @@ class PrivateRec final : public NewsRecipe {
   Result<TrainOutcome> train_as_printed(NewsRun& run, const RunRequest& request) {
     SOTTO_TRY(auto sampler, fl::CohortSampler::create(run.data().users, federated_.cohort, request.seed));
     if (training_epsilon_ > 0) {
-      SOTTO_TRY(auto labels, label_noise_ == "repaired"
-                                 ? randomised_labels(training_epsilon_, news_.data.negatives, request.noise())
-                                 : permuted_labels(training_epsilon_, news_.data.negatives, request.noise()));
+      SOTTO_TRY(auto labels,
+                label_noise_ == "repaired"
+                    ? fl::randomised_labels(training_epsilon_, news_.data.negatives, request.noise())
+                    : fl::permuted_labels(training_epsilon_, news_.data.negatives, request.noise()));
       run.training().choose_candidates(std::move(labels));
     }
     fl::PlainMeans source(std::move(sampler), fl::news_mean(federated_, {}, run.training()));
@@ -252,14 +211,16 @@ class PrivateRec final : public NewsRecipe {
   Result<std::string> query_statement() const {
     SOTTO_TRY(const auto made, mechanism(serving_epsilon_));
     if (!made) return std::string("queries are sent without noise: no differential privacy for them");
-    SOTTO_TRY(const double whole, holds_once(made->whole_history(), noise_delta_));
+    const privacy::PrivacyEvent history = made->whole_history();
+    SOTTO_TRY(const double whole, holds_once(history, noise_delta_));
     SOTTO_TRY(const double click, holds_once(*made->statement().holds, noise_delta_));
     return fmt::format(
         "one query: epsilon {:.4g} for one replaced click, {:.4g} for the whole history (asked for: {:g}){}, "
-        "up to the {:.1g} by which the sampler may miss its law; queries add up",
+        "up to a factor of 1 ± {:.1g} and a chance of {:.1g} by which the sampler may miss its law; queries "
+        "add up",
         click, whole, serving_epsilon_,
-        query_delta() > 0 ? fmt::format(" at delta {:g}", query_delta()) : std::string(),
-        made->whole_history().total_variation);
+        query_delta() > 0 ? fmt::format(" at delta {:g}", query_delta()) : std::string(), history.log_ratio,
+        history.total_variation);
   }
 
   // What the paper claims; nothing holds for gradients computed from raw histories.
@@ -282,8 +243,8 @@ class PrivateRec final : public NewsRecipe {
         "computed from the raw history",
         label_noise_ == "repaired"
             ? fmt::format(
-                  "a click beyond epsilon {:g}, which holds for each label on its own and not for the "
-                  "history that it joins",
+                  "a click beyond epsilon {:g}, which holds each time that its label is sent (rounds add up) "
+                  "and not for the history that it joins",
                   training_epsilon_)
             : "the click: it is always among the items that are sent"};
     return sheet;

@@ -135,9 +135,9 @@ tl::unexpected<Error> not_on_devices() {
 
 Result<TrainedNews> Recipe::open(const RunRequest& request) {
   return bad_input(
-      "{} trained nothing that a device could rank by: no vectors of items. At the same epsilon train "
-      "'dp-svd' on the "
-      "same data, or 'sotto' on its text view (sotto data view DATA --view text --out DIR)",
+      "{} holds no news model but vectors of items that are known by their ids, which 'sotto serve --run' "
+      "serves. For a news model at the same epsilon train 'sotto' on the text view of the data (sotto data "
+      "view DATA --view text --out DIR)",
       request.run.string());
 }
 

@@ -2,6 +2,8 @@
 
 #include <sodium.h>
 
+#include <cmath>
+
 namespace sotto::rounds {
 
 namespace {
@@ -67,7 +69,20 @@ void visit_campaign(Fields& fields, Document& campaign) {
     inner.real(second.noise_multiplier);
     inner.number(second.bits);
   });
+  fields.last(campaign.evaluation, [](auto& inner, auto& evaluation) {
+    inner.number(evaluation.every);
+    inner.number(evaluation.held_out);
+    inner.number(evaluation.pages);
+    inner.number(evaluation.participations);
+    inner.real(evaluation.epsilon);
+    inner.real(evaluation.step);
+    inner.real(evaluation.noise_multiplier);
+    inner.number(evaluation.bits);
+  });
 }
+
+// Stands where there is no second sum, so that what follows it has a place.
+constexpr SecondSum no_second{};
 
 }  // namespace
 
@@ -92,9 +107,28 @@ Digest layout_hash(std::string_view layout) {
   return hash;
 }
 
+secagg::EncodingPlan::Settings Campaign::evaluation_encoding() const {
+  secagg::EncodingPlan::Settings settings = encoding;
+  settings.dimension = 2;
+  settings.clip = std::sqrt(2.0);  // as long as what a device sends is at most
+  settings.step = evaluation->step;
+  settings.entry_clip = 1;
+  settings.rotation_seed.reset();
+  settings.clip_bit_weight.reset();
+  settings.nonnegative = settings.products = false;
+  settings.noise_multiplier = evaluation->noise_multiplier;
+  return settings;
+}
+
 std::string encode(const Campaign& campaign) {
   FieldWriter fields;
-  visit_campaign(fields, campaign);
+  if (campaign.evaluation && !campaign.second) {
+    Campaign filled = campaign;
+    filled.second = no_second;
+    visit_campaign(fields, filled);
+  } else {
+    visit_campaign(fields, campaign);
+  }
   return std::move(fields).take();
 }
 
@@ -103,6 +137,10 @@ Result<Campaign> decode_campaign(std::string_view body) {
   Campaign campaign;
   visit_campaign(fields, campaign);
   SOTTO_CHECK(fields.finish("campaign"));
+  if (campaign.second == no_second) {
+    if (!campaign.evaluation) return bad_input("the campaign has a second sum of nothing");
+    campaign.second.reset();
+  }
   return campaign;
 }
 

@@ -32,6 +32,19 @@ struct SecondSum {
   bool operator==(const SecondSum&) const = default;
 };
 
+// How versions are measured (rounds/evaluation.h), where a campaign asks for that: by sums beside those of
+// training, with an ε of their own.
+struct EvaluationSum {
+  std::uint64_t every = 0;           // the first version, and the one after every so many rounds
+  std::uint64_t held_out = 0;        // one page in so many is kept out of training
+  std::uint64_t pages = 0;           // of a device that count at most
+  std::uint64_t participations = 0;  // of one device at most
+  double epsilon = 0;                // of these at most, at the campaign's delta, against the server
+  double step = 0, noise_multiplier = 0;
+  std::uint64_t bits = 0;
+  bool operator==(const EvaluationSum&) const = default;
+};
+
 struct Campaign {
   std::string purpose;  // a sentence for the people who are asked
   std::string recipe;
@@ -48,6 +61,7 @@ struct Campaign {
   std::uint64_t bits = 0;  // of an entry, as the encoding must give them
   // Of every round after the first, where these are about another sum.
   std::optional<SecondSum> second;
+  std::optional<EvaluationSum> evaluation;
   secagg::ServerModel server = secagg::ServerModel::semi_honest;
   double security_bits = 40, correctness_bits = 20;
 
@@ -63,6 +77,10 @@ struct Campaign {
   // Of a round, from 1.
   secagg::EncodingPlan::Settings encoding_of(std::uint64_t round) const;
   Result<secagg::EncodingPlan> plan(std::uint64_t round) const;
+  // Of an evaluation: the groups and their noise are those of training. The campaign must have one.
+  secagg::EncodingPlan::Settings evaluation_encoding() const;
+  // Of all that one device may take part in, at most.
+  double total_epsilon() const { return epsilon + (evaluation ? evaluation->epsilon : 0); }
   bool follows_bound() const { return encoding.clip_bit_weight.has_value(); }
 };
 
@@ -104,8 +122,9 @@ struct CampaignTerms {
 Result<CampaignTerms> terms_of(const Campaign& campaign, std::uint64_t round = 1);
 
 // What so many participations of one device cost against the server, in whichever rounds: of two sums in the
-// costlier one every time, because a sum that failed is gathered again.
-Result<privacy::Guarantee> cost_of(const Campaign& campaign, std::uint64_t participations, double delta);
+// costlier one every time, because a sum that failed is gathered again. With those in evaluations.
+Result<privacy::Guarantee> cost_of(const Campaign& campaign, std::uint64_t participations, double delta,
+                                   std::uint64_t evaluations = 0);
 
 // Within its validity?
 Status check_time(const Campaign& campaign, UtcTime now);

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "privacy/accounting/account.h"
-#include "rounds/campaign.h"
+#include "rounds/evaluation.h"
 #include "secagg/shared/messages.h"
 #include "secagg/vectors/bit_packing.h"
 #include "secagg/vectors/two_sums.h"
@@ -151,11 +151,10 @@ Result<privacy::PrivacyEvent> event_of(const secagg::EncodingPlan& plan) {
   return bad_input("the noise multiplier is 0: no campaign asks for sums without noise");
 }
 
-Result<SumTerms> sum_terms(const Campaign& campaign, std::uint64_t round,
-                           const secagg::GroupParameters& group) {
-  SOTTO_TRY(secagg::EncodingPlan plan, campaign.plan(round));
+Result<SumTerms> sum_terms(const Campaign& campaign, const secagg::EncodingPlan::Settings& settings,
+                           std::uint64_t stated, const secagg::GroupParameters& group) {
+  SOTTO_TRY(secagg::EncodingPlan plan, secagg::EncodingPlan::create(settings));
   SOTTO_TRY(const privacy::PrivacyEvent event, event_of(plan));
-  const std::uint64_t stated = round > 1 && campaign.second ? campaign.second->bits : campaign.bits;
   if (plan.modulus().bits() != stated)
     return bad_input("the encoding needs {} bits an entry, and the campaign states {}: state the same",
                      plan.modulus().bits(), stated);
@@ -177,6 +176,27 @@ Status check_second(const Campaign& campaign) {
     return bad_input("the campaign describes a second sum and has {} round: it needs two", campaign.rounds);
   if (campaign.follows_bound())
     return bad_input("a campaign of two sums has a clip bit: a bound follows what one sum says of the next");
+  return {};
+}
+
+Status check_evaluation(const Campaign& campaign) {
+  if (!campaign.evaluation) return {};
+  const EvaluationSum& sum = *campaign.evaluation;
+  if (campaign.second)
+    return bad_input("a campaign of two sums measures no versions: the first makes none that ranks");
+  if (sum.every == 0 || sum.every > campaign.rounds)
+    return bad_input("a version is measured after every {} of {} rounds: choose 1 to {}", sum.every,
+                     campaign.rounds, campaign.rounds);
+  if (sum.held_out < 2 || sum.pages == 0)
+    return bad_input(
+        "one page in {} is kept out of training and {} of a device count: it must be one in 2 or more, and "
+        "at "
+        "least 1",
+        sum.held_out, sum.pages);
+  if (const std::uint64_t times = campaign.rounds / sum.every + 1;
+      sum.participations == 0 || sum.participations > times)
+    return bad_input("{} participations where versions are measured {} times: at least 1 and at most {}",
+                     sum.participations, times, times);
   return {};
 }
 
@@ -204,11 +224,41 @@ Result<privacy::Guarantee> guarantee_of(const Campaign& campaign) {
   return guarantee;
 }
 
+// Of all evaluations that a device takes part in.
+Result<privacy::Guarantee> evaluation_guarantee(const Campaign& campaign) {
+  const EvaluationSum& sum = *campaign.evaluation;
+  const auto accounted = cost_of(campaign, 0, campaign.delta, sum.participations);
+  if (!accounted)
+    return bad_input("{} evaluations with the noise multiplier {:.6g} show no epsilon at delta {:g} ({})",
+                     sum.participations, sum.noise_multiplier, campaign.delta, accounted.error().message);
+  constexpr double rounding = 1e-9;
+  if (!(accounted->epsilon <= sum.epsilon * (1 + rounding)))
+    return bad_input(
+        "{} evaluations cost epsilon {:.6g} against the server, and the campaign states {:.6g}: raise their "
+        "noise multiplier of {:.6g}, or allow fewer",
+        sum.participations, accounted->epsilon, sum.epsilon, sum.noise_multiplier);
+  return *accounted;
+}
+
+Result<SumTerms> evaluation_sum(const Campaign& campaign, const secagg::GroupParameters& group) {
+  return sum_terms(campaign, campaign.evaluation_encoding(), campaign.evaluation->bits, group);
+}
+
 }  // namespace
 
-Result<privacy::Guarantee> cost_of(const Campaign& campaign, std::uint64_t participations, double delta) {
+Result<privacy::Guarantee> cost_of(const Campaign& campaign, std::uint64_t participations, double delta,
+                                   std::uint64_t evaluations) {
   SOTTO_TRY(const secagg::EncodingPlan plan, campaign.plan(1));
   SOTTO_TRY(privacy::PrivacyEvent event, event_of(plan));
+  if (evaluations > 0) {
+    if (!campaign.evaluation) return bad_input("the campaign measures no versions");
+    SOTTO_TRY(const auto measuring, secagg::EncodingPlan::create(campaign.evaluation_encoding()));
+    SOTTO_TRY(privacy::PrivacyEvent measured, event_of(measuring));
+    event.count = participations, measured.count = evaluations;
+    std::vector<privacy::PrivacyEvent> events = {measured};
+    if (participations > 0) events.push_back(event);
+    return privacy::account_best(events, delta, privacy::Adversary::server);
+  }
   if (campaign.second) {
     SOTTO_TRY(const secagg::EncodingPlan next, campaign.plan(2));
     SOTTO_TRY(const privacy::PrivacyEvent second, event_of(next));
@@ -224,15 +274,29 @@ Result<CampaignTerms> terms_of(const Campaign& campaign, std::uint64_t round) {
   SOTTO_CHECK(check_limits(campaign));
   SOTTO_CHECK(check_keys(campaign));
   SOTTO_CHECK(check_second(campaign));
+  SOTTO_CHECK(check_evaluation(campaign));
   SOTTO_TRY(const secagg::GroupParameters group, group_of(campaign));
-  SOTTO_TRY(SumTerms first, sum_terms(campaign, 1, group));
+  SOTTO_TRY(SumTerms first, sum_terms(campaign, campaign.encoding_of(1), campaign.bits, group));
   std::optional<SumTerms> second;
   if (campaign.second) {
-    SOTTO_TRY(second, sum_terms(campaign, 2, group));
+    SOTTO_TRY(second, sum_terms(campaign, campaign.encoding_of(2), campaign.second->bits, group));
   }
   SOTTO_TRY(auto guarantee, guarantee_of(campaign));
+  if (campaign.evaluation) {
+    SOTTO_CHECK(evaluation_sum(campaign, group));
+    SOTTO_CHECK(evaluation_guarantee(campaign));
+  }
   SumTerms& asked = round > 1 && second ? *second : first;
   return CampaignTerms{std::move(asked.plan), asked.event, std::move(guarantee), group, asked.bytes};
+}
+
+Result<CampaignTerms> evaluation_terms(const Campaign& campaign) {
+  if (!campaign.evaluation) return bad_input("the campaign measures no versions");
+  SOTTO_CHECK(terms_of(campaign));
+  SOTTO_TRY(const secagg::GroupParameters group, group_of(campaign));
+  SOTTO_TRY(SumTerms sum, evaluation_sum(campaign, group));
+  SOTTO_TRY(auto guarantee, evaluation_guarantee(campaign));
+  return CampaignTerms{std::move(sum.plan), sum.event, std::move(guarantee), group, sum.bytes};
 }
 
 Status check_time(const Campaign& campaign, UtcTime now) {

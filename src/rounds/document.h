@@ -82,10 +82,13 @@ class FieldWriter {
     flag(value.has_value());
     if (value) each(*this, *value);
   }
-  // The end of a body: nothing at all where there is no value.
+  // The end of a body: nothing at all where there is no value, or the mark is not set.
   template <class Value, class Each>
   void last(const std::optional<Value>& value, Each each) {
     if (value) each(*this, *value);
+  }
+  void last_mark(bool value) {
+    if (value) flag(true);
   }
   const std::string& written() const { return writer_.bytes(); }
   std::string take() && { return std::move(writer_).take(); }
@@ -141,6 +144,12 @@ class FieldReader {
   void last(std::optional<Value>& value, Each each) {
     value.reset();
     if (reader_.good() && reader_.left() > 0) each(*this, value.emplace());
+  }
+  void last_mark(bool& value) {
+    value = reader_.good() && reader_.left() > 0;
+    if (!value) return;
+    flag(value);
+    if (!value) wrong("a mark that says nothing");
   }
   Status finish(std::string_view what) const;
 

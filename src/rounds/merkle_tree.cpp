@@ -28,40 +28,7 @@ Digest hash_of_nothing() {
 }
 
 // The largest power of two below n, for n > 1: where RFC 6962 splits a list.
-std::size_t split_of(std::size_t n) { return std::bit_floor(n - 1); }
-
-Digest root_of(std::span<const Digest> leaves) {
-  if (leaves.empty()) return hash_of_nothing();
-  if (leaves.size() == 1) return leaves[0];
-  const std::size_t k = split_of(leaves.size());
-  return node_hash(root_of(leaves.first(k)), root_of(leaves.subspan(k)));
-}
-
-// PATH(m, D[n]) of RFC 6962.
-void add_path(std::size_t m, std::span<const Digest> leaves, std::vector<Digest>& path) {
-  if (leaves.size() <= 1) return;
-  const std::size_t k = split_of(leaves.size());
-  const auto left = leaves.first(k), right = leaves.subspan(k);
-  add_path(m < k ? m : m - k, m < k ? left : right, path);
-  path.push_back(root_of(m < k ? right : left));
-}
-
-// SUBPROOF(m, D[n], b) of RFC 6962. `whole`: the verifier knows the root of these leaves already.
-void add_subproof(std::size_t m, std::span<const Digest> leaves, bool whole, std::vector<Digest>& proof) {
-  if (m == leaves.size()) {
-    if (!whole) proof.push_back(root_of(leaves));
-    return;
-  }
-  const std::size_t k = split_of(leaves.size());
-  const auto left = leaves.first(k), right = leaves.subspan(k);
-  if (m <= k) {
-    add_subproof(m, left, whole, proof);
-    proof.push_back(root_of(right));
-  } else {
-    add_subproof(m - k, right, false, proof);
-    proof.push_back(root_of(left));
-  }
-}
+std::uint64_t split_of(std::uint64_t n) { return std::bit_floor(n - 1); }
 
 template <class Fields, class Proof>
 void visit_proof(Fields& fields, Proof& proof) {
@@ -74,17 +41,66 @@ void visit_proof(Fields& fields, Proof& proof) {
 Digest leaf_hash(std::string_view entry) { return prefixed_hash(0, {as_bytes(entry)}); }
 Digest node_hash(const Digest& left, const Digest& right) { return prefixed_hash(1, {left, right}); }
 
-Digest MerkleTree::root(std::uint64_t size) const { return root_of(std::span(leaves_).first(size)); }
+void MerkleTree::append(const Digest& leaf) {
+  Digest hash = leaf;
+  for (std::size_t level = 0;; ++level) {
+    if (level == complete_.size()) complete_.emplace_back();
+    complete_[level].push_back(hash);
+    if (complete_[level].size() % 2 == 1) return;
+    hash = node_hash(*(complete_[level].end() - 2), complete_[level].back());
+  }
+}
+
+// `first` is a multiple of the least power of two that is not below `count`: so are the lists of RFC 6962.
+Digest MerkleTree::root_of(std::uint64_t first, std::uint64_t count) const {
+  if (count == 0) return hash_of_nothing();
+  if (std::has_single_bit(count)) return complete_[std::bit_width(count) - 1][first / count];
+  const std::uint64_t k = split_of(count);
+  return node_hash(root_of(first, k), root_of(first + k, count - k));
+}
+
+Digest MerkleTree::root(std::uint64_t size) const { return root_of(0, size); }
+
+// PATH(m, D[n]) of RFC 6962, with D[n] the `count` entries from `first` on.
+void MerkleTree::add_path(std::uint64_t m, std::uint64_t first, std::uint64_t count,
+                          std::vector<Digest>& path) const {
+  if (count <= 1) return;
+  const std::uint64_t k = split_of(count);
+  if (m < k) {
+    add_path(m, first, k, path);
+    path.push_back(root_of(first + k, count - k));
+  } else {
+    add_path(m - k, first + k, count - k, path);
+    path.push_back(root_of(first, k));
+  }
+}
+
+// SUBPROOF(m, D[n], b) of RFC 6962. `whole`: the verifier knows the root of these entries already.
+void MerkleTree::add_subproof(std::uint64_t m, std::uint64_t first, std::uint64_t count, bool whole,
+                              std::vector<Digest>& proof) const {
+  if (m == count) {
+    if (!whole) proof.push_back(root_of(first, count));
+    return;
+  }
+  const std::uint64_t k = split_of(count);
+  if (m <= k) {
+    add_subproof(m, first, k, whole, proof);
+    proof.push_back(root_of(first + k, count - k));
+  } else {
+    add_subproof(m - k, first + k, count - k, false, proof);
+    proof.push_back(root_of(first, k));
+  }
+}
 
 std::vector<Digest> MerkleTree::inclusion(std::uint64_t index, std::uint64_t size) const {
   std::vector<Digest> path;
-  add_path(index, std::span(leaves_).first(size), path);
+  add_path(index, 0, size, path);
   return path;
 }
 
 std::vector<Digest> MerkleTree::consistency(std::uint64_t earlier, std::uint64_t size) const {
   std::vector<Digest> proof;
-  add_subproof(earlier, std::span(leaves_).first(size), true, proof);
+  add_subproof(earlier, 0, size, true, proof);
   return proof;
 }
 

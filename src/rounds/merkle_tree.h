@@ -16,12 +16,12 @@ Digest leaf_hash(std::string_view entry);                   // SHA-256(0x00, ent
 Digest node_hash(const Digest& left, const Digest& right);  // SHA-256(0x01, left, right)
 inline constexpr std::size_t longest_proof = 64;            // a tree of 2^64 leaves
 
-// A list by its leaf hashes, with every root and proof of every length it ever had. Proofs take time in
-// proportion to the list: it grows by a few entries a day.
+// A list by its leaf hashes, with every root and proof of every length it ever had, each in time that grows
+// with the logarithm of the list.
 class MerkleTree {
  public:
-  void append(const Digest& leaf) { leaves_.push_back(leaf); }
-  std::uint64_t size() const { return leaves_.size(); }
+  void append(const Digest& leaf);
+  std::uint64_t size() const { return complete_.empty() ? 0 : complete_.front().size(); }
   // Of the first `size` entries, at most all.
   Digest root(std::uint64_t size) const;
   Digest root() const { return root(size()); }
@@ -31,7 +31,11 @@ class MerkleTree {
   std::vector<Digest> consistency(std::uint64_t earlier, std::uint64_t size) const;
 
  private:
-  std::vector<Digest> leaves_;
+  Digest root_of(std::uint64_t first, std::uint64_t count) const;
+  void add_path(std::uint64_t m, std::uint64_t first, std::uint64_t count, std::vector<Digest>& path) const;
+  void add_subproof(std::uint64_t m, std::uint64_t first, std::uint64_t count, bool whole,
+                    std::vector<Digest>& proof) const;
+  std::vector<std::vector<Digest>> complete_;  // roots of complete subtrees: of 1 entry, of 2, of 4, ...
 };
 
 struct InclusionProof {

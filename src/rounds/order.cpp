@@ -17,6 +17,7 @@ void visit_order(Fields& fields, Document& order) {
   fields.real(order.bound);
   visit_head(fields, order.head);
   fields.time(order.expires);
+  fields.last_mark(order.evaluates);  // behind what orders of training have always had
 }
 
 }  // namespace
@@ -39,10 +40,14 @@ Status check_order(const RoundOrder& order, const OpenedCampaign& campaign) {
   if (order.campaign != campaign.hash)
     return bad_input("the order is of campaign {}, and this one is {}", to_hex(order.campaign),
                      to_hex(campaign.hash));
-  if (order.number == 0 || order.number > campaign.campaign.rounds)
+  if (order.evaluates && !campaign.campaign.evaluation)
+    return bad_input("the order measures a version, and its campaign asks for no such thing");
+  if ((order.number == 0 && !order.evaluates) || order.number > campaign.campaign.rounds)
     return bad_input("round {} of a campaign of {} rounds", order.number, campaign.campaign.rounds);
   if (!(order.bound > 0 && std::isfinite(order.bound)))
     return bad_input("the clipping bound is {}, must be above 0", order.bound);
+  if (order.evaluates && order.bound != 1)
+    return bad_input("the clipping bound of an evaluation is {}, must be 1", order.bound);
   if (!campaign.campaign.follows_bound() && order.bound != 1)
     return bad_input("the clipping bound is {}, and the campaign's stays where it is: it must be 1",
                      order.bound);

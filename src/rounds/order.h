@@ -10,12 +10,13 @@ namespace sotto::rounds {
 
 struct RoundOrder {
   Digest round{};            // fresh: a device is charged for it once
-  std::uint64_t number = 0;  // from 1
+  std::uint64_t number = 0;  // from 1; of an evaluation the version's, from 0
   Digest campaign{};         // hash of the document
-  Digest model{};            // hash of the version to train
+  Digest model{};            // hash of the version to train, or to measure
   double bound = 1;          // one unit of the plan: a device divides its update by it
   LogHead head;              // of the log that has campaign and model
   UtcTime expires{};
+  bool evaluates = false;  // measures the version (rounds/evaluation.h), and trains nothing
 };
 
 inline constexpr DocumentKind order_kind{"order", "SOTTOORD", 1, "sotto round order 1", 1 << 10};

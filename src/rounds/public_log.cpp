@@ -13,7 +13,7 @@ enum class LogRecord : std::uint8_t { leaf = 1, head = 2, cosignature = 3 };
 
 template <class Fields, class Leaf>
 void visit_leaf(Fields& fields, Leaf& leaf) {
-  fields.choice(leaf.kind, LeafKind::campaign, LeafKind::keys);
+  fields.choice(leaf.kind, LeafKind::campaign, last_leaf_kind);
   fields.bytes(leaf.hash);
 }
 template <class Fields, class One>
@@ -32,6 +32,14 @@ template <class Fields, class Word>
 void visit_word(Fields& fields, Word& word) {
   visit_head(fields, word.head);
   visit_cosignature(fields, word.cosignature);
+}
+
+// The head and the entry's proof travel in their own encodings.
+template <class Fields, class Text, class Path>
+void visit_log_proof(Fields& fields, Text& head, Text& entry, Path& continues) {
+  fields.long_blob(head);
+  fields.long_blob(entry);
+  fields.list(continues, longest_proof, [](auto& inner, auto& hash) { inner.bytes(hash); });
 }
 
 // A record of any kind: the members of the others stay as they are.
@@ -75,9 +83,11 @@ std::string_view name(LeafKind kind) {
     case LeafKind::pack:
       return "pack";
     case LeafKind::keys:
+      return "keys";
+    case LeafKind::guide:
       break;
   }
-  return "keys";
+  return "guide";
 }
 
 Digest leaf_hash(const LogLeaf& leaf) {
@@ -137,10 +147,58 @@ Result<HeadCosignature> decode_cosignature(std::string_view bytes) {
   return word;
 }
 
+std::string encode(const LogProof& proof) {
+  FieldWriter fields;
+  std::string head = encode(proof.head), entry = encode(proof.entry);
+  visit_log_proof(fields, head, entry, proof.continues);
+  return std::move(fields).take();
+}
+
+Result<LogProof> decode_proof(std::string_view bytes) {
+  FieldReader fields(bytes);
+  LogProof proof;
+  std::string head, entry;
+  visit_log_proof(fields, head, entry, proof.continues);
+  SOTTO_CHECK(fields.finish("proof of a log"));
+  SOTTO_TRY(proof.head, decode_head(head));
+  SOTTO_TRY(proof.entry, decode_inclusion(entry));
+  return proof;
+}
+
+Status check(const LogProof& proof, const LogLeaf& leaf, const IdentityKey& owner,
+             const std::optional<LogHead>& seen) {
+  const LogHead& head = proof.head.head;
+  if (!is_signed_by(proof.head, owner))
+    return bad_input("the head of the log is not signed by its owner {}", to_hex(owner));
+  if (!is_included(leaf_hash(leaf), proof.entry, head.size, head.root))
+    return bad_input("the {} {} is not in the log of {} entries", name(leaf.kind), to_hex(leaf.hash),
+                     head.size);
+  if (!seen) return {};
+  if (head.size < seen->size)
+    return bad_input("the log has {} entries, and {} were seen before: entries were taken away", head.size,
+                     seen->size);
+  if (!is_consistent(seen->size, seen->root, head.size, head.root, proof.continues))
+    return bad_input("the log of {} entries does not continue the {} that were seen before: it was forked",
+                     head.size, seen->size);
+  return {};
+}
+
 std::optional<std::uint64_t> PublicLog::find(const LogLeaf& leaf) const {
-  const auto found = std::find(leaves_.begin(), leaves_.end(), leaf);
-  if (found == leaves_.end()) return std::nullopt;
-  return static_cast<std::uint64_t>(found - leaves_.begin());
+  const auto found = places_.find(leaf_hash(leaf));
+  if (found == places_.end()) return std::nullopt;
+  return found->second;
+}
+
+Result<LogProof> PublicLog::prove(const LogLeaf& leaf, std::uint64_t seen) const {
+  const auto index = find(leaf);
+  if (!index || !is_complete())
+    return bad_input("{} {} is not in the log", name(leaf.kind), to_hex(leaf.hash));
+  const std::uint64_t size = tree_.size();
+  if (seen > size)
+    return bad_input("the log has {} entries, and not the {} that were seen: it is another one", size, seen);
+  return LogProof{*head_,
+                  {*index, tree_.inclusion(*index, size)},
+                  seen == 0 ? std::vector<Digest>() : tree_.consistency(seen, size)};
 }
 
 Result<std::vector<std::string>> PublicLog::records_for(const LogLeaf& leaf, const Identity& owner,
@@ -208,7 +266,9 @@ Status PublicLog::take(std::string_view record) {
   if (head_ && head.time < head_->head.time) return bad_input("the heads of the log go back in time");
   if (!is_signed_by(read.head, owner_))
     return bad_input("the head of {} entries is not signed by the log's owner {}", head.size, to_hex(owner_));
-  tree_.append(leaf_hash(*open_leaf_));
+  const Digest entry = leaf_hash(*open_leaf_);
+  places_[entry] = leaves_.size();
+  tree_.append(entry);
   frontier_ = std::move(longer);
   leaves_.push_back(*open_leaf_);
   open_leaf_.reset();

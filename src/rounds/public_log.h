@@ -1,11 +1,12 @@
 #pragma once
-// The public log: every campaign, model version and pack that devices may be asked to use, in one list that
-// only grows. Its owner, the coordinator, signs the head of every state; witnesses cosign heads that continue
-// what they saw before. A device that extends its frontier to the head of an order knows that it saw the same
-// list as everybody in its group, and with witnesses as everybody they saw.
+// The public log: everything that devices may be asked to use, in one list that only grows. Its owner, a
+// coordinator or a serving operator, signs the head of every state; witnesses cosign heads that continue what
+// they saw before. A device that extends its frontier to the head of an order knows that it saw the same list
+// as everybody in its group, and with witnesses as everybody they saw.
 //
 // As records: a leaf is followed by the head that has it; cosignatures follow the head they are of. No I/O.
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,8 +18,11 @@
 
 namespace sotto::rounds {
 
-// keys: a change of the operator's key (rounds/operator_keys.h), by the SHA-256 of the document.
-enum class LeafKind : std::uint8_t { campaign = 1, model = 2, pack = 3, keys = 4 };
+// keys: a change of the operator's key (rounds/operator_keys.h), by the SHA-256 of the document. pack: of a
+// serving operator, by the SHA-256 of its bytes. guide: of blind serving, by its version, which questions
+// name.
+enum class LeafKind : std::uint8_t { campaign = 1, model = 2, pack = 3, keys = 4, guide = 5 };
+inline constexpr LeafKind last_leaf_kind = LeafKind::guide;
 std::string_view name(LeafKind kind);
 
 // What is named by its hash. Versions have no other names, so that none can tag a device.
@@ -72,6 +76,18 @@ struct HeadCosignature {
 std::string encode(const HeadCosignature& word);
 Result<HeadCosignature> decode_cosignature(std::string_view bytes);
 
+// That an entry is in a log, and that the log goes on where one that was seen before ended.
+struct LogProof {
+  SignedHead head;
+  InclusionProof entry;
+  std::vector<Digest> continues;  // from the size that was seen; none where nothing was
+};
+std::string encode(const LogProof& proof);
+Result<LogProof> decode_proof(std::string_view bytes);
+// By this owner, with this entry, continuing what was seen: else it says what is wrong.
+Status check(const LogProof& proof, const LogLeaf& leaf, const IdentityKey& owner,
+             const std::optional<LogHead>& seen);
+
 // The log of one owner. take() replays records that follow each other and refuses any other; a refused record
 // changes nothing. Not thread-safe.
 class PublicLog {
@@ -85,6 +101,8 @@ class PublicLog {
   const std::optional<SignedHead>& head() const { return head_; }  // none: the log is empty
   // Where a leaf is; none: it is not in the log.
   std::optional<std::uint64_t> find(const LogLeaf& leaf) const;
+  // Of a leaf, for whoever saw the first `seen` entries. Refused when it is not there, or the log is shorter.
+  Result<LogProof> prove(const LogLeaf& leaf, std::uint64_t seen) const;
 
   // The records that append a leaf. Refuses one that is there, another signer and a time before the last
   // head's.
@@ -101,6 +119,7 @@ class PublicLog {
   Status check_word(const LogHead& head, const Cosignature& cosignature) const;
   IdentityKey owner_;
   std::vector<LogLeaf> leaves_;
+  std::map<Digest, std::uint64_t> places_;  // by the hash of an entry
   MerkleTree tree_;
   LogFrontier frontier_;  // of the same entries
   std::optional<LogLeaf> open_leaf_;

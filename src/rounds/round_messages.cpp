@@ -17,7 +17,7 @@ template <class Fields, class Page>
 void visit_page(Fields& fields, Page& page) {
   fields.number(page.first);
   fields.list(page.entries, LogPage::most, [](auto& inner, auto& leaf) {
-    inner.choice(leaf.kind, LeafKind::campaign, LeafKind::keys);
+    inner.choice(leaf.kind, LeafKind::campaign, last_leaf_kind);
     inner.bytes(leaf.hash);
   });
 }

@@ -17,7 +17,8 @@ Result<DemandCharges> demand_charges(const fs::path& run) {
   std::ifstream file(run / demand_charges_file);
   for (std::string line; std::getline(file, line);) {
     const json one = json::parse(line, nullptr, false);
-    if (!one.is_object() || !one.contains("epsilon") || !one["epsilon"].is_number())
+    if (!one.is_object() || !one.contains("epsilon") || !one["epsilon"].is_number() ||
+        one["epsilon"].get<double>() < 0)
       return bad_input(
           "{} is damaged: what its readers have paid for releases of demand is not known any more; serve "
           "without --demand-epsilon from a copy of the run without this file",

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "base/distributions.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
 
 namespace sotto::text {
 
@@ -14,6 +16,7 @@ namespace {
 constexpr std::size_t max_dimension = 4096;
 constexpr float max_magnitude = 1e6F;  // real vectors stay below 100
 constexpr std::size_t max_line_bytes = std::size_t{1} << 20;
+constexpr std::uint64_t lines_between_looks = 1000;
 
 std::string_view without_trailing_spaces(std::string_view line) {
   while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t'))
@@ -165,10 +168,17 @@ Result<WordVectors> read_glove(const fs::path& path, const Vocabulary& vocabular
                                const GloveSettings& settings) {
   SOTTO_TRY(auto lines, LineReader::open(path, max_line_bytes));
   GloveCollector collector(vocabulary, settings);
+  std::error_code none;
+  const auto size = fs::file_size(lines.path(), none);
+  Progress progress(fmt::format("reading {}", lines.path().filename().string()), none ? 0 : size, "B");
   std::string_view line;
   while (true) {
     SOTTO_TRY(const bool more, lines.next(line));
     if (!more) break;
+    if (lines.line_number() % lines_between_looks == 0) {
+      progress.set(lines.compressed_bytes_read());
+      if (interrupted()) return failed("interrupted while reading {}", lines.path().string());
+    }
     if (Status added = collector.add_line(line); !added) {
       return tl::unexpected(std::move(added).error().in(lines.path().string()));
     }

@@ -21,7 +21,7 @@ struct ClassRange {
 // Above ASCII; what is in no range is a letter. In order, not overlapping. Written by hand because no
 // property of Unicode says it: what is a word of its own (ideographs), ends one (symbols and emoji as well)
 // or is left out is a choice, and the generated categories do not tell letters from symbols.
-constexpr ClassRange ranges[] = {
+constexpr ClassRange class_ranges[] = {
     {0x80, 0xA0, CharacterClass::space},
     {0xA1, 0xA9, CharacterClass::punctuation},
     {0xAB, 0xAC, CharacterClass::punctuation},
@@ -107,9 +107,9 @@ CharacterClass classify(char32_t c) {
     if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return CharacterClass::letter;
     return c <= ' ' || c == 0x7F ? CharacterClass::space : CharacterClass::punctuation;
   }
-  const auto* range = std::partition_point(std::begin(ranges), std::end(ranges),
+  const auto* range = std::partition_point(std::begin(class_ranges), std::end(class_ranges),
                                            [&](const ClassRange& r) { return r.last < c; });
-  return range != std::end(ranges) && range->first <= c ? range->kind : CharacterClass::letter;
+  return range != std::end(class_ranges) && range->first <= c ? range->kind : CharacterClass::letter;
 }
 
 namespace {

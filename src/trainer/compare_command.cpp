@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "base/make_folder.h"
+#include "cli/folded.h"
 #include "eval/compare_runs.h"
 #include "model/tensor.h"
 #include "recipes/stored_run.h"
@@ -13,7 +14,7 @@ namespace {
 struct CompareArguments {
   std::vector<std::string> runs;
   std::string data, out;
-  bool stored = false;
+  bool stored = false, both = false;
 };
 
 nlohmann::json number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nullptr; }
@@ -24,6 +25,9 @@ Status compare(const CompareArguments& arguments, const Output& output) {
   request.runs.assign(arguments.runs.begin(), arguments.runs.end());
   request.data = arguments.data;
   request.pairs = !arguments.stored;
+  request.both = arguments.both;
+  if (arguments.both && arguments.stored)
+    return bad_input("--both tests every run again, and --stored tests none: leave out one of them");
   model::prepare_torch();
   SOTTO_TRY(const auto comparison, eval::compare_runs(request));
   for (const auto& row : comparison.rows) {
@@ -41,7 +45,7 @@ Status compare(const CompareArguments& arguments, const Output& output) {
     for (const auto& column : comparison.columns) event[column.measure] = row.values.at(column.measure);
     output.event(event);
   }
-  output.text(eval::to_text(comparison));
+  output.text(cli::folded(eval::to_text(comparison), cli::text_columns));
   if (arguments.out.empty()) return {};
   const fs::path out = arguments.out;
   SOTTO_CHECK(make_folder(out));
@@ -61,6 +65,8 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--data", arguments->data,
                       "Data set folder, where it is not where the runs were trained");
   command->add_option("--out", arguments->out, "Folder for compare.html and compare.csv");
+  command->add_flag("--both", arguments->both,
+                    "By impressions and among all items, whichever of them the recipes train on");
   command->add_flag("--stored", arguments->stored,
                     "Only the numbers that the runs stored: test nothing again, no differences by pairs");
   command->callback([arguments, &invocation] {

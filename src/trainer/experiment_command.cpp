@@ -1,5 +1,6 @@
 #include <fstream>
 
+#include "cli/folded.h"
 #include "eval/experiments/experiment.h"
 #include "eval/experiments/sweep.h"
 #include "trainer/commands.h"
@@ -29,6 +30,19 @@ Status list_experiments(const Output& output) {
   return {};
 }
 
+// --seeds and --first-seed.
+void add_seeds(CLI::App& command, eval::ExperimentRequest& request, const char* seeds_help) {
+  constexpr std::int64_t most_seeds = 10'000, last_first_seed = 1'000'000'000;
+  command.add_option("--seeds", request.seeds, seeds_help)
+      ->check(CLI::Range(std::int64_t{1}, most_seeds))
+      ->capture_default_str();
+  command
+      .add_option("--first-seed", request.first_seed,
+                  "The first of them: N trains N, N + 1, ...; finished rows of earlier seeds join the table")
+      ->check(CLI::Range(std::int64_t{1}, last_first_seed))
+      ->capture_default_str();
+}
+
 // --jobs, and the command that each of the processes is: this one, said again.
 void add_jobs(CLI::App& command, eval::ExperimentRequest& request) {
   constexpr int most_jobs = 256;
@@ -55,13 +69,20 @@ Status show(const eval::ExperimentResult& result, std::string_view name,
             const eval::ExperimentRequest& request, const Output& output) {
   nlohmann::json files = nlohmann::json::array();
   for (const auto& file : result.files) files.push_back(file.string());
-  output.event({{"event", result.interrupted ? "interrupted" : "done"},
+  output.event({{"event", result.interrupted   ? "interrupted"
+                          : result.out_of_time ? "out_of_time"
+                                               : "done"},
                 {"experiment", name},
                 {"quick", request.quick},
                 {"files", files}});
-  output.text(result.text);
+  output.text(cli::folded(result.text, cli::text_columns));
   if (result.interrupted)
     output.text("stopped; finished rows are kept and the same command goes on");
+  else if (result.out_of_time)
+    output.text("",
+                fmt::format("the two minutes of a quick run were over before all rows were reached; finished "
+                            "ones are in {}, and the same command goes on with the rest",
+                            (request.out / "report.html").string()));
   else
     output.text(fmt::format("report: {}", (request.out / "report.html").string()));
   if (!result.failures.empty())
@@ -83,6 +104,8 @@ Status run_named_experiment(ExperimentArguments& arguments, const Output& output
   request.event = [&](const nlohmann::json& event) { output.event(event); };
   if (request.jobs > 1 && entry->grid == nullptr)
     return bad_input("'{}' is no grid of runs: leave out --jobs", entry->name);
+  if (request.first_seed != 1 && entry->grid == nullptr)
+    return bad_input("'{}' is no grid of runs: leave out --first-seed", entry->name);
   SOTTO_CHECK(prepare_workers(request));
   SOTTO_TRY(const auto result, eval::run_experiment(*entry, request));
   if (request.worker) return {};
@@ -103,10 +126,9 @@ void add_experiment_command(CLI::App& app, Invocation& invocation) {
                       "serving-epsilon: a trained run to look at; else one is trained below --out");
   command->add_option("--device", arguments->request.device, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command->add_flag("--quick", arguments->request.quick, "Two minutes on two cores; marked as quick");
-  command->add_option("--seeds", arguments->request.seeds, "Repetitions to average over")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10000}))
-      ->capture_default_str();
+  command->add_flag("--quick", arguments->request.quick,
+                    "Two minutes by the clock and what cannot be divided, for a look; marked as quick");
+  add_seeds(*command, arguments->request, "Repetitions to average over");
   command->add_option("--set", arguments->request.assignments, "key=value; may be repeated")
       ->allow_extra_args(false);
   add_jobs(*command, arguments->request);
@@ -134,9 +156,7 @@ void add_sweep_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--data", arguments->data, "Data set folder")->required();
   command->add_option("--out", arguments->out, "Folder for the results; finished runs there are kept")
       ->required();
-  command->add_option("--seeds", arguments->request.run.seeds, "Runs of every combination")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10000}))
-      ->capture_default_str();
+  add_seeds(*command, arguments->request.run, "Runs of every combination");
   command->add_option("--device", arguments->request.run.device, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--set", arguments->request.run.assignments, "key=value of every run; may be repeated")

@@ -1,14 +1,17 @@
 #include <cmath>
 #include <map>
 
+#include "base/interrupt.h"
 #include "base/progress.h"
 #include "cli/folded.h"
+#include "eval/both_families.h"
 #include "eval/impression_evaluator.h"
 #include "eval/metrics_files.h"
 #include "eval/served_ranking.h"
 #include "eval/training_run.h"
 #include "model/tensor.h"
 #include "trainer/commands.h"
+#include "trainer/training_processes.h"
 
 namespace sotto::trainer {
 
@@ -18,7 +21,7 @@ struct TrainArguments {
   eval::TrainJob job;
   std::string data, out, config;
   std::vector<std::string> logs;
-  std::int64_t rounds = 0, test_impressions = 0;
+  std::int64_t rounds = 0, test_impressions = 0, processes = 0;
   std::optional<std::uint64_t> seed;
   std::string device;
 };
@@ -93,6 +96,11 @@ Status refuse_repeated(const std::vector<std::string>& assignments) {
   return {};
 }
 
+Status status_of(const Result<recipes::TrainOutcome>& outcome) {
+  if (outcome) return {};
+  return tl::unexpected(outcome.error());
+}
+
 Status train(TrainArguments& arguments, const Output& output) {
   eval::TrainJob& job = arguments.job;
   job.data = arguments.data;
@@ -107,7 +115,12 @@ Status train(TrainArguments& arguments, const Output& output) {
   SOTTO_CHECK(refuse_repeated(job.assignments));
   SOTTO_TRY(const auto rounds, eval::planned_rounds(job));
   SOTTO_TRY(const auto dataset, data::Dataset::open(arguments.data));
+  SOTTO_TRY(const auto processes, TrainingProcesses::join(arguments.processes));
+  auto own_folder = processes.own_folder(job.out);
+  SOTTO_CHECK(processes.begin(own_folder ? Status() : Status(tl::unexpected(own_folder.error()))));
+  job.out = *own_folder;
   model::prepare_torch();
+  if (!processes.leads()) return status_of(eval::train_run(job, dataset, {}));
   Progress progress(job.recipe, static_cast<std::uint64_t>(rounds), "rounds");
   const fl::Observe observe = [&](const fl::RoundRecord& record) {
     progress.set(record.round);
@@ -132,11 +145,14 @@ Status train(TrainArguments& arguments, const Output& output) {
   }
   output.event(eval::to_json(outcome));
   const std::string served =
-      outcome.served ? "\nranked by the server from private answers: " + metrics_line(*outcome.served) : "";
+      outcome.served ? "\nranked by the server from private answers:\n" + metrics_line(*outcome.served) : "";
   output.text(fmt::format(
-      "{} on {}, {}{}\n{}; {:.1f} s; per client and round {} bytes down, {} bytes up\n{}run: {}", job.recipe,
-      dataset.name(), outcome.held_out ? metrics_text(*outcome.held_out) : metrics_text(outcome.test), served,
-      kept_round(outcome.summary), outcome.summary.seconds, outcome.bytes_down, outcome.bytes_up,
+      "{} on {}, {}{}\n{}\n{}run: {}", job.recipe, dataset.name(),
+      outcome.held_out ? metrics_text(*outcome.held_out) : metrics_text(outcome.test), served,
+      cli::folded(fmt::format("{}; {:.1f} s; per client and round {} bytes down, {} bytes up",
+                              kept_round(outcome.summary), outcome.summary.seconds, outcome.bytes_down,
+                              outcome.bytes_up),
+                  cli::text_columns),
       outcome.privacy
           ? cli::folded(privacy::in_words(*outcome.privacy), cli::text_columns) + "\n" +
                 cli::folded_rows(privacy::to_text(*outcome.privacy), datasheet_head)
@@ -159,6 +175,7 @@ Status show_baselines(const data::Dataset& dataset, const Output& output) {
   const std::pair<const char*, metrics::MeanImpressionMetrics> rows[] = {
       {"popularity", eval::evaluate_popularity(dataset, test)},
       {"random", eval::evaluate_random(dataset, test)}};
+  if (interrupted()) return failed("stopped while {} was ranked", dataset.name());
   for (const auto& [name, metrics] : rows) {
     auto event = eval::to_json(metrics);
     event.update({{"event", "baseline"}, {"name", name}});
@@ -181,6 +198,30 @@ Status show_as_served(const eval::EvaluateJob& job, const data::Dataset& dataset
   output.text(fmt::format("{}: {}\nserved − model, user by user{}{}", dataset.name(),
                           metrics_text(ranking.own), cutoff_cells("difference", ranking.difference),
                           cutoff_cells("± standard error", ranking.error)));
+  return {};
+}
+
+// The model by both families of numbers; each says what it is about.
+Status show_both(const eval::EvaluateJob& job, const data::Dataset& dataset, const Output& output) {
+  SOTTO_TRY(const auto both, eval::evaluate_both(job, dataset));
+  auto event = eval::to_json(both);
+  event["event"] = "done";
+  output.event(event);
+  std::string all_items = fmt::format("{:<28}", "");
+  for (const char* measure : {"Hits", "nDCG"})
+    for (const int k : metrics::HeldOutMetrics::cutoffs)
+      all_items += fmt::format("{:>8}", fmt::format("{}@{}", measure, k));
+  all_items += cutoff_cells("model", both.all_items.mean) +
+               cutoff_cells("± standard error", metrics::standard_errors(both.all_items));
+  output.text(fmt::format(
+      "{}, {}\n{} impressions: {}\n{}\n{} {} among all items{}\n{}", dataset.name(), in_percent,
+      both.impressions.counted,
+      both.of_impressions ? "what was clicked against what was shown"
+                          : "a held-out row each, among others drawn for it",
+      metrics_line(both.impressions), both.all_items.users,
+      both.of_impressions ? "impressions, their clicks" : "test users, their held-out rows",
+      both.of_impressions ? " that the reader had not clicked before" : " that they never touched",
+      all_items));
   return {};
 }
 
@@ -213,6 +254,11 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
   add_test_impressions(*command, arguments->test_impressions);
   command->add_option("--device", arguments->device, "cpu (default) or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
+  command
+      ->add_option(
+          "--processes", arguments->processes,
+          "Not finished: so many processes on this machine share the work of every round (docs/processes.md)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
   command->add_option("--seed", arguments->seed,
                       "Seed of data order, initial weights and cohorts that anybody may know");
   command->add_flag("--reproducible", arguments->job.reproducible,
@@ -237,7 +283,7 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
 void add_eval_command(CLI::App& app, Invocation& invocation) {
   struct EvalArguments {
     std::string run, data;
-    bool baselines = false, other_data = false, as_served = false;
+    bool baselines = false, other_data = false, as_served = false, both = false;
     std::int64_t test_impressions = 0;
   };
   auto arguments = std::make_shared<EvalArguments>();
@@ -249,15 +295,19 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
                     "Test on data that the run was not trained on, which is refused otherwise");
   command->add_flag("--as-served", arguments->as_served,
                     "Beside the model, how devices rank by the vectors that 'sotto serve' gives them");
+  command->add_flag("--both", arguments->both,
+                    "By impressions and among all items, whichever of them the recipe trains on");
   add_test_impressions(*command, arguments->test_impressions);
   command->callback([arguments, &invocation] {
     invocation.action = [arguments, &invocation]() -> Status {
       if (arguments->run.empty() != arguments->baselines)
         return bad_input("eval takes a run folder, or --baselines instead of one");
-      if (arguments->baselines &&
-          (arguments->other_data || arguments->as_served || arguments->test_impressions > 0))
+      if (arguments->baselines && (arguments->other_data || arguments->as_served || arguments->both ||
+                                   arguments->test_impressions > 0))
         return bad_input(
-            "--baselines has no run: leave out --other-data, --as-served and --test-impressions");
+            "--baselines has no run: leave out --other-data, --as-served, --both and --test-impressions");
+      if (arguments->as_served && arguments->both)
+        return bad_input("--as-served and --both are two tests: ask for one of them");
       SOTTO_TRY(const auto dataset, data::Dataset::open(arguments->data));
       if (arguments->baselines) return show_baselines(dataset, invocation.output);
       model::prepare_torch();
@@ -265,6 +315,7 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
                                   .test_impressions = static_cast<std::uint64_t>(arguments->test_impressions),
                                   .other_data = arguments->other_data,
                                   .data = arguments->data};
+      if (arguments->both) return show_both(job, dataset, invocation.output);
       if (arguments->as_served) return show_as_served(job, dataset, invocation.output);
       SOTTO_TRY(const auto metrics, eval::evaluate_run(job, dataset));
       nlohmann::json event;

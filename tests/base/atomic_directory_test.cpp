@@ -118,7 +118,9 @@ TEST(AtomicDirectory, TakesRelativeNamesFromTheCurrentFolder) {
   for (const char* name : {"alone", "runs/a"}) {
     auto directory = AtomicDirectory::create(name, false);
     EXPECT_TRUE(directory) << name << ": " << directory.error().message;
-    if (directory) EXPECT_TRUE(directory->commit()) << name;
+    if (directory) {
+      EXPECT_TRUE(directory->commit()) << name;
+    }
     EXPECT_TRUE(fs::is_directory(folder / name)) << name;
   }
   fs::current_path(before);

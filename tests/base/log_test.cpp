@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "base/log_lines.h"
+#include "base/progress.h"
 #include "fake_terminal.h"
 
 namespace sotto {
@@ -14,7 +18,7 @@ using testing::MatchesRegex;
 class Log : public testing::Test {
  protected:
   ~Log() override {
-    log_setup::use_stderr();
+    set_log_lines(LogLines::text);
     EXPECT_TRUE(set_log_level("info"));
   }
 };
@@ -37,6 +41,38 @@ TEST_F(Log, IsPlainOnATerminalExceptForTrouble) {
   const std::string erase = "\r\x1b[K";
   EXPECT_EQ(terminal.output(),
             erase + "loaded\r\n" + erase + "warning: slow\r\n" + erase + "error: broken\r\n");
+}
+
+TEST_F(Log, IsOneJsonObjectALineWhereItIsCollectedWhateverIsSaid) {
+  testing::internal::CaptureStderr();
+  set_log_lines(LogLines::json);
+  info("loaded {} users", 7);
+  warn("a \"quoted\"\nline \\ and \xff no text");
+  {
+    Progress progress("calibrating", 2, "rounds");
+    progress.advance(2);
+  }
+  std::istringstream lines(testing::internal::GetCapturedStderr());
+  std::vector<nlohmann::json> said;
+  for (std::string line; std::getline(lines, line);) said.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(said.size(), 3U);
+  for (const nlohmann::json& one : said) {
+    EXPECT_EQ(one.size(), 3U);
+    EXPECT_THAT(one["time"].get<std::string>(),
+                MatchesRegex("[0-9]+-[0-9]+-[0-9]+T[0-9]+:[0-9]+:[0-9]+[.][0-9]+Z"));
+  }
+  EXPECT_EQ(said[0]["level"], "info");
+  EXPECT_EQ(said[0]["message"], "loaded 7 users");
+  EXPECT_EQ(said[1]["level"], "warning");
+  EXPECT_THAT(said[1]["message"].get<std::string>(), HasSubstr("a \"quoted\"\nline \\ and "));
+  EXPECT_THAT(said[2]["message"].get<std::string>(), testing::StartsWith("calibrating: 2/2 rounds"));
+}
+
+TEST_F(Log, JsonLinesSayTheTimeInUtc) {
+  const auto time = std::chrono::sys_days(std::chrono::year(2026) / 3 / 1) + std::chrono::hours(6) +
+                    std::chrono::milliseconds(50);
+  EXPECT_EQ(json_log_line(time, LogLevel::error, "full"),
+            "{\"time\":\"2026-03-01T06:00:00.050Z\",\"level\":\"error\",\"message\":\"full\"}\n");
 }
 
 TEST_F(Log, TheLevelHidesWhatIsBelow) {

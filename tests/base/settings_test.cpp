@@ -194,6 +194,8 @@ TEST_F(SettingsToml, LoadsTablesAndDottedKeysAlike) {
   EXPECT_EQ(sample_.name, "straße");
   EXPECT_TRUE(sample_.verbose);
   EXPECT_EQ(sample_.mode, "paper");
+  ASSERT_TRUE(load("'name' = '\u00e9' # \u00e9"));
+  EXPECT_EQ(sample_.name, "\u00e9");
 }
 
 TEST_F(SettingsToml, NamesFileAndLineOfAnUnknownKey) {
@@ -231,12 +233,25 @@ TEST_F(SettingsToml, NamesTheLineOfASyntaxError) {
   EXPECT_THAT(refusal("name = \"\xFF\""), testing::StartsWith("run.toml:1: "));
 }
 
+TEST_F(SettingsToml, RefusesATableWithoutAName) {
+  for (const std::string open : {"[+x]", "[", "[[", "[ \n", " [[ !]]", "[.a]", "[=]"})
+    EXPECT_EQ(refusal("rounds = 3\n" + open + "\n"),
+              "run.toml:2: a table is named in its brackets, as in [train]")
+        << open;
+  EXPECT_THAT(refusal("[]"), testing::StartsWith("run.toml:1: "));
+  for (const std::string good : {"[model]\n", " [ \"model\" ] # which\n", "['model']\r\n"})
+    EXPECT_EQ(refusal(good + "heads = 4\n"), "no error") << good;
+}
+
 TEST_F(SettingsToml, SurvivesDeepNesting) {
   EXPECT_NE(refusal("rounds = " + std::string(100'000, '[')), "no error");
   std::string dotted = "a";
   for (int i = 0; i < 100'000; ++i) dotted += ".a";
   EXPECT_EQ(refusal("rounds = 3\n" + dotted + " = 1"), "run.toml:2: more than 100 dots on one line");
   EXPECT_EQ(refusal("rounds = 3 \u00e9"), "run.toml:1: put text beyond ASCII into quotes, in one line");
+  for (const char* no_string :
+       {"name = 0'\u00e9'", "name = 0.'\u00e9'", "name = 0'\u00e9", "name = 'a'\"\u00e9\""})
+    EXPECT_EQ(refusal(no_string), "run.toml:1: put text beyond ASCII into quotes, in one line") << no_string;
   EXPECT_EQ(refusal("rounds = 3 # \xe9"), "run.toml:1: not valid UTF-8");
   EXPECT_NE(refusal("[" + dotted + "]"), "no error");
 

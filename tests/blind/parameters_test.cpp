@@ -11,19 +11,49 @@ namespace {
 
 using ::testing::HasSubstr;
 
+void expect_the_bound(const Parameters& parameters) {
+  const Shape& shape = parameters.shape;
+  SCOPED_TRACE(testing::Message() << shape.dimension << " numbers, " << shape.clusters << " clusters of "
+                                  << shape.rows << ", " << shape.probes << " probes");
+  EXPECT_TRUE(check(parameters));
+  const double row_norm = std::sqrt(shape.clusters) * parameters.item_norm;
+  EXPECT_LE(failure_bound(shape, parameters.step_bits, row_norm), std::ldexp(1, -40));
+  // p > 2·R_i·R_u with p = 2^32/step.
+  EXPECT_GT(std::ldexp(1, static_cast<int>(32 - parameters.step_bits)),
+            2.0 * parameters.item_norm * parameters.user_norm);
+  EXPECT_LE(rounding_error(parameters), coarsest_rounding);
+}
+
+// All limits together: q = 2^32 is enough from two numbers an item to the longest vectors, the most clusters,
+// the most slots and the most probes, and vectors of one number are refused.
 TEST(BlindParameters, HoldTheirBoundAtEverySizeOffered) {
-  for (const std::uint32_t dimension : {16U, 64U, 400U}) {
-    for (const std::uint32_t clusters : {4U, 100U, 1000U, 10'000U}) {
-      const Shape shape{dimension, clusters, clusters, 3};
-      const auto chosen = choose_parameters(shape);
-      ASSERT_TRUE(chosen) << chosen.error().message;
-      EXPECT_TRUE(check(*chosen));
-      const double row_norm = std::sqrt(clusters) * chosen->item_norm;
-      EXPECT_LE(failure_bound(shape, chosen->step_bits, row_norm), std::ldexp(1, -40));
-      // p > 2·R_i·R_u with p = 2^32/step.
-      EXPECT_GT(std::ldexp(1, static_cast<int>(32 - chosen->step_bits)),
-                2.0 * chosen->item_norm * chosen->user_norm);
-      EXPECT_LE(rounding_error(*chosen), coarsest_rounding);
+  for (const std::uint32_t dimension : {1U, 2U, 16U, 64U, 400U, 1024U, 4096U}) {
+    for (const std::uint32_t clusters : {1U, 4U, 100U, 1024U, 1536U, 10'000U, ShapeLimits::clusters}) {
+      for (const std::uint32_t rows : {1U, 2048U, 10'607U, ShapeLimits::rows}) {
+        for (const std::uint32_t probes : {1U, 3U, ShapeLimits::probes}) {
+          const Shape shape{dimension, clusters, rows, probes};
+          const auto chosen = choose_parameters(shape);
+          const bool is_offered = check(shape).has_value() && dimension > 1;
+          ASSERT_EQ(chosen.has_value(), is_offered) << dimension << ' ' << clusters << ' ' << rows;
+          if (chosen) expect_the_bound(*chosen);
+        }
+      }
+    }
+  }
+}
+
+// From ten thousand to a hundred million items, as a server chooses; with bytes for anything.
+TEST(BlindParameters, HoldTheirBoundAtEveryShapeThatAServerChooses) {
+  for (const std::uint32_t dimension : {16U, 64U, 400U, 1024U, 4096U}) {
+    for (const std::size_t items : {10'000UL, 1'000'000UL, 100'000'000UL}) {
+      for (const std::uint32_t probes : {1U, 3U}) {
+        const auto shape =
+            choose_shape(items, dimension,
+                         {.refresh_bytes = 1 << 28, .hint_bytes = std::size_t{1} << 29, .probes = probes});
+        ASSERT_TRUE(shape) << shape.error().message;
+        EXPECT_GE(shape->slots(), items);
+        expect_the_bound(choose_parameters(*shape).value());
+      }
     }
   }
 }
@@ -45,6 +75,8 @@ TEST(BlindParameters, OneMoreBitOfAnythingIsRefused) {
 TEST(BlindParameters, ShapesWithoutRoomAreRefusedWithWhatToDo) {
   EXPECT_THAT(choose_parameters({64, 70'000, 10, 1}).error().message, HasSubstr("clusters"));
   EXPECT_THAT(choose_parameters({1, 1000, 1000, 3}).error().message, HasSubstr("Choose longer vectors"));
+  EXPECT_THAT(choose_shape(10'000, 1, {}).error().message, HasSubstr("Choose longer vectors"));
+  EXPECT_THAT(choose_shape(10'000, 5000, {}).error().message, HasSubstr("1 to 4096 numbers per item"));
 }
 
 // The smallest block size β with which lattice reduction finds the secret (primal attack, 2016 estimate: a
@@ -82,7 +114,7 @@ TEST(BlindShape, HasAListPerTasteForASmallPoolAndSquareClustersForALargeOne) {
     EXPECT_EQ(shape->rows, 2048U);
     EXPECT_GE(shape->clusters, 128U);
     EXPECT_GE(shape->slots(), 2 * items);  // items stand in several
-    EXPECT_EQ(shape->probes, 3U);
+    EXPECT_EQ(shape->probes, items < 100'000 ? 3U : 1U);
     const ShapeCost cost = cost_of(*shape);
     EXPECT_LE(cost.up + cost.down, ShapeBudget().refresh_bytes);
     EXPECT_LE(cost.database, std::max<std::size_t>(100 * items, 10'000'000));  // bytes of the server
@@ -98,7 +130,7 @@ TEST(BlindShape, HasAListPerTasteForASmallPoolAndSquareClustersForALargeOne) {
 
 TEST(BlindShape, KeepsToItsBudgetOrSaysWhatIsNeeded) {
   ShapeBudget budget;
-  budget.refresh_bytes = 200'000;
+  budget.refresh_bytes = 100'000;
   const auto narrow = choose_shape(1'000'000, 64, budget);
   ASSERT_TRUE(narrow) << narrow.error().message;
   EXPECT_LE(cost_of(*narrow).up + cost_of(*narrow).down, budget.refresh_bytes);

@@ -46,6 +46,7 @@ TEST(CampaignDraft, PutsLocalSettingsInOrder) {
   EXPECT_EQ(settings, (std::vector<rounds::LocalSetting>{{"max_history", "50"}, {"negatives", "20"}}));
   EXPECT_TRUE(parse_local("").value().empty());
   EXPECT_FALSE(parse_local("negatives"));
+  EXPECT_FALSE(parse_local("=20"));
 }
 
 }  // namespace

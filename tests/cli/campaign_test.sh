@@ -99,6 +99,7 @@ refused 'cannot put itself' campaign revoke --key recovery.key --replaced operat
 refused 'stands there twice' campaign revoke --key recovery.key --replaced operator.key.pub operator.key.pub --to next.key.pub --out no
 ok --json campaign revoke --key recovery.key --replaced operator.key.pub stranger.key.pub --to next.key.pub --out stolen
 said '"replaced":2,"revokes":true'
+: >dataset.sotto # whether there is one is asked first, and what is in it last
 start() { echo coordinator --campaign campaign.sotto --data . --store store --key coordinator.key --operator-key operator.key.pub "$@"; }
 # shellcheck disable=SC2046 # words of a command line
 {

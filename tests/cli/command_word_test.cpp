@@ -59,6 +59,7 @@ TEST(MistypedWord, IsNamedWithTheNearestOne) {
               HasSubstr("'--outt'; did you mean '--out'?"));
   EXPECT_THAT(refusal({"data", "qqqqqqqq"}), HasSubstr("'sotto data --help' lists them"));
   EXPECT_THAT(refusal({"data", "info"}), HasSubstr("data is required")) << "no word is wrong, one is missing";
+  EXPECT_THAT(refusal({"data"}), HasSubstr("name what to do, one of: generate, import"));
 }
 
 TEST(Help, IsOneObjectWhenJsonIsAskedFor) {

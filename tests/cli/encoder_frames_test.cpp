@@ -62,8 +62,10 @@ TEST_F(EncoderFrames, WritingToATrainerThatEndedIsAnErrorAndNoSignal) {
   ends[1] = -1;
 }
 
-TEST(EncoderArticles, KeepTheirFourTexts) {
+// Items of a run without a news model are known by their ids alone.
+TEST(EncoderArticles, KeepTheirIdAndFourTexts) {
   std::vector<serving::CatalogueItem> articles(2);
+  articles[0].id = "p7";
   articles[0].title = "red fire";
   articles[0].abstract = std::string("with a \0 inside", 15);
   articles[1].category = "warm";
@@ -88,6 +90,7 @@ TEST(EncoderVectors, KeepEveryBit) {
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(*back, vectors);
   EXPECT_TRUE(parse_vectors(vectors_body({}))->empty());
+  EXPECT_FALSE(parse_vectors(std::string_view("\0\0\0\0\x08\0\0\0", 8))) << "no vectors have no width";
 }
 
 TEST(EncoderVectors, AreRefusedWhenTheirNumberDiffersFromWhatTheySay) {

@@ -40,6 +40,13 @@ if grep -q serve < <("$sotto" --help); then
   run "$sotto" serve --synthetic 3 --catalogue "$work/items" --settings "$work/serve.toml"
   expect 2 "did you mean 'max_connections'"
   [ ! -e "$work/items" ] || fail 'a refused serve left a folder behind'
+  # A run's folder without its flag.
+  mkdir "$work/run"
+  echo '{}' >"$work/run/run.json"
+  run "$sotto" serve "$work/run" --catalogue "$work/items"
+  expect 2 "did you mean '--run $work/run'?"
+  run "$sotto" serve nowhere --catalogue "$work/items"
+  expect 2 "'sotto serve --help' lists them"
   # The file counts, and a flag wins over it.
   echo 'address = "nowhere"' >"$work/serve.toml"
   run "$sotto" serve --synthetic 3 --catalogue "$work/items" --settings "$work/serve.toml"
@@ -81,6 +88,8 @@ run "$work/sotto" recipes fedrek
 expect 2 "did you mean 'fedrec'"
 run "$work/sotto" bench --list
 expect 0 'masks'
+run "$work/sotto" bench
+expect 2 'name a benchmark'
 
 # Ctrl-C ends training between rounds; what was finished is there to go on with.
 run "$sotto" --quiet data generate newsroom --users 40 --news 60 --days 3 --out "$work/deep/data"
@@ -97,6 +106,22 @@ run "$sotto" trane
 expect 2 "did you mean 'train'"
 run "$sotto" train fedrec --outt x
 expect 2 "did you mean '--out'? A setting"
+run "$sotto" train fedrec --data "$work/deep/data" --out "$work/deep/data"
+expect 2 'is a data set: name another folder'
+for seed in -1 1.5 ten; do
+  run "$sotto" train fedrec --data "$work/deep/data" --out "$work/none" --seed="$seed"
+  expect 2 "--seed: '$seed' is not a whole number from 0 on"
+  [ ! -e "$work/none" ] || fail "a run with seed '$seed'"
+done
+run "$sotto" train fedrec --data "$work/deep/data" --out "$work/none" --seed=
+expect 2 '--seed: 1 required UINT missing'
+for epsilon in 0 -1 nan inf 1e400 8,0; do
+  run "$sotto" train sotto --data "$work/deep/data" --out "$work/none" --set vector_size=8 --epsilon "$epsilon"
+  expect 2 "$([ "$epsilon" = 0 ] && echo 'a budget above 0' || echo "not '$epsilon'")"
+  [ ! -e "$work/none" ] || fail "a run with epsilon $epsilon"
+done
+run "$sotto" data
+expect 2 'name what to do, one of: generate, import'
 
 # Whoever accounts for a run hears whether its noise was secret.
 for kind in secret reproducible; do

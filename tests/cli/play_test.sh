@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # sotto play: everything starts, the page and its numbers are served, rounds are counted, and Ctrl-C ends every process
 # and leaves nothing behind.
-# Usage: play_test.sh SOTTO
+# Usage: play_test.sh SOTTO GRAFANA_JSON
 set -euo pipefail
 sotto=$(realpath "$1")
+grafana=$(realpath "$2")
 work=$(mktemp -d)
 running=
 end() {
@@ -55,9 +56,38 @@ for _ in $(seq 100); do # the first edition is published within a second or so
 done
 grep -q '"title":' stories || fail "the edition has no story: $(head -c 300 stories)"
 get "${reader}v1/reader" | grep -q '"service":' || fail "the page is not told whose it is"
+get "${reader}v1/reader" | grep -q '"training":{' || fail "the page is not offered to train"
+get "${reader}training/v1/campaign" >campaign
+[ -s campaign ] || fail "the page does not reach the campaign"
 await '"event":"finished"'
+await '"event":"followed"' # the page recommends by what was trained
 get "${page%/dashboard}/v1/rounds" >rounds
 grep -q '"rounds":\[{' rounds || fail "no round is listed: $(cat rounds)"
+grep -q '"evaluates":true' rounds || fail "no version was measured, or tried to be: $(cat rounds)"
+# A run of other sizes than the campaign's is served as it is, and never by the campaign's numbers.
+folder=$(sed -n 's/.*"folder":"\([^"]*\)".*/\1/p' out | head -n 1)
+"$sotto" --quiet train sotto --data "${folder}newsroom" --out other --rounds 1 --epsilon 8 --set vector_size=8 >log 2>&1 ||
+  fail "cannot train: $(tail -n 3 log)"
+"$sotto" serve --run other --catalogue shelf --coordinator "${page%/dashboard}" --follow --follow-seconds 1 --port 0 >served 2>refusal &
+other=$!
+for _ in $(seq 600); do
+  ! grep -qF 'differ in their sizes' refusal || break
+  [ -d "/proc/$other" ] || fail "the server of another run ended: $(tail -n 3 refusal)"
+  sleep 0.1
+done
+grep -qF 'differ in their sizes' refusal || fail "another run was served by the campaign: $(cat served refusal)"
+[ -s shelf/followed/privacy.json ] || fail "what holds for the run's own numbers is gone"
+cmp -s other/best.sotto shelf/followed/best.sotto || fail "the run's own numbers are gone"
+kill -INT "$other"
+wait "$other" || fail "the server of another run ended with $?: $(tail -n 3 refusal)"
+# Every metric that the dashboard for Grafana draws is one of these servers'.
+get "${page%/dashboard}/metrics" >metrics
+get "${reader}metrics" >>metrics
+drawn=$(grep -o '"expr": "[^"]*"' "$grafana" | grep -o 'sotto_[a-z_]*' | sort -u)
+[ "$(wc -w <<<"$drawn")" -ge 15 ] || fail "the dashboard for Grafana draws only $drawn"
+for name in $drawn; do
+  grep -qE "^$name(\{| )" metrics || fail "Grafana would draw $name, and no server has it"
+done
 kill -INT "$running"
 timeout 60 tail -s 0.1 --pid="$running" -f /dev/null || fail "runs on after Ctrl-C"
 code=0

@@ -10,6 +10,7 @@
 
 #include "base/chain_hash.h"
 #include "coordinator/store/sqlite_connection.h"
+#include "coordinator/wrapped_store.h"
 #include "device/device.h"
 #include "full_disk.h"
 #include "net/http_client.h"
@@ -76,7 +77,9 @@ struct Scene {
     settings.key_changes = key_changes;
     settings.operator_key = rounds::operator_key().public_key();
     settings.operator_token = admin_token;
-    SOTTO_TRY(running, Coordinator::start(settings, rounds::coordinator_key(), trainer));
+    SOTTO_TRY(auto store, open_store(settings.store, rounds::coordinator_key().public_key()));
+    if (wrap) store = wrap(std::move(store));
+    SOTTO_TRY(running, Coordinator::start(settings, std::move(store), rounds::coordinator_key(), trainer));
     net::HttpClientSettings http;
     http.url = running->url();
     client.emplace(net::HttpClient::create(http).value());
@@ -144,6 +147,7 @@ struct Scene {
   rounds::Campaign campaign;
   rounds::Identity campaign_signer = rounds::operator_key();
   std::vector<std::string> key_changes;
+  std::function<std::unique_ptr<Store>(std::unique_ptr<Store>)> wrap;
   CountingTrainer trainer;
   std::unique_ptr<Coordinator> running;
   std::optional<net::HttpClient> client;
@@ -174,6 +178,7 @@ TEST(Coordinator, TellsItsPageWhatItsRoutesSay) {
   EXPECT_EQ(json("/v1/campaigns")["campaigns"][0]["campaign"], json("/v1/status")["campaign"]);
   EXPECT_TRUE(json("/v1/rounds")["rounds"].empty());
   EXPECT_EQ(json("/v1/status")["epsilon_so_far"], 0);
+  EXPECT_EQ(json("/v1/status")["stored"], true);
 
   ASSERT_TRUE(scene.running->tick());
   const auto event = scene.client->get("/v1/events").value();
@@ -186,12 +191,56 @@ TEST(Coordinator, TellsItsPageWhatItsRoutesSay) {
   EXPECT_EQ(json("/v1/status")["refusals"]["unknown device"], 1);
 }
 
+class CountingStore final : public WrappedStore {
+ public:
+  CountingStore(std::unique_ptr<Store> real, std::atomic<int>& reads)
+      : WrappedStore(std::move(real)), reads_(reads) {}
+  Result<std::vector<ModelVersion>> versions(const Digest& campaign) override {
+    ++reads_;
+    return WrappedStore::versions(campaign);
+  }
+  Result<std::vector<Evaluation>> evaluations(const Digest& campaign) override {
+    ++reads_;
+    return WrappedStore::evaluations(campaign);
+  }
+
+ private:
+  std::atomic<int>& reads_;
+};
+
+TEST(Coordinator, AsksItsStoreOnceForAllWhoLookAtItsVersions) {
+  Scene scene;
+  std::atomic<int> reads = 0;
+  scene.wrap = [&](std::unique_ptr<Store> store) {
+    return std::make_unique<CountingStore>(std::move(store), reads);
+  };
+  ASSERT_TRUE(scene.start());
+  ASSERT_FALSE(scene.offer().empty()) << "a round is open: nothing changes by itself";
+  const std::string versions = scene.client->get("/v1/versions").value().body;
+  EXPECT_THAT(versions, HasSubstr(R"("current":true)"));
+  const int before = reads;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(scene.client->get("/v1/versions").value().body, versions);
+  EXPECT_EQ(reads, before);
+  // What has changed is shown at once.
+  const auto state = [&] {
+    return nlohmann::json::parse(scene.client->get("/v1/campaigns").value().body)["campaigns"][0]["state"];
+  };
+  EXPECT_EQ(state(), "open");
+  ASSERT_EQ(scene.admin("pause").status, 200);
+  EXPECT_EQ(state(), "paused");
+  EXPECT_EQ(scene.client->get("/v1/versions").value().body, versions);
+  EXPECT_EQ(reads, before + 2) << "asked again once";
+}
+
 TEST(Coordinator, ShowsAnOrderThatADeviceCanCheck) {
   Scene scene;
   const auto started = scene.start();
   ASSERT_TRUE(started) << started.error().message;
   const auto offer = rounds::decode_offer(scene.offer());
   ASSERT_TRUE(offer) << offer.error().message;
+  const auto status = nlohmann::json::parse(scene.client->get("/v1/status").value().body);
+  EXPECT_TRUE(status["order_began"].is_string()) << "for the clock of the page";
+  EXPECT_EQ(status["order_evaluates"], false);
   const auto campaign = rounds::open_campaign(offer->campaign).value();
   const auto order = rounds::open_order(offer->order).value();
   EXPECT_TRUE(campaign.is_signed_by(rounds::operator_key().public_key()));

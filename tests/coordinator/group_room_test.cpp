@@ -117,7 +117,9 @@ struct Scene {
             .policy = policy,
             .trainable = {{"sotto", campaign.layout}},
             .now = rounds::campaign_begin,
-            .charged = [&ledger](const rounds::Digest& asked) { return ledger.rounds_of(asked); }};
+            .charged = [&ledger](const rounds::Digest& asked, privacy::ReleasePurpose purpose) {
+              return ledger.rounds_of(asked, purpose);
+            }};
   }
 
   void start(Device& device, device::AcceptedRound round) {

@@ -9,6 +9,7 @@
 
 #include "base/chain_hash.h"
 #include "device/rounds/round_calls.h"
+#include "net/raw_socket.h"
 #include "rounds/group_invitation.h"
 #include "running_deployment.h"
 #include "secagg/shared/messages.h"
@@ -243,8 +244,9 @@ TEST(HostileRounds, TakeTheFirstMessageOfAPhaseAndNoOther) {
   EXPECT_EQ(sum->entries, sum_of(deployment, all_but({})));
 }
 
-// It promises another seed than it deals shares of: nobody could have noticed before, and it is named.
-TEST(HostileRounds, NameADealerWhoseSharesDoNotOpenAndNobodyElse) {
+// It promises another seed than it deals shares of: nobody could have noticed before. It is named to the
+// operator, and spoils no second group, not of a coordinator that was started again either.
+TEST(HostileRounds, NameADealerWhoseSharesDoNotOpenAndSumWithoutItThen) {
   RunningDeployment deployment;
   ASSERT_TRUE(deployment.start());
   constexpr std::size_t dealer = 9;
@@ -261,12 +263,32 @@ TEST(HostileRounds, NameADealerWhoseSharesDoNotOpenAndNobodyElse) {
   const auto now = deployment.status()["now"];
   EXPECT_EQ(now["groups_failed"], 1) << now.dump();
   EXPECT_EQ(now["groups_summed"], 0);
-  ASSERT_TRUE(lying.place);
-  EXPECT_THAT(now["last_failure"].get<std::string>(),
-              testing::EndsWith(
-                  fmt::format("client {} dealt shares that do not open what it promised", *lying.place)));
+  EXPECT_EQ(now["left_out"], 1);
+  EXPECT_THAT(now["last_failure"].get<std::string>(), HasSubstr("dealt shares that do not open"));
+  const std::string key = to_hex(deployment.devices[dealer]->identity().public_key());
+  EXPECT_THAT(deployment.status().dump(), testing::Not(HasSubstr(key))) << "anybody may read that";
+  const auto named = deployment.get("/v1/admin/left-out")["left_out"];
+  ASSERT_EQ(named.size(), 1U) << named.dump();
+  EXPECT_EQ(named[0]["device"], key);
   for (std::size_t i = 0; i < parts.size(); ++i)
     EXPECT_EQ(deployment.devices[i]->charges(), 1U) << "what was sent is paid for";
+
+  deployment.running.reset();
+  ASSERT_TRUE(deployment.start());
+  ASSERT_TRUE(deployment.open_devices(deployment.running->url(), deployed_group + 1));
+  const auto again = deployment.everybody();
+  for (std::size_t i = 0; i < again.size(); ++i)
+    EXPECT_EQ(again[i].outcome, i == dealer ? Outcome::ended : Outcome::took_part)
+        << i << ": " << again[i].why;
+  EXPECT_THAT(again[dealer].why, HasSubstr("left out of this campaign"));
+  EXPECT_EQ(deployment.devices[dealer]->charges(), 1U);
+  const auto sum = deployment.first_sum();
+  ASSERT_TRUE(sum) << deployment.status().dump();
+  std::set<std::size_t> honest = all_but({dealer});
+  honest.insert(deployed_group);
+  EXPECT_EQ(sum->entries, sum_of(deployment, honest));
+  ASSERT_TRUE(deployment.running->tick()) << "gauges are brought up to date";
+  EXPECT_NE(deployment.text("/metrics").find("sotto_devices_left_out 1"), std::string::npos);
 }
 
 TEST(HostileRounds, ThrowASumAwayThatNoHonestDevicesCouldGive) {
@@ -391,6 +413,32 @@ TEST(HostileRounds, AreChargedOnceHoweverOftenADeviceIsStartedAgain) {
     }
   }
   for (const auto& device : deployment.devices) EXPECT_EQ(device->charges(), 1U);
+}
+
+TEST(HostileRounds, WhoeverClosedItsConnectionIsNotGrouped) {
+  RunningDeployment deployment;
+  ASSERT_TRUE(deployment.start());
+  ASSERT_TRUE(deployment.open_devices(deployment.running->url(), deployed_group + 1));
+  ASSERT_TRUE(RunningDeployment::comes_true([&] { return deployment.status()["state"] == "gathering"; }));
+  auto network = another_way(deployment.running->url());
+  const auto offer = rounds::decode_offer(network->send(device::offer_call())->body).value();
+  const std::string order = encode(rounds::CheckIn{rounds::open_order(offer.order)->hash});
+  const auto call = signed_call("/v1/checkin", order, deployment.devices.back()->identity());
+  std::string request =
+      fmt::format("POST {} HTTP/1.1\r\nHost: here\r\nContent-Length: {}\r\n", call.path, call.body.size());
+  for (const auto& [name, value] : call.headers) request += fmt::format("{}: {}\r\n", name, value);
+  const auto waiting = [&] { return deployment.status()["now"]["waiting"].get<int>(); };
+  {
+    const std::string url = deployment.running->url();
+    net::RawSocket gone(static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1))));
+    gone.send(request + "\r\n" + call.body);
+    ASSERT_TRUE(RunningDeployment::comes_true([&] { return waiting() == 1; }));
+  }
+  deployment.devices.pop_back();
+  for (const auto& part : deployment.everybody()) EXPECT_EQ(part.outcome, Outcome::took_part) << part.why;
+  const auto round = deployment.get("/v1/rounds")["rounds"][0];
+  EXPECT_EQ(round["groups_failed"], 0);
+  EXPECT_EQ(round["summed"], deployed_group);
 }
 
 }  // namespace

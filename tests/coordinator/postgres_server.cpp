@@ -78,6 +78,16 @@ class Server {
       throw std::runtime_error(fmt::format("'{}': {}", sql, PQerrorMessage(link.get())));
   }
   int next_number() { return number_++; }
+  // As this user, otherwise as whoever runs the tests; what it said, where it failed.
+  std::optional<std::string> fails(const std::vector<std::string>& command,
+                                   const passwd* user = nullptr) const {
+    int output = -1, status = 0;
+    const pid_t child = spawn(command, user, output);
+    std::string said = read_until(output, "");
+    ::close(output);
+    ::waitpid(child, &status, 0);
+    return status == 0 ? std::nullopt : std::optional(said);
+  }
 
  private:
   Server() {
@@ -112,12 +122,7 @@ class Server {
     return child;
   }
   void run_to_end(const std::vector<std::string>& command, const passwd* user) const {
-    int output = -1, status = 0;
-    const pid_t child = spawn(command, user, output);
-    const std::string said = read_until(output, "");
-    ::close(output);
-    ::waitpid(child, &status, 0);
-    if (status != 0) throw std::runtime_error("initdb failed: " + said);
+    if (const auto said = fails(command, user)) throw std::runtime_error("initdb failed: " + *said);
   }
   void start(const std::vector<std::string>& command, const passwd* user) {
     server_ = spawn(command, user, log_);
@@ -154,6 +159,22 @@ std::string new_postgres_schema() {
   const std::string name = fmt::format("store{}", server.next_number());
   server.command("CREATE SCHEMA " + name);
   return server.location() + "&options=-csearch_path%3D" + name;
+}
+
+std::string new_postgres_database() {
+  Server& server = Server::get();
+  const std::string name = fmt::format("restored{}", server.next_number());
+  server.command("CREATE DATABASE " + name);
+  std::string location = server.location();
+  const std::string_view first = "/postgres?";
+  return location.replace(location.find(first), first.size(), "/" + name + "?");
+}
+
+std::optional<std::string> postgres_program_fails(const std::string& program,
+                                                  const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = {postgres_programs().value() / program};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return Server::get().fails(command);
 }
 
 void break_postgres_connections() {

@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <set>
+
 #include "rounds/group_invitation.h"
 #include "rounds/round_messages.h"
 #include "rounds/small_campaign.h"
 #include "secagg/client/secagg_client.h"
+#include "secagg/shared/messages.h"
 
 namespace sotto::coordinator {
 namespace {
@@ -17,7 +21,14 @@ class Keeper final : public RoundKeeper {
  public:
   Status begin_unmasking() override { return noted(); }
   Status keep_sum(const GroupSum&) override { return kept(); }
+  Status leave_out(const rounds::IdentityKey& device) override {
+    SOTTO_CHECK(kept());
+    spoilers.insert(device);
+    return {};
+  }
+  Result<std::set<rounds::IdentityKey>> left_out() override { return spoilers; }
 
+  std::set<rounds::IdentityKey> spoilers;
   std::function<Status()> noted = [] { return Status{}; }, kept = [] { return Status{}; };
 };
 
@@ -109,6 +120,25 @@ struct Desk {
   RoundDesk desk{{order, rounds::terms_of(rounds::small_campaign()).value(), 1}, pace, keeper, random};
 };
 
+TEST(RoundDesk, PutsNobodyIntoAGroupWhoWentAway) {
+  Desk desk;
+  std::set<std::size_t> gone = {0, 7};
+  const auto check_in = [&](std::size_t number) {
+    desk.desk.check_in(desk.key(number), desk.order, desk.now,
+                       {[&, number](DeskAnswer answer) { desk.told[number].push_back(std::move(answer)); },
+                        [&, number] { return !gone.contains(number); }});
+  };
+  for (std::size_t i = 0; i < 21; ++i) check_in(i);
+  EXPECT_EQ(desk.answers(Kind::message), 0U) << "nineteen are there";
+  EXPECT_EQ(desk.desk.counts().groups_open, 0U);
+  EXPECT_EQ(desk.desk.counts().checked_in, 19U) << "who went away does not wait";
+  gone.erase(7);
+  check_in(7);
+  EXPECT_EQ(desk.answers(Kind::message), 20U);
+  EXPECT_EQ(desk.told[7].back().kind, Kind::message) << "came back";
+  for (const DeskAnswer& answer : desk.told[0]) EXPECT_EQ(answer.kind, Kind::wait);
+}
+
 TEST(RoundDesk, FormsAGroupOfExactlyThePlansSizeFromThoseWhoWait) {
   Desk desk;
   for (std::size_t i = 0; i < 19; ++i) desk.check_in(i);
@@ -140,6 +170,51 @@ TEST(RoundDesk, TellsWhoeverWaitsTooLongToAskAgainAndForgetsThem) {
   EXPECT_EQ(desk.answers(Kind::message), 0U);
   for (std::size_t i = 0; i < 10; ++i) desk.check_in(i);
   EXPECT_EQ(desk.answers(Kind::message), 20U);
+}
+
+TEST(RoundDesk, GivesNobodyBackThePlaceInTheQueueThatWasGivenUp) {
+  Desk desk;
+  for (std::size_t i = 0; i < 20; ++i) desk.check_in(i);
+  desk.desk.tick(desk.now);
+  const auto group_fails = desk.desk.due();
+  ASSERT_TRUE(group_fails);
+  ASSERT_GT(*group_fails, RoundDesk::hold_time + std::chrono::seconds(5));
+  desk.now = *group_fails - RoundDesk::hold_time - std::chrono::seconds(5);
+  desk.check_in(20);
+  desk.now = *group_fails - std::chrono::seconds(5);
+  desk.desk.tick(desk.now);
+  ASSERT_EQ(desk.told[20].size(), 1U) << "it is told to ask again, and comes back behind twenty others";
+  for (std::size_t i = 21; i <= 40; ++i) desk.check_in(i);
+  desk.check_in(20);
+  desk.now = *group_fails;
+  desk.desk.tick(desk.now);
+  for (std::size_t i = 21; i <= 40; ++i) {
+    ASSERT_EQ(desk.told[i].size(), 1U) << i;
+    EXPECT_EQ(desk.told[i].back().kind, Kind::message) << i;
+  }
+  EXPECT_EQ(desk.told[20].size(), 1U);
+  EXPECT_EQ(desk.desk.counts().checked_in, 1U);
+}
+
+TEST(RoundDesk, TellsAllThatWaitWhenTheirTimeIsOverAndNobodyBefore) {
+  Desk desk;
+  for (std::size_t i = 0; i < 20; ++i) desk.check_in(i);  // all that the round wants
+  constexpr std::size_t many = 10'000;
+  for (std::size_t i = 0; i < many; ++i) {
+    rounds::IdentityKey device{};
+    std::memcpy(device.data(), &i, sizeof i);
+    desk.desk.check_in(device, desk.order, desk.now, [](const DeskAnswer&) {});
+  }
+  EXPECT_EQ(desk.desk.counts().checked_in, many);
+  for (int i = 0; i < 2000; ++i) {
+    desk.now += RoomTime(1);
+    desk.desk.tick(desk.now);
+    ASSERT_TRUE(desk.desk.due());
+  }
+  EXPECT_EQ(desk.desk.counts().checked_in, many);
+  desk.now += RoundDesk::hold_time;
+  desk.desk.tick(desk.now);
+  EXPECT_EQ(desk.desk.counts().checked_in, 0U);
 }
 
 TEST(RoundDesk, AnswersASecondQuestionOfADeviceInPlaceOfTheFirst) {
@@ -219,6 +294,42 @@ TEST(RoundDesk, KeepsASumAsSoonAsThereIsRoomForIt) {
   desk.desk.tick(desk.now);
   EXPECT_TRUE(desk.desk.is_complete());
   EXPECT_EQ(desk.desk.counts().devices_summed, 20U);
+}
+
+TEST(RoundDesk, LeavesADealerOutWhoseSharesDoNotOpenAndWritesThatDownAsSoonAsThereIsRoom) {
+  constexpr std::size_t dealer = 13;
+  Desk desk;
+  ASSERT_EQ(desk.advertise(), 20U);
+  std::size_t number = 0;
+  ASSERT_EQ(
+      desk.post_all([&](secagg::SecAggClient& client, const std::string& roster) -> Result<secagg::Bytes> {
+        SOTTO_TRY(const secagg::Bytes message, client.share_keys(rounds::as_bytes(roster)));
+        if (number++ != dealer) return message;
+        SOTTO_TRY(auto dealt, secagg::decode_dealt_shares(message, 20));
+        dealt.self_seed_commitment[3] ^= 1;
+        return secagg::encode(dealt);
+      }),
+      20U);
+  ASSERT_EQ(desk.upload(), 20U);
+  desk.keeper.kept = full_disk;
+  desk.reveal();
+  EXPECT_EQ(desk.desk.counts().groups_failed, 1U);
+  EXPECT_EQ(desk.desk.counts().devices_left_out, 1U);
+  EXPECT_TRUE(desk.keeper.spoilers.empty());
+  desk.desk.tick(desk.now);
+  EXPECT_TRUE(desk.keeper.spoilers.empty());
+  desk.keeper.kept = [] { return Status{}; };
+  desk.desk.tick(desk.now);
+  EXPECT_EQ(desk.keeper.spoilers, std::set{desk.key(dealer)});
+
+  // The next group of the same devices, and one more, is one without it.
+  desk.told.clear();
+  for (std::size_t i = 0; i < 20; ++i) desk.check_in(i);
+  ASSERT_EQ(desk.told[dealer].size(), 1U);
+  EXPECT_EQ(desk.told[dealer].front().kind, Kind::refused);
+  EXPECT_EQ(desk.desk.counts().checked_in, 19U);
+  desk.check_in(20);
+  EXPECT_EQ(desk.answers(Kind::message), 20U);
 }
 
 TEST(RoundDesk, LeavesNobodyWithoutAnAnswer) {

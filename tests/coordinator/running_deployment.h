@@ -32,6 +32,7 @@ class WrappedTransport : public device::Transport {
 class RunningDeployment {
  public:
   static constexpr std::uint64_t seed = 5;  // of noise that a test can add up
+  static constexpr std::string_view operator_token = "a token of the operator";
 
   // What a device is given to talk through; none: its own transport.
   using Wrap = std::function<std::unique_ptr<device::Transport>(std::size_t number, DeployedDevice&)>;
@@ -44,6 +45,7 @@ class RunningDeployment {
     settings.store = (folder / "store").string();
     settings.campaign = sign_document(rounds::campaign_kind, encode(campaign), rounds::operator_key());
     settings.operator_key = rounds::operator_key().public_key();
+    settings.operator_token = operator_token;
     settings.run.order_time = std::chrono::seconds(60);
     SOTTO_TRY(running, Coordinator::start(settings, rounds::coordinator_key(), *trainer));
     return open_devices(running->url());
@@ -110,11 +112,41 @@ class RunningDeployment {
     return given[0][0];
   }
 
-  nlohmann::json status() const {
+  nlohmann::json status() const { return get("/v1/status"); }
+  // As the operator, where only that may look.
+  nlohmann::json get(const std::string& path) const { return nlohmann::json::parse(text(path)); }
+  std::string text(const std::string& path) const {
     net::HttpClientSettings http;
     http.url = running->url();
     auto client = net::HttpClient::create(http);
-    return nlohmann::json::parse(client->get("/v1/status")->body);
+    return client
+        ->send({.method = net::HttpMethod::get,
+                .path = path,
+                .headers = {{"Authorization", "Bearer " + std::string(operator_token)}},
+                .body = {},
+                .content_type = {}})
+        .value()
+        .body;
+  }
+  // As the operator; the answer's status.
+  int act(const std::string& action) const {
+    net::HttpClientSettings http;
+    http.url = running->url();
+    auto client = net::HttpClient::create(http);
+    return client
+        ->send({.method = net::HttpMethod::post,
+                .path = "/v1/admin/" + action,
+                .headers = {{"Authorization", "Bearer " + std::string(operator_token)}},
+                .body = {},
+                .content_type = {}})
+        .value()
+        .status;
+  }
+  // Whether it came to be so within ten seconds.
+  template <class Question>
+  static bool comes_true(const Question& question) {
+    for (int i = 0; i < 500 && !question(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return question();
   }
 
   // What a device adds to the sum of the first round: the same code, without a network.

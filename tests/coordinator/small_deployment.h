@@ -129,6 +129,7 @@ class MeanTrainer : public Folding {
       const std::lock_guard lock(mutex_);
       given_.push_back(sums);
     }
+    if (before_folding) before_folding();
     secagg::SumDecoder decoder(plan_);
     for (const GroupSum& sum : sums) SOTTO_CHECK(decoder.add_group(sum.entries));
     SOTTO_TRY(const auto mean, decoder.decode());
@@ -141,6 +142,8 @@ class MeanTrainer : public Folding {
     const std::lock_guard lock(mutex_);
     return given_;
   }
+
+  std::function<void()> before_folding;  // what else happens meanwhile; set before the rounds begin
 
  private:
   secagg::EncodingPlan plan_;
@@ -161,10 +164,10 @@ inline device::DeviceSettings permissive(const rounds::Campaign& campaign) {
   const auto& encoding = campaign.encoding;
   device::DeviceSettings settings;
   settings.ranking = "local";
-  settings.lifetime_epsilon = 1000;
+  settings.lifetime_epsilon = std::max(1000.0, 2 * campaign.total_epsilon());
   settings.budget_delta = 1e-4;
   settings.training = {
-      .epsilon = campaign.epsilon,
+      .epsilon = campaign.total_epsilon(),
       .delta = campaign.delta,
       .least_group = static_cast<std::int64_t>(encoding.devices),
       .least_corrupted = static_cast<double>(encoding.corrupted) / static_cast<double>(encoding.devices),
@@ -217,7 +220,8 @@ class DeployedDevice {
     return device_->take_part(network, hooks);
   }
 
-  std::uint64_t charges() { return device_->statement().value().total.charges; }
+  privacy::LedgerStatement statement() { return device_->statement().value(); }
+  std::uint64_t charges() { return statement().total.charges; }
   device::Transport& network() { return *network_; }
   const secagg::Identity& identity() const { return *device_->identity(); }
 

@@ -175,6 +175,34 @@ TEST_P(StoreFiles, ABackupTakenWhileItIsOpenIsAStore) {
   EXPECT_TRUE(campaign.fold(*again, 1)) << "the fold is done again";
 }
 
+// As docs/deploy.md says: pg_dump while it is open, pg_restore into an empty database.
+TEST_P(StoreConnections, ADumpTakenWhileItIsOpenIsAStoreWhereItIsRestored) {
+  const auto store = open();
+  const SmallCampaign campaign = small_campaign_in(*store);
+  ASSERT_TRUE(store->enrol({hash_number(1), hash_number(51), store_begin}));
+  ASSERT_TRUE(campaign.gather(*store, 1));
+  const std::string dump = (folder() / "sotto.dump").string();
+  // The tests keep each store in a schema of its own; an operator has a database for it.
+  const std::string schema = location().substr(location().rfind("%3D") + 3);
+  const auto not_dumped = postgres_program_fails(
+      "pg_dump", {"--format=custom", "--file=" + dump, "--schema=" + schema, location()});
+  ASSERT_FALSE(not_dumped) << *not_dumped;
+  ASSERT_TRUE(campaign.fold(*store, 1));
+  const std::string database = new_postgres_database();
+  const auto not_restored =
+      postgres_program_fails("pg_restore", {"--exit-on-error", "--dbname=" + database, dump});
+  ASSERT_FALSE(not_restored) << *not_restored;
+
+  const auto again = open_store(database + "&options=-csearch_path%3D" + schema, owner());
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_THAT((*again)->versions(campaign.hash).value(), SizeIs(1));
+  EXPECT_EQ((*again)->blob((*again)->versions(campaign.hash).value()[0].model).value(),
+            SmallCampaign::model(0));
+  EXPECT_THAT((*again)->are_enrolled(std::vector{hash_number(1)}).value(), ElementsAre(true));
+  EXPECT_EQ((*again)->unfinished_orders().value()[0].state, OrderState::summed);
+  EXPECT_TRUE(campaign.fold(**again, 1)) << "the fold is done again";
+}
+
 TEST_P(StoreFiles, AFullDiskIsAnErrorThatChangesNothing) {
   if (GetParam() != SqlDialect::sqlite)
     GTEST_SKIP() << "the disk of the PostgreSQL server cannot be filled here";

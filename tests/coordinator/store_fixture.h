@@ -92,6 +92,16 @@ struct SmallCampaign {
   StoredOrder order(std::uint64_t number) const {
     return {round_hash(number, attempt), number, hash, "signed order", {}, {}};
   }
+  // To measure a version, the n-th time.
+  StoredOrder measuring(std::uint64_t version, std::uint8_t time = 0) const {
+    Digest name = hash_number(static_cast<std::uint8_t>(180 + version));
+    name[0] = time;
+    return {name, version, hash, "signed order to measure", {}, {}, true};
+  }
+  Status ask_to_measure(Store& store, std::uint64_t version) const {
+    SOTTO_CHECK(store.open_order(fence, measuring(version)));
+    return store.begin_unmasking(fence, measuring(version).round);
+  }
   static GroupSum sum(std::uint32_t group) { return {group, 20, {group, 1, 0xffffffff}}; }
   Status gather(Store& store, std::uint64_t number) const {
     SOTTO_CHECK(store.open_order(fence, order(number)));

@@ -60,6 +60,7 @@ TEST_P(StoreLeases, EveryGuardedWriteOfAnOldFenceIsRefused) {
   const SmallCampaign campaign = small_campaign_in(*store);
   ASSERT_TRUE(campaign.gather(*store, 1));
   ASSERT_TRUE(store->open_order(campaign.fence, campaign.order(2)));
+  ASSERT_TRUE(store->open_order(campaign.fence, campaign.measuring(0)));
   const ModelVersion version = campaign.version(*store, 1).value();
   const Fence old = campaign.fence;
   ASSERT_TRUE(store->acquire("coordinator", "node b", store_begin + std::chrono::hours(1), seconds(30)));
@@ -68,11 +69,14 @@ TEST_P(StoreLeases, EveryGuardedWriteOfAnOldFenceIsRefused) {
   const Status refusals[] = {
       store->open_order(old, campaign.order(3)),
       store->begin_unmasking(old, opened),
+      store->open_order(old, campaign.measuring(0, 1)),
+      store->begin_unmasking(old, campaign.measuring(0).round),
       store->keep_sum(old, summed, SmallCampaign::sum(0)),
       store->seal_sums(old, summed),
       store->abandon_order(old, opened, ""),
       store->publish_version(old, version, summed, {4, {"leaf"}}),
       store->append_to_log(old, {4, {"leaf"}}),
+      store->keep_evaluation(old, {campaign.hash, 0, 20, 0.6, 0.01, store_begin}),
       store->add_campaign(old, {hash_number(5), "", CampaignState::open, store_begin}, {4, {"leaf"}})
           .map([](bool) {}),
   };

@@ -75,6 +75,27 @@ TEST_P(StoreEnrolments, ManyDevicesAreAskedForAtOnce) {
   EXPECT_THAT(store->are_enrolled({}).value(), IsEmpty());
 }
 
+TEST_P(StoreRounds, WhoeverSpoiledAGroupIsLeftOutOfItsCampaignForGood) {
+  const auto store = open();
+  const SmallCampaign campaign = small_campaign_in(*store);
+  ASSERT_TRUE(store->open_order(campaign.fence, campaign.order(1)));
+  ASSERT_TRUE(store->open_order(campaign.fence, campaign.measuring(0)));
+  EXPECT_THAT(store->left_out(campaign.hash).value(), IsEmpty());
+  const LeftOut training{hash_number(9), campaign.order(1).round},
+      measuring{hash_number(7), campaign.measuring(0).round};
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(store->leave_out(campaign.fence, training));
+  ASSERT_TRUE(store->leave_out(campaign.fence, measuring));
+  ASSERT_TRUE(store->leave_out(campaign.fence, {training.device, measuring.round})) << "it is out already";
+  EXPECT_THAT(error_of(store->leave_out(campaign.fence, {hash_number(8), hash_number(77)})),
+              HasSubstr("there is no order"));
+  Fence earlier = campaign.fence;
+  --earlier.number;
+  EXPECT_TRUE(is_conflict(store->leave_out(earlier, {hash_number(8), training.round})));
+  EXPECT_THAT(open()->left_out(campaign.hash).value(), ElementsAre(measuring, training))
+      << "by another process";
+  EXPECT_THAT(store->left_out(hash_number(77)).value(), IsEmpty()) << "another campaign";
+}
+
 TEST_P(StoreRounds, ACampaignIsInTheLogOnceHoweverOftenItIsAdded) {
   const auto store = open();
   const Fence fence = take_lease(*store);
@@ -267,6 +288,87 @@ TEST_P(StoreVersions, TheLogIsReadInPartsAndAppendedToAtItsEndOnly) {
   EXPECT_THAT(store->log_records(1, 1).value(), ElementsAre("b"));
   EXPECT_THAT(store->log_records(1, 10).value(), ElementsAre("b", std::string("c\0d", 3)));
   EXPECT_THAT(store->log_records(9, 10).value(), IsEmpty());
+}
+
+TEST_P(StoreVersions, AreMeasuredOnceAndThatStands) {
+  const auto store = open();
+  const SmallCampaign campaign = small_campaign_in(*store);
+  const Evaluation first{campaign.hash, 0, 20, 0.612345678, 0.012, store_begin};
+  EXPECT_THAT(error_of(store->keep_evaluation(campaign.fence, first)), HasSubstr("no device was asked"));
+  ASSERT_TRUE(campaign.ask_to_measure(*store, 0));
+  ASSERT_TRUE(store->keep_evaluation(campaign.fence, first));
+  EXPECT_TRUE(store->keep_evaluation(campaign.fence, first)) << "the same again";
+  Evaluation other = first;
+  other.auc = 0.7;
+  EXPECT_TRUE(is_conflict(store->keep_evaluation(campaign.fence, other)));
+  other.version = 7;
+  EXPECT_THAT(error_of(store->keep_evaluation(campaign.fence, other)), HasSubstr("no device was asked"));
+  other.auc = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(store->keep_evaluation(campaign.fence, other));
+  EXPECT_THAT(store->evaluations(campaign.hash).value(), testing::ElementsAre(first));
+  EXPECT_THAT(store->evaluations(hash_number(9)).value(), testing::IsEmpty());
+}
+
+TEST_P(StoreVersions, AreMeasuredByAnOrderThatIsWrittenDownLikeAnyOther) {
+  const auto store = open();
+  const SmallCampaign campaign = small_campaign_in(*store);
+  const StoredOrder order = campaign.measuring(0);
+  const auto state = [&] { return store->order(order.round).value()->state; };
+  EXPECT_THAT(error_of(store->open_order(campaign.fence, campaign.measuring(7))), HasSubstr("no version 7"));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(store->open_order(campaign.fence, order));
+  EXPECT_EQ(store->order(order.round).value(), order);
+  EXPECT_THAT(store->unfinished_orders().value(), ElementsAre(order));
+  EXPECT_TRUE(store->open_order(campaign.fence, campaign.order(1))) << "a round is another thing";
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(store->begin_unmasking(campaign.fence, order.round));
+  EXPECT_EQ(state(), OrderState::unmasking);
+  EXPECT_FALSE(store->keep_sum(campaign.fence, order.round, SmallCampaign::sum(0)));
+  EXPECT_FALSE(store->seal_sums(campaign.fence, order.round));
+  ASSERT_TRUE(store->keep_evaluation(campaign.fence, {campaign.hash, 0, 20, 0.6, 0.01, store_begin}));
+  EXPECT_EQ(state(), OrderState::folded);
+  EXPECT_EQ(store->next_round(campaign.hash).value(), 2U) << "it is no round";
+  ASSERT_TRUE(store->set_state(campaign.hash, CampaignState::paused, store_begin, ""));
+  EXPECT_THAT(error_of(store->open_order(campaign.fence, campaign.measuring(0, 1))),
+              HasSubstr("not charged for it twice"));
+}
+
+TEST_P(StoreVersions, NobodyIsChargedTwiceForMeasuringOne) {
+  const auto store = open();
+  const SmallCampaign campaign = small_campaign_in(*store);
+  const StoredOrder first = campaign.measuring(0), again = campaign.measuring(0, 1),
+                    later = campaign.measuring(0, 2);
+  ASSERT_TRUE(store->open_order(campaign.fence, first));
+  EXPECT_TRUE(is_conflict(store->open_order(campaign.fence, again))) << "one at a time";
+  ASSERT_TRUE(store->abandon_order(campaign.fence, first.round, "nobody came"));
+  ASSERT_TRUE(store->open_order(campaign.fence, again)) << "nobody was charged";
+  ASSERT_TRUE(store->begin_unmasking(campaign.fence, again.round));
+  ASSERT_TRUE(store->abandon_order(campaign.fence, again.round, "the coordinator was started again"));
+  EXPECT_TRUE(is_conflict(store->open_order(campaign.fence, later))) << "somebody may have been";
+}
+
+TEST_P(StoreRounds, WhatDevicesWereChargedForIsCountedWhateverBecameOfIt) {
+  {
+    const auto store = open();
+    SmallCampaign campaign = small_campaign_in(*store);
+    EXPECT_EQ(store->count_orders(campaign.hash).value(), (OrderCounts{0, 0, 0}));
+    ASSERT_TRUE(campaign.gather(*store, 1));
+    ASSERT_TRUE(campaign.fold(*store, 1));
+    ASSERT_TRUE(store->roll_back(campaign.hash, 0, store_begin, "a test"));
+    ASSERT_TRUE(store->open_order(campaign.fence, campaign.order(2)));
+    EXPECT_EQ(store->count_orders(campaign.hash).value(), (OrderCounts{1, 0, 0})) << "nobody was asked yet";
+    ASSERT_TRUE(store->abandon_order(campaign.fence, campaign.order(2).round, "nobody came"));
+    campaign.attempt = 1;
+    ASSERT_TRUE(campaign.gather(*store, 2));
+    ASSERT_TRUE(store->abandon_order(campaign.fence, campaign.order(2).round, "its sums are lost"));
+    campaign.attempt = 2;
+    ASSERT_TRUE(store->open_order(campaign.fence, campaign.order(2)));
+    ASSERT_TRUE(store->begin_unmasking(campaign.fence, campaign.order(2).round));
+    ASSERT_TRUE(campaign.ask_to_measure(*store, 0));
+    ASSERT_TRUE(campaign.ask_to_measure(*store, 1));
+    ASSERT_TRUE(store->abandon_order(campaign.fence, campaign.measuring(1).round, "too few came"));
+  }
+  const auto store = open();
+  EXPECT_EQ(store->count_orders(SmallCampaign().hash).value(), (OrderCounts{3, 2, 2}));
+  EXPECT_EQ(store->count_orders(hash_number(77)).value(), (OrderCounts{0, 0, 0}));
 }
 
 TEST_P(StoreBlobs, AreReadByTheirHash) {

@@ -35,6 +35,40 @@ TEST_P(StoreSchema, AnEarlierStoreIsBroughtUpToDateAndKeepsItsContent) {
   EXPECT_TRUE(connect()->run("SELECT region FROM enrolments"));
 }
 
+// Whether devices were charged was not kept then: it counts as if.
+TEST_P(StoreSchema, OrdersOfAStoreBeforeTheyWereCountedAllCount) {
+  std::vector<SchemaStep> steps = schema_steps(GetParam());
+  ASSERT_GT(steps.size(), 2U);
+  steps.resize(2);
+  if (GetParam() == SqlDialect::sqlite) {
+    fs::create_directory(location());
+    ASSERT_TRUE(check_sqlite(*connect())) << "it is made ours";
+  }
+  ASSERT_TRUE(migrate(steps));
+  const auto connection = connect();
+  const Digest campaign = hash_number(1);
+  ASSERT_TRUE(connection->run("INSERT INTO campaigns VALUES($1, 0, $1, 'open', 0)", {sql_bytes(campaign)}));
+  std::int64_t place = 0;
+  for (const char* state : {"folded", "abandoned", "unmasking"}) {
+    ASSERT_TRUE(connection->run("INSERT INTO orders VALUES($1, $2, $3, $4, $4, $5, '')",
+                                {sql_bytes(hash_number(static_cast<std::uint8_t>(10 + place))), place,
+                                 place + 1, sql_bytes(campaign), std::string_view(state)}));
+    ++place;
+  }
+  ASSERT_TRUE(
+      connection->run("INSERT INTO versions VALUES($1, 0, $1, NULL, NULL, 0, 1)", {sql_bytes(campaign)}));
+  ASSERT_TRUE(connection->run("INSERT INTO evaluations VALUES($1, 0, 20, 0, 0, 0)", {sql_bytes(campaign)}));
+  const auto store = open();
+  EXPECT_EQ(store->count_orders(campaign).value(), (OrderCounts{3, 1, 1}));
+  const Fence fence = take_lease(*store);
+  ASSERT_EQ(store->unfinished_orders().value().size(), 1U);
+  EXPECT_TRUE(store->abandon_order(fence, store->unfinished_orders().value()[0].round, "a later version"));
+  EXPECT_EQ(store->count_orders(campaign).value(), (OrderCounts{3, 1, 2}));
+  EXPECT_TRUE(is_conflict(
+      store->open_order(fence, {hash_number(99), 0, campaign, "order", OrderState::open, {}, true})))
+      << "the version was measured";
+}
+
 TEST_P(StoreSchema, AStoreOfALaterVersionIsRefusedAndLeftAlone) {
   small_campaign_in(*open());
   std::vector<SchemaStep> steps = schema_steps(GetParam());
@@ -62,6 +96,8 @@ TEST_P(StoreSchema, TheDatabaseItselfRefusesWhatMustNeverHappen) {
   ASSERT_TRUE(campaign.gather(*store, 1));
   ASSERT_TRUE(campaign.fold(*store, 1));
   ASSERT_TRUE(store->open_order(campaign.fence, campaign.order(2)));
+  ASSERT_TRUE(campaign.ask_to_measure(*store, 0));
+  ASSERT_TRUE(store->leave_out(campaign.fence, {hash_number(9), campaign.order(2).round}));
   ASSERT_TRUE(store->enrol({hash_number(1), hash_number(51), store_begin}));
   ASSERT_TRUE(store->revoke(hash_number(1), store_begin, ""));
   ASSERT_TRUE(store->set_state(campaign.hash, CampaignState::finished, store_begin, ""));
@@ -73,6 +109,10 @@ TEST_P(StoreSchema, TheDatabaseItselfRefusesWhatMustNeverHappen) {
       {"UPDATE orders SET state = 'abandoned' WHERE number = 1", "an order goes from open"},
       {"UPDATE orders SET state = 'abandoned', number = 9 WHERE number = 2", "an order goes from open"},
       {"DELETE FROM orders", "never removed"},
+      {"UPDATE orders SET state = 'abandoned', charged = -1 WHERE number = 2", "counted for good"},
+      {"UPDATE evaluation_orders SET state = 'open'", "an order that measures goes"},
+      {"UPDATE evaluation_orders SET state = 'abandoned', charged = 0", "an order that measures goes"},
+      {"DELETE FROM evaluation_orders", "never removed"},
       {"UPDATE campaigns SET state = 'open'", "stays so"},
       {"DELETE FROM campaigns", "never removed"},
       {"UPDATE versions SET size = 0", "never changed"},
@@ -81,6 +121,8 @@ TEST_P(StoreSchema, TheDatabaseItselfRefusesWhatMustNeverHappen) {
       {"DELETE FROM public_log", "only grows"},
       {"UPDATE enrolments SET revoked = NULL", "stays so"},
       {"DELETE FROM enrolments", "stay used"},
+      {"UPDATE left_out SET round = device", "stays so"},
+      {"DELETE FROM left_out", "stays so"},
       {"UPDATE leases SET fence = fence - 1", "refuses"},
       {"DELETE FROM leases", "only rise"},
       {"UPDATE admin_actions SET detail = ''", "never changed"},

@@ -64,6 +64,17 @@ TEST_F(ImportAdressa, FedNewsRecTrainsOnDaySixAndTestsOnDaySevenWithFiveDaysOfHi
   EXPECT_TRUE(has_note("non-clicks of training rows are drawn by what all users did"));
 }
 
+TEST_F(ImportAdressa, CountsArticlesWithoutTextAndThoseThatRepeatAnother) {
+  write_week();
+  std::string silent = view("anna", "mute", first_day + 300), twin = view("anna", "twin", first_day + 400);
+  silent.replace(silent.find("Om mute"), 7, "");
+  twin.replace(twin.find("Om twin"), 7, "Om d1");
+  write("one_week/20170101", view("anna", "d1", first_day + 100) + silent + twin);
+  import("adressa");
+  EXPECT_TRUE(has_note("1 items have neither title nor text"));
+  EXPECT_TRUE(has_note("1 items have title and text of an earlier one"));
+}
+
 TEST_F(ImportAdressa, EfficientFedRecTestsWithSixDaysOfHistory) {
   write_week();
   const Dataset dataset = import("adressa", {"protocol=efficient-fedrec"});

@@ -57,7 +57,7 @@ TEST_F(ImportFrappe, AppsHaveNameDescriptionCategoryAndFeatures) {
   EXPECT_EQ(items.features.find_numeric("rating")->values[0], 4.5F);
   EXPECT_EQ(items.titles[1], "");
   EXPECT_THAT(names_of(*items.features.find_categorical("language"), 1), IsEmpty());
-  EXPECT_TRUE(has_note("1 apps have neither"));
+  EXPECT_TRUE(has_note("1 items have neither title nor text"));
 }
 
 TEST_F(ImportFrappe, WorksWithoutAppDataUnlessTextIsAskedFor) {

@@ -38,6 +38,35 @@ TEST_F(ImportLists, KeepsTheSplitThatTheFilesGive) {
   EXPECT_TRUE(has_note("the public list of items is 0 to 4"));
 }
 
+TEST_F(ImportLists, AViewOfImpressionsKeepsThePublishedSplit) {
+  write("train.txt", "0 2 0 5\n1 1 3\n2\n");
+  write("test.txt", "0 1 4\n1 0\n2 3\n");
+  const Dataset dataset = import("lists", {"view=impressions", "negatives=2", "items=9"});
+  // Clicked item, what was known before it, and whether it tests.
+  const auto rows = [&](std::string_view user) {
+    std::vector<std::string> found;
+    const auto [first, last] = dataset.impressions_of(row_of(dataset.user_ids(), user));
+    for (std::size_t row = first; row < last; ++row) {
+      const Impression impression = dataset.impression(row);
+      const auto clicked = std::find(impression.clicked.begin(), impression.clicked.end(), 1);
+      const auto place = static_cast<std::size_t>(clicked - impression.clicked.begin());
+      found.push_back(fmt::format("{} after {}{}", dataset.catalogue().ids[impression.shown[place]],
+                                  impression.history.size(),
+                                  impression.split == Split::test ? " tests" : ""));
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const auto first = rows("0");
+  ASSERT_EQ(first.size(), 4U) << "of three that train the first is history alone";
+  EXPECT_THAT(first, testing::IsSupersetOf({"1 after 3 tests", "4 after 3 tests"}));
+  EXPECT_EQ(std::count_if(first.begin(), first.end(), [](const auto& row) { return row.ends_with("tests"); }),
+            2);
+  EXPECT_THAT(rows("1"), testing::Contains("0 after 2 tests"));
+  EXPECT_THAT(rows("2"), testing::IsEmpty()) << "nothing is known of it before its only row tests";
+  EXPECT_THAT(std::string(dataset.origin()), HasSubstr("split as published"));
+}
+
 TEST_F(ImportLists, TheOrderOfLinesAndItemsChangesNothing) {
   write("train.txt", "0 2 0\n1 1\n");
   write("test.txt", "0 1\n");

@@ -124,6 +124,15 @@ TEST_F(ImportMind, KeepsItemsWithoutANewsRowAndSaysSo) {
   EXPECT_TRUE(has_note("2 items have no row"));
 }
 
+TEST_F(ImportMind, CountsItemsWithoutTextAndThoseThatRepeatAnother) {
+  write("news.tsv", news_a + "N8\tsports\tfootball\t\t\turl\t[]\t[]\n" +
+                        "N9\tnews\tworld\tA goal in the rain\tNobody saw it coming.\turl\t[]\t[]\n");
+  write("behaviors.tsv", "1\tU1\t11/11/2019 9:05:58 AM\t\tN1-1 N8-0\n");
+  import("mind");
+  EXPECT_TRUE(has_note("1 items have neither title nor text"));
+  EXPECT_TRUE(has_note("1 items have title and text of an earlier one ('N9' says what 'N1' says)"));
+}
+
 TEST_F(ImportMind, TheFirstOfTwoDifferingRowsOfAnItemWins) {
   write_flat("1\tU1\t11/11/2019 9:05:58 AM\t\tN2-1\n");
   write("news_more.tsv", "N2\tfood\tsoup\tAnother title\tand text\turl\t[]\t[]\n" + news_a);

@@ -183,12 +183,45 @@ TEST_F(Views, UnknownViewsAndIgnoredSettingsAreRefused) {
   EXPECT_THAT(refusal("interactions", settings), HasSubstr("'sampling' = popularity"));
 }
 
+TEST_F(Views, SettingsOfASplitByTimeAreRefusedWhereNothingIsSplitByTime) {
+  write_click_log();
+  EXPECT_THAT(failure("csv", {"test_from=yesterday"}),
+              AllOf(HasSubstr("'test_from' splits impressions by their times"), HasSubstr("describes none")));
+  EXPECT_THAT(failure("csv", {"view=text", "validation_share=0.2"}), HasSubstr("'validation_share'"));
+  write("seen.csv", "reader,shown,clicked,part\nr1,a b,b,train\n");
+  write("mapping.toml",
+        "[impressions]\nfile = \"seen.csv\"\nuser = \"reader\"\nshown = \"shown\"\nclicked = \"clicked\"\n"
+        "split = \"part\"\n");
+  EXPECT_THAT(failure("csv", {"test_from=none"}), HasSubstr("names a column of splits"));
+}
+
 TEST_F(Views, AnExistingFolderIsReplacedOnlyWhenAskedTo) {
   write_click_log();
   import("csv");
   ASSERT_TRUE(write_view(out(), "text", {}, source() / "view", false));
   EXPECT_FALSE(write_view(out(), "text", {}, source() / "view", false));
   EXPECT_TRUE(write_view(out(), "impressions", {}, source() / "view", true));
+}
+
+TEST_F(Views, WhatIsReadIsNeverReplaced) {
+  write_click_log();
+  import("csv");
+  const std::string before = bytes_of(out());
+  for (const fs::path& same : {out(), out() / "", out().parent_path(), out() / ".." / out().filename()}) {
+    const auto made = write_view(out(), "text", {}, same, true);
+    ASSERT_FALSE(made) << same;
+    EXPECT_THAT(made.error().message, HasSubstr("name another folder"));
+    EXPECT_EQ(bytes_of(out()), before);
+  }
+  ImportSettings settings;
+  settings.replace = true;
+  for (const fs::path& same : {source(), source().parent_path()}) {
+    const auto made = import_dataset("csv", source(), same, settings);
+    ASSERT_FALSE(made) << same;
+    EXPECT_THAT(made.error().message, HasSubstr("name another folder"));
+    EXPECT_TRUE(fs::exists(source() / "clicks.csv"));
+  }
+  EXPECT_TRUE(write_view(out(), "text", {}, out() / "inside", false)) << "a folder within takes nothing away";
 }
 
 }  // namespace

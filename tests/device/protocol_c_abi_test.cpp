@@ -106,6 +106,46 @@ TEST_F(CDevice, ConsentIsTheVeryTextThatWasShown) {
   EXPECT_EQ(carry_out(sotto_device_recommend(device, 5, &error), server)["source"], "local");
 }
 
+// A person's word about categories comes as a setting, like everything else that they decide.
+TEST_F(CDevice, AsksExactlyAndForNothingWithCategoriesThatArentSensitive) {
+  open("ranking=private\nreads=unprotected\nmechanism=coefficients\nnot_sensitive=sports, finance\n");
+  const Text statement(sotto_device_statement(device, &error));
+  EXPECT_EQ(statement.json()["not_sensitive"], nlohmann::json::array({"sports", "finance"}));
+  agree(SOTTO_ASKING);
+  carry_out(sotto_device_refresh(device, &error), server);
+  EXPECT_EQ(carry_out(sotto_device_recommend(device, 5, &error), server)["source"], "fresh query");
+  const Text after(sotto_device_statement(device, &error));
+  EXPECT_EQ(after.json()["total"]["charges"], 0);
+  EXPECT_EQ(sotto_device_open((folder / "x").c_str(), "not_sensitive=uncategorised", nullptr, &error),
+            nullptr);
+  EXPECT_THAT(error.message, HasSubstr("always sensitive"));
+}
+
+TEST_F(CDevice, ListsWhatItsOperatorCallsByAnotherNameNow) {
+  open();
+  DevicePack pack = testing::small_pack(40);
+  const auto install = [&] {
+    const std::string bytes = *encode_pack(pack);
+    ASSERT_EQ(sotto_device_install_pack(device, reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                        bytes.size(), &error),
+              SOTTO_OK)
+        << error.message;
+  };
+  install();
+  EXPECT_EQ(Text(sotto_device_label_changes(device, &error)).json(), nlohmann::json::array());
+  const auto at = std::find(pack.items.ids.begin(), pack.items.ids.end(), "N3") - pack.items.ids.begin();
+  pack.items.categories[static_cast<std::size_t>(at)] = 2;
+  install();
+  const auto changes = Text(sotto_device_label_changes(device, &error)).json();
+  ASSERT_EQ(changes.size(), 1U) << changes;
+  EXPECT_EQ(changes[0]["item"], "N3");
+  EXPECT_EQ(changes[0]["before"], "health");
+  EXPECT_EQ(changes[0]["after"], "sports");
+  EXPECT_EQ(Text(sotto_device_export(device, &error)).json()["label_changes"], changes);
+  EXPECT_EQ(sotto_device_label_changes(nullptr, &error), nullptr);
+  EXPECT_STREQ(error.message, "the device is NULL");
+}
+
 TEST_F(CDevice, SaysWhatIsWrongInsteadOfThrowing) {
   EXPECT_EQ(sotto_device_open(nullptr, nullptr, nullptr, &error), nullptr);
   EXPECT_STREQ(error.message, "the folder is NULL");

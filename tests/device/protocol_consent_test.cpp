@@ -1,11 +1,15 @@
 // Nothing is asked, enrolled or trained without its person; what they take back is gone.
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "device/device_fixture.h"
+#include "device/sdk/blind_ranking.h"
 #include "privacy/ledger/ledger_statement.h"
 #include "rounds/enrolment.h"
+#include "rounds/round_messages.h"
 #include "rounds/small_campaign.h"
 
 namespace sotto::device {
@@ -154,6 +158,23 @@ TEST_F(ConsentTest, WithdrawalStopsEverything) {
   EXPECT_TRUE(server.requests.empty());
 }
 
+// The keys of the operator are gone from the device by then, and what is said with them is not kept again.
+TEST_F(ConsentTest, AnOrderThatComesAfterAWithdrawalIsNotLookedAt) {
+  Device device = open();
+  ASSERT_TRUE(device.agree(device.terms("paper.example", "Better pages", {.training = true})));
+  ASSERT_TRUE(device.enrol(coordinator, token(), operator_key));
+  auto round = device.take_part([] { return false; });
+  ASSERT_TRUE(std::holds_alternative<ServerCall>(round.next()));
+  ASSERT_TRUE(device.withdraw());
+  round.received({200, encode(rounds::OfferMessage{})});
+  ASSERT_TRUE(std::holds_alternative<ServerDone>(round.next()));
+  const auto done = round.result();
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->outcome, Participation::Outcome::ended);
+  for (const char* file : {"enrolment.sotto", "public-log.sotto"})
+    EXPECT_FALSE(fs::exists(folder / "device" / file)) << file;
+}
+
 TEST_F(ConsentTest, TrainsOnlyUnderTheConditionsThatItsOwnerDemands) {
   Conditions now_is{.idle = true, .unmetered = true, .charging = true};
   auto device = Device::open(folder / "phone", settings,
@@ -191,14 +212,18 @@ TEST_F(ConsentTest, WhatWasReadIsForgottenToTheLastByte) {
   ASSERT_TRUE(device.agree(device.terms("paper.example", "A page for you", {.asking = true})));
   ASSERT_TRUE(device.add_page({"N7", "secret-page"}, {1, 0}));
   EXPECT_EQ(device.clicks(), 1U);
+  ASSERT_TRUE(device.add_row("secret-film", 4.0F, {{"weather", "secret-rain"}}));
+  ASSERT_TRUE(device.set_profile({{"town", "secret-town"}}));
   ASSERT_TRUE(device.recommend(server, 5));
-  EXPECT_THAT(all_bytes(folder / "device"), HasSubstr("secret-page"));
+  const std::vector<std::string> secrets = {"secret-page", "secret-film", "secret-rain", "secret-town"};
+  for (const std::string& secret : secrets) EXPECT_THAT(all_bytes(folder / "device"), HasSubstr(secret));
   ASSERT_TRUE(device.forget_reading());
-  EXPECT_THAT(all_bytes(folder / "device"), ::testing::Not(HasSubstr("secret-page")));
-  for (const char* file : {"history.sotto", "impressions.sotto", "answers.sotto"})
+  EXPECT_THAT(all_bytes(folder / "device"), ::testing::Not(HasSubstr("secret-")));
+  for (const char* file : {"history.sotto", "impressions.sotto", "rows.sotto", "answers.sotto"})
     EXPECT_FALSE(fs::exists(folder / "device" / file)) << file;
   EXPECT_EQ(device.clicks(), 0U);
   EXPECT_TRUE(device.pages().empty());
+  EXPECT_EQ(device.rows(), StoredRows());
   EXPECT_EQ(device.statement()->total.charges, 1U) << "what was told stays told";
   ASSERT_TRUE(Device::erase(std::move(device)));
   EXPECT_FALSE(fs::exists(folder / "device"));
@@ -225,12 +250,51 @@ TEST_F(ConsentTest, LetsGoWhatIsOlderThanItsOwnerKeepsIt) {
 TEST_F(ConsentTest, ExportsEverythingThatIsKept) {
   Device device = open();
   ASSERT_TRUE(device.refresh(server));
-  ASSERT_TRUE(device.agree(device.terms("paper.example", "Better pages", {.training = true})));
+  ASSERT_TRUE(
+      device.agree(device.terms("paper.example", "Better pages", {.training = true, .asking = true})));
   ASSERT_TRUE(device.add_page({"N1", "N2"}, {1, 0}));
+  ASSERT_TRUE(device.add_row("film", 4.0F, {{"weather", "rain"}}));
+  ASSERT_TRUE(device.set_profile({{"town", "here"}}));
+  ASSERT_TRUE(device.enrol(coordinator, token(), operator_key));
+  ASSERT_EQ(device.recommend(server, 5)->source, Source::fresh_query);
+  // Of a page that was asked for blindly.
+  const BlindAnswerKept blind{now + 24h, {{"N3", 0.5F}}};
+  ASSERT_TRUE(write_file_atomically(folder / "device" / "blind.sotto", encode(blind)));
+  { const Device closed = std::move(device); }
+  device = open();
   const auto text = device.export_all();
   ASSERT_TRUE(text) << text.error().message;
   const auto all = nlohmann::json::parse(*text);
   EXPECT_EQ(all["consent"]["purpose"], "Better pages");
+  EXPECT_EQ(all["rows"][0]["item"], "film");
+  EXPECT_EQ(all["rows"][0]["situation"][0]["value"], "rain");
+  EXPECT_EQ(all["profile"][0]["value"], "here");
+  EXPECT_EQ(all["settings"]["keep_days"], settings.keep_days);
+  EXPECT_EQ(all["last_blind_answer"]["items"][0]["item"], "N3");
+  ASSERT_EQ(all["questions"].size(), 1U);
+  EXPECT_EQ(all["questions"][0]["record"], device.statement()->records) << "the charge that paid for it";
+  EXPECT_FALSE(all["questions"][0]["question"].empty());
+  // Whatever else comes to lie there must be thought of: it is exported, or the same for everybody.
+  const std::map<std::string, std::string> exported = {{"history.sotto", "clicks"},
+                                                       {"impressions.sotto", "pages"},
+                                                       {"rows.sotto", "rows"},
+                                                       {"answers.sotto", "questions"},
+                                                       {"blind.sotto", "last_blind_answer"},
+                                                       {"consent.sotto", "consent"},
+                                                       {"enrolment.sotto", "enrolled_with"},
+                                                       {"identity.sotto", "known_as"},
+                                                       {"ledger.sotto", "ledger"}};
+  const std::set<std::string> common = {"pack.sotto", "guide.sotto", "items.sotto", "public-log.sotto",
+                                        "served-log.sotto"};
+  std::size_t personal = 0;
+  for (const auto& entry : fs::directory_iterator(folder / "device")) {
+    const std::string file = entry.path().filename();
+    if (common.contains(file)) continue;
+    ASSERT_TRUE(exported.contains(file)) << file;
+    EXPECT_FALSE(all[exported.at(file)].empty()) << file;
+    ++personal;
+  }
+  EXPECT_EQ(personal, exported.size()) << "all of them are there";
   EXPECT_EQ(all["clicks"][0]["item"], "N1");
   EXPECT_EQ(all["pages"][0]["shown"][1]["item"], "N2");
   EXPECT_EQ(all["pages"][0]["shown"][0]["clicked"], true);

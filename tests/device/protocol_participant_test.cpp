@@ -40,32 +40,32 @@ TEST(Participant, ReadsNoLogWithoutEnd) {
                                          {{privacy::BudgetWindow::lifetime, std::nullopt, 100, 1e-5}}},
                                         rounds::campaign_begin, {.first_use = true})
                     .value();
-  rounds::OperatorKeys keys(rounds::operator_key().public_key());
   EndlessLog coordinator;
   SecretDraws draws;
   const std::vector<StoredImpression> no_impressions;
   const StoredRows no_rows;
   Conversation<Participation> talk([&](Exchange& exchange) {
-    return take_part(exchange, {.identity = std::make_shared<const secagg::Identity>(rounds::test_key(42)),
-                                .ledger = ledger,
-                                .clock = [] { return privacy::ClockReading(rounds::campaign_begin); },
-                                .keys = keys,
-                                .purpose = rounds::small_campaign().purpose,
-                                .policy = {.epsilon = 8,
-                                           .delta = 1e-6,
-                                           .group = 20,
-                                           .corrupted = 0.1,
-                                           .server = secagg::ServerModel::semi_honest,
-                                           .witnesses = 0,
-                                           .upload_bytes = 100'000,
-                                           .training_seconds = 60},
-                                .log_file = folder / "log",
-                                .keys_file = folder / "keys",
-                                .items_file = folder / "items",
-                                .impressions = no_impressions,
-                                .rows = no_rows,
-                                .draws = draws,
-                                .cancelled = [] { return false; }});
+    return take_part(exchange,
+                     {.identity = std::make_shared<const secagg::Identity>(rounds::test_key(42)),
+                      .ledger = ledger,
+                      .clock = [] { return privacy::ClockReading(rounds::campaign_begin); },
+                      .keys = std::make_shared<rounds::OperatorKeys>(rounds::operator_key().public_key()),
+                      .purpose = rounds::small_campaign().purpose,
+                      .policy = {.epsilon = 8,
+                                 .delta = 1e-6,
+                                 .group = 20,
+                                 .corrupted = 0.1,
+                                 .server = secagg::ServerModel::semi_honest,
+                                 .witnesses = 0,
+                                 .upload_bytes = 100'000,
+                                 .training_seconds = 60},
+                      .log_file = folder / "log",
+                      .keys_file = folder / "keys",
+                      .items_file = folder / "items",
+                      .impressions = no_impressions,
+                      .rows = no_rows,
+                      .draws = draws,
+                      .cancelled = [] { return false; }});
   });
   const auto done = carry(std::move(talk), coordinator, no_pause);
   ASSERT_TRUE(done) << done.error().message;

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "device/rounds/round_checks.h"
 #include "privacy/ledger/ledger.h"
+#include "rounds/evaluation.h"
 #include "rounds/model_version.h"
 #include "rounds/small_campaign.h"
 #include "test_paths.h"
@@ -38,7 +39,9 @@ struct Scene {
                        .policy = owner(),
                        .trainable = {{"sotto", campaign.layout}},
                        .now = rounds::campaign_begin + std::chrono::hours(1),
-                       .charged = [](const rounds::Digest&) { return std::vector<rounds::Digest>(); }};
+                       .charged = [](const rounds::Digest&, privacy::ReleasePurpose) {
+                         return std::vector<rounds::Digest>();
+                       }};
   std::vector<rounds::LogLeaf> before;  // what the device has seen of the log
   std::function<void(RoundOrder&)> change_order = [](RoundOrder&) {};
   std::function<void(RoundOffer&)> change_offer = [](RoundOffer&) {};
@@ -177,6 +180,26 @@ const std::vector<Weakening> campaigns = {
     {"Server", Reason::policy, [](Scene& s) { s.campaign.server = secagg::ServerModel::semi_honest; }},
     {"Security", Reason::policy, [](Scene& s) { s.campaign.security_bits = 30; }},
     {"Dimension", Reason::terms, [](Scene& s) { s.campaign.encoding.dimension = 5'000'000; }},
+    {"Dropped", Reason::terms, [](Scene& s) { s.campaign.encoding.dropped = 15; }},
+    {"ClipBitWeight", Reason::terms, [](Scene& s) { s.campaign.encoding.clip_bit_weight = 100; }},
+    {"Correctness", Reason::terms, [](Scene& s) { s.campaign.correctness_bits = -1; }},
+    {"ShortestPhase", Reason::terms, [](Scene& s) { s.campaign.shortest_phase_seconds = 0; }},
+    {"LongestPhase", Reason::terms,
+     [](Scene& s) { s.campaign.longest_phase_seconds = s.campaign.shortest_phase_seconds - 1; }},
+    {"UploadLimit", Reason::terms, [](Scene& s) { s.campaign.max_upload_bytes = 100; }},
+    {"SecondSum", Reason::terms,
+     [](Scene& s) {
+       s.campaign.second = rounds::SecondSum{s.campaign.encoding.dimension, false, s.campaign.encoding.step,
+                                             s.campaign.encoding.noise_multiplier / 2, s.campaign.bits};
+       s.campaign.second->bits = s.campaign.plan(2).value().modulus().bits();
+     }},
+    {"EvaluationNoise", Reason::terms,
+     [](Scene& s) {
+       s.campaign = rounds::with_evaluation(s.campaign, {.every = 10, .epsilon = 1}).value();
+       s.campaign.evaluation->noise_multiplier *= 0.9;
+     }},
+    {"EvaluationEpsilon", Reason::policy,
+     [](Scene& s) { s.campaign = rounds::with_evaluation(s.campaign, {.every = 10, .epsilon = 6}).value(); }},
     {"Upload", Reason::policy, [](Scene& s) { s.knows.policy.upload_bytes = 1000; }},
     {"Training", Reason::policy, [](Scene& s) { s.campaign.max_training_seconds = 3600; }},
     {"NotYet", Reason::campaign_time, [](Scene& s) { s.campaign.valid_from += std::chrono::days(1); }},
@@ -194,6 +217,8 @@ INSTANTIATE_TEST_SUITE_P(Campaigns, WeakenedRounds, testing::ValuesIn(campaigns)
 const std::vector<Weakening> orders = {
     {"AnotherCampaign", Reason::order,
      [](Scene& s) { s.change_order = [](RoundOrder& order) { order.campaign[0] ^= 1; }; }},
+    {"Evaluates", Reason::order,
+     [](Scene& s) { s.change_order = [](RoundOrder& order) { order.evaluates = true; }; }},
     {"NumberZero", Reason::order,
      [](Scene& s) { s.change_order = [](RoundOrder& order) { order.number = 0; }; }},
     {"NumberBehind", Reason::order,
@@ -252,12 +277,16 @@ const std::vector<Weakening> offers = {
     {"Replayed", Reason::charged_before,
      [](Scene& s) {
        s.change_offer = [&s](RoundOffer&) {
-         s.knows.charged = [&s](const rounds::Digest&) { return std::vector{s.order.round}; };
+         s.knows.charged = [&s](const rounds::Digest&, privacy::ReleasePurpose) {
+           return std::vector{s.order.round};
+         };
        };
      }},
     {"Worn", Reason::participations,
      [](Scene& s) {
-       s.knows.charged = [](const rounds::Digest&) { return std::vector<rounds::Digest>(5); };
+       s.knows.charged = [](const rounds::Digest&, privacy::ReleasePurpose) {
+         return std::vector<rounds::Digest>(5);
+       };
      }},
 };
 INSTANTIATE_TEST_SUITE_P(Offers, WeakenedRounds, testing::ValuesIn(offers),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every link of the documents leads to a file that is there and, after a #, to a heading of it; every page below docs/ is
-# linked from another one. Every name.h and name.cpp that a document or a comment of the source speaks of is there. Addresses
-# on the web are not visited.
+# linked from another one. Every name.h and name.cpp that a document or a comment of the source speaks of is there, and every
+# script of tools/ that a document names. Addresses on the web are not visited.
 # Usage: check_links.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
@@ -76,6 +76,10 @@ named=$({
 while IFS=$'\t' read -r place name; do
   grep -qE "(^|/)${name//./\\.}$" <<<"$sources" || { echo "$place: there is no $name"; wrong=1; }
 done <<<"$named"
+
+while IFS=: read -r document line name; do
+  [ -f "$name" ] || { echo "$document:$line: there is no script $name"; wrong=1; }
+done < <(grep -noE '\btools/[A-Za-z0-9_/-]+\.(sh|py)\b' "${documents[@]}" /dev/null)
 
 [ "$links" -gt 0 ] || { echo "found no link at all"; wrong=1; }
 [ $wrong -ne 0 ] || echo "$links links of ${#documents[@]} documents lead somewhere"

@@ -55,7 +55,10 @@ TEST_F(CompareRuns, PairsByImpressionsAreTheDifferenceOfTheMeans) {
 
   const std::string text = to_text(*comparison);
   EXPECT_THAT(text, HasSubstr("(impressions)"));
-  EXPECT_THAT(to_csv(*comparison), HasSubstr("impressions,none"));
+  const std::string csv = to_csv(*comparison);
+  EXPECT_THAT(csv, HasSubstr("impressions,none"));
+  EXPECT_THAT(csv, HasSubstr("unpaired,unit_of_metrics\n"));
+  EXPECT_THAT(csv, ::testing::EndsWith(",\"share, 0 to 1\"\n"));
   EXPECT_EQ(report::markup_problem(to_html(*comparison), {"meta", "br"}), "");
 }
 

@@ -45,7 +45,8 @@ TEST_P(Datasheets, TextAndJsonSayTheSame) {
   EXPECT_EQ(text.find("paper claims") == std::string::npos, sheet.at("epsilon_claimed").is_null());
   EXPECT_EQ(text.find("each, on top of the training") == std::string::npos,
             sheet.at("epsilon_query").is_null());
-  for (const char* key : {"epsilon_claimed", "epsilon_query"}) {
+  EXPECT_EQ(text.find("noised part") == std::string::npos, sheet.at("epsilon_noised_part").is_null());
+  for (const char* key : {"epsilon_claimed", "epsilon_noised_part", "epsilon_query"}) {
     if (!sheet.at(key).is_null()) {
       EXPECT_THAT(text, HasSubstr(" " + shown(key)));
     }
@@ -58,8 +59,8 @@ TEST_P(Datasheets, TextAndJsonSayTheSame) {
     EXPECT_FALSE(sheet.at(key).empty()) << key;
     for (const json& line : sheet.at(key)) EXPECT_THAT(text, HasSubstr(line.get<std::string>()));
   }
-  for (const char* key :
-       {"epsilon", "epsilon_published", "epsilon_claimed", "epsilon_query", "delta", "unit", "simulation"})
+  for (const char* key : {"epsilon", "epsilon_published", "epsilon_claimed", "epsilon_noised_part",
+                          "epsilon_query", "delta", "unit", "simulation"})
     EXPECT_EQ(result.at(key), sheet.at(key)) << key;
   EXPECT_THAT(sheet.at("simulation").get<std::string>(),
               HasSubstr("simulation: no ε holds for these files; with secret noise it would be "));
@@ -74,7 +75,8 @@ TEST_P(Datasheets, TextAndJsonSayTheSame) {
 INSTANTIATE_TEST_SUITE_P(Recipes, Datasheets, ::testing::ValuesIn(testing::private_recipes()),
                          [](const auto& test) { return test.param.label(); });
 
-TEST(Datasheets, TheEpsilonOfFedNewsRecsUploadsIsThatOfAllCoordinatesAndRounds) {
+// Beside the noised gradients every device sends the number of its clicks as it is.
+TEST(Datasheets, TheEpsilonOfFedNewsRecsUploadsIsNoneAndThatOfTheirNoiseStandsApart) {
   const testing::SmallNewsroom news(60);
   TrainJob job = news.job("fednewsrec", "run", 2, testing::small_settings("fednewsrec"));
   job.mode = "paper";
@@ -82,8 +84,16 @@ TEST(Datasheets, TheEpsilonOfFedNewsRecsUploadsIsThatOfAllCoordinatesAndRounds) 
   ASSERT_TRUE(outcome) << outcome.error().message;
   const double claimed = 2 * 0.005 / 0.015;
   EXPECT_NEAR(*outcome->privacy->epsilon_claimed, claimed, 1e-9);
-  EXPECT_NEAR(*outcome->privacy->epsilon_server / (2 * static_cast<double>(outcome->parameters) * claimed), 1,
-              1e-5);
+  EXPECT_FALSE(outcome->privacy->epsilon_server);
+  EXPECT_FALSE(outcome->privacy->epsilon_published);
+  // All coordinates of both rounds.
+  const double noised = *outcome->privacy->epsilon_noised_part;
+  EXPECT_NEAR(noised / (2 * static_cast<double>(outcome->parameters) * claimed), 1, 1e-5);
+  const std::string alone = fmt::format("{:.4g} is the epsilon of the noised gradients alone", noised);
+  EXPECT_THAT(outcome->privacy->mechanism, HasSubstr(alone));
+  EXPECT_THAT(outcome->privacy->not_protected, ::testing::Contains(HasSubstr(alone)));
+  EXPECT_THAT(outcome->privacy->server_sees, ::testing::Contains("how many clicks every device has"));
+  EXPECT_THAT(privacy::in_words(*outcome->privacy), ::testing::Not(HasSubstr("holds for every user")));
 }
 
 }  // namespace

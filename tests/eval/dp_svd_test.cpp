@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/binary_file.h"
 #include "base/interrupt.h"
 #include "eval/training_run.h"
 #include "fl/run_log.h"
@@ -53,6 +54,22 @@ TEST(DpSvd, LearnsTheTastesWithinItsBudgetAndGivesItsGoldenMetrics) {
   EXPECT_NEAR(privacy::account(plan)->published.epsilon, *outcome->privacy->epsilon_published, 1e-3);
 }
 
+// What they are worth shows with more users: tests/fl/pair_fold_test.cpp.
+TEST(DpSvd, ReckonsWithFeaturesOfItemsUnlessToldNotTo) {
+  const TempFolder data, runs;
+  const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
+  const auto vectors = [&](const std::string& features) {
+    TrainJob job = job_of(runs / features);
+    job.assignments.push_back("features=" + features);
+    const auto outcome = train_run(job, dataset, {});
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    const auto best = BinaryFileReader::open(job.out / "best.sotto", "checkpoint", 2).value();
+    const auto numbers = best.section<float>("parameters").value();
+    return std::vector<float>(numbers.begin(), numbers.end());
+  };
+  EXPECT_NE(vectors("true"), vectors("false"));
+}
+
 TEST(DpSvd, WithoutNoiseItSaysThatNothingHolds) {
   const TempFolder data, runs;
   const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
@@ -69,9 +86,9 @@ TEST(DpSvd, ARunStoppedAfterTheCountsGoesOnBitForBit) {
   const TempFolder data, runs;
   const data::Dataset dataset = fl::testing::tiny_ratings(data, 60);
   ASSERT_TRUE(train_run(job_of(runs / "whole"), dataset, {}));
-  // The signal comes while the first round runs; the engine looks at it when the round is over.
-  set_interrupted(true);
-  const auto stopped = train_run(job_of(runs / "parts"), dataset, {});
+  // The signal comes while the pairs are summed, which then counts for nothing.
+  const auto stopped = train_run(job_of(runs / "parts"), dataset,
+                                 {.round = [](const fl::RoundRecord&) { set_interrupted(true); }});
   set_interrupted(false);
   ASSERT_TRUE(stopped) << stopped.error().message;
   ASSERT_TRUE(stopped->summary.interrupted);

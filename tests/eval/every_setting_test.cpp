@@ -20,16 +20,19 @@ namespace {
 
 using Assignments = std::vector<std::string>;
 
-// Settings that say where, when or by which means something is computed, and not what.
+// Settings that say where, when or by which means something is computed, and not what; with the test that
+// shows what each of them does.
 const std::map<std::string, std::string> changes_nothing_by_design = {
-    {"checkpoint_every", "how often files are written"},
-    {"evaluate_every", "how often validation impressions are looked at"},
-    {"patience", "ends runs that no longer get better, which takes longer than a test"},
-    {"copies_mb", "memory: how many copies train at once"},
-    {"bert_memory", "memory: what is kept for the backward pass"},
-    {"updates", "who computes an update: both give the same one (tests/fl/device_updates_test.cpp)"},
+    {"checkpoint_every", "how often files are written: RoundEngine.LooksAndWritesAsOftenAsAsked…"},
+    {"evaluate_every", "how often validation impressions are looked at: the same test"},
+    {"patience", "ends runs that no longer get better: RoundEngine.KeepsTheBestRoundAndStopsWithoutPatience"},
+    {"copies_mb", "memory: how many copies train at once: InteractionTraining.TheMeanIsTheMean…"},
+    {"bert_memory",
+     "memory, for the backward pass: BertTextEncoder.ResultAndGradientsDoNotDependOnTheMemory"},
+    {"updates", "who computes an update: both give the same one (DeviceUpdates, NetworkRounds)"},
     {"features",
-     "stands out of the noise with more users than there are here (tests/fl/pair_spectrum_test.cpp)"},
+     "stands out of the noise with more users than there are here: DpSvd.ReckonsWithFeatures…, "
+     "PairFold.GenresTellTheTastesApart…"},
 };
 
 // What must be set beside a setting that is refused without; then it must change something.

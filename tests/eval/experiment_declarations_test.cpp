@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "fl/tiny_interactions.h"
 #include "fl/tiny_news.h"
 #include "model/bert/bert_model.h"
+#include "secagg/vectors/calibrated_plan.h"
 
 namespace sotto::eval {
 namespace {
@@ -39,7 +41,8 @@ TEST_P(Declaration, EveryRowIsAcceptedByItsRecipeAtEverySize) {
   }
 }
 
-// Two minutes on two cores: what a row computes is bounded, whatever the size of the data.
+// The clock of a quick experiment cuts rows short (grid_test.cpp); that it seldom has to is because what a
+// row computes is bounded, whatever the size of the data.
 TEST_P(Declaration, AQuickRowComputesNoMoreOnLargeData) {
   const ExperimentEntry& entry = GetParam();
   constexpr double clicks = 95, users = 1'000'000;
@@ -50,10 +53,23 @@ TEST_P(Declaration, AQuickRowComputesNoMoreOnLargeData) {
     ASSERT_TRUE(settings) << row.label << ": " << settings.error().message;
     const auto trained = nlohmann::json::parse(settings->complete);
     const double rounds = trained.at("rounds"), epochs = std::max(trained.value("local_epochs", 1), 1),
-                 devices = trained.value("cohort", trained.value("group", 1.0));
+                 devices = trained.value("cohort", trained.value("group", 0.0));
+    if (row.recipe == "dp-svd") {
+      EXPECT_LE(trained.at("items"), 100) << row.label << ": pairs of them";
+      EXPECT_LE(trained.at("train_share").get<double>() * users, 10'000) << row.label;
+      continue;
+    }
+    if (trained.contains("batch")) {
+      EXPECT_EQ(devices, 0) << row.label;
+      EXPECT_LE(rounds * trained.at("batch").get<double>(), 10'000) << row.label;
+      continue;
+    }
     if (row.recipe == "sotto") {
       EXPECT_LE(trained.at("user_share").get<double>() * users, 1501) << row.label;
-    } else if (entry.needs == DataNeed::news) {
+      continue;
+    }
+    ASSERT_GT(devices, 0) << row.label << ": by what is its work bounded?";
+    if (entry.needs == DataNeed::news) {
       EXPECT_LE(rounds * devices, 1500) << row.label;
     } else {
       EXPECT_LE(rounds * devices * epochs, 6000) << row.label;
@@ -64,6 +80,112 @@ TEST_P(Declaration, AQuickRowComputesNoMoreOnLargeData) {
     }
     if (trained.value("mode", "") == "sound" && devices > 50 && trained.contains("sums")) {
       EXPECT_EQ(trained.at("sums"), "law") << row.label;
+    }
+  }
+}
+
+// What follows a sign such as "ε_t = " in a row's group and label; 0 for ∞, as settings have it.
+std::optional<double> named(const GridRow& row, const std::string& sign) {
+  const std::string name = row.group + ", " + row.label;
+  const auto place = name.rfind(sign);
+  if (place == std::string::npos) return std::nullopt;
+  const std::string value = name.substr(place + sign.size());
+  return value.starts_with("∞") ? 0 : std::strtod(value.c_str(), nullptr);
+}
+
+// "--set training_epsilon=4" once trained with 4 under the label "ε_t = 10", and serving_epsilon=4 was
+// ignored.
+TEST_P(Declaration, EveryBudgetInANameIsTheOneThatIsUsedOrTheOtherIsRefused) {
+  const ExperimentEntry& entry = GetParam();
+  std::vector<std::vector<std::string>> asked = {{}};
+  for (const char* budget : {"epsilon=4", "training_epsilon=4", "serving_epsilon=4", "training_epsilon=0",
+                             "serving_epsilon=0", "mode=paper", "mode=sound", "against=server"})
+    asked.push_back({budget});
+  for (const bool quick : {true, false}) {
+    for (const auto& given : asked) {
+      const auto grid = entry.grid({quick, "newsroom", 1500, 800, given});
+      ASSERT_TRUE(grid) << grid.error().message;
+      for (const GridRow& row : grid->rows) {
+        const std::string what = fmt::format("{}, {} with {}", row.group, row.label, fmt::join(given, ""));
+        const auto settings = row_settings(*grid, row, given);
+        if (!settings) {
+          EXPECT_FALSE(given.empty()) << what << ": " << settings.error().message;
+          EXPECT_EQ(settings.error().kind, ErrorKind::bad_input);
+          // Nothing that is sound is trained without a budget of its own either.
+          if (settings.error().message.find("is named after it") == std::string::npos) {
+            EXPECT_TRUE(given.front().starts_with("mode=")) << what << ": " << settings.error().message;
+          }
+          continue;
+        }
+        auto used = nlohmann::json::parse(settings->complete);
+        for (const std::string& assignment : row.at_test)
+          used[assignment.substr(0, assignment.find('='))] =
+              std::stod(assignment.substr(assignment.find('=') + 1));
+        for (const auto& [sign, setting] :
+             {std::pair{"ε_t = ", "training_epsilon"}, {"ε_s = ", "serving_epsilon"}, {"ε = ", "epsilon"}})
+          if (const auto value = named(row, sign); value && used.contains(setting)) {
+            EXPECT_EQ(*value, used.at(setting)) << what;
+          }
+        if (row.query && std::isfinite(row.query->claimed)) {
+          EXPECT_EQ(row.query->claimed, used.at("serving_epsilon")) << what;
+        }
+        if (row.label.find("sound") != std::string::npos) {
+          EXPECT_EQ(used.value("mode", "sound"), "sound") << what;
+        }
+        if (row.label.find("as printed") != std::string::npos && used.contains("mode")) {
+          EXPECT_EQ(used.at("mode"), "paper") << what;
+        }
+      }
+    }
+  }
+}
+
+// A place on an axis is a name as well. A setting is on the axis if it is where the row is in every row of
+// the group: one that is there in a single row may be so by chance.
+TEST_P(Declaration, TheUserCannotMoveARowFromItsPlaceOnAnAxis) {
+  const ExperimentEntry& entry = GetParam();
+  const auto grid = entry.grid({false, "newsroom", 1500, 800, {}});
+  ASSERT_TRUE(grid) << grid.error().message;
+  std::map<std::string, std::set<std::string>> elsewhere;
+  const auto own_settings = [](const GridRow& row) {
+    std::set<std::string> own;
+    for (const std::string& assignment : row.settings) own.insert(assignment.substr(0, assignment.find('=')));
+    return own;
+  };
+  std::map<const GridRow*, nlohmann::json> used;
+  for (const GridRow& row : grid->rows) {
+    if (!std::isfinite(row.x)) continue;
+    const auto plain = row_settings(*grid, row, {});
+    ASSERT_TRUE(plain) << plain.error().message;
+    const auto& complete = used[&row] = nlohmann::json::parse(plain->complete);
+    for (const std::string& name : own_settings(row))
+      if (!complete.contains(name) || !complete.at(name).is_number() || complete.at(name) != row.x)
+        elsewhere[row.group].insert(name);
+  }
+  for (const auto& [row, complete] : used) {
+    std::set<std::string> axis;
+    for (const std::string& name : own_settings(*row))
+      if (!elsewhere[row->group].contains(name) || name == "user_share") axis.insert(name);
+    std::size_t fixed = 0;
+    for (const std::string& name : axis) {
+      const auto moved = row_settings(*grid, *row, {name + "=0.75"});
+      if (!moved && moved.error().message.find("is named after it") != std::string::npos) ++fixed;
+    }
+    EXPECT_TRUE(fixed > 0 || axis.empty())
+        << row->group << ", " << row->label << ": " << fmt::format("{}", fmt::join(axis, ", "));
+  }
+}
+
+TEST_P(Declaration, ColumnsOfMetricsAreInPercentAndSaySo) {
+  const auto grid = GetParam().grid({true, "newsroom", 1500, 800, {}});
+  ASSERT_TRUE(grid) << grid.error().message;
+  for (const GridColumn& column : grid->columns) {
+    const bool is_metric = column.measure.find("auc") == 0 || column.measure.find("mrr") == 0 ||
+                           column.measure.find("ndcg") != std::string::npos ||
+                           column.measure.find("hits") != std::string::npos;
+    EXPECT_EQ(is_metric, column.heading.find('%') != std::string::npos) << column.heading;
+    if (is_metric) {
+      EXPECT_EQ(column.factor, 100) << column.heading;
     }
   }
 }
@@ -85,6 +207,9 @@ TEST_P(Declaration, LabelsSayWhichBudgetIsTrainedAndWhoseViewItBounds) {
       EXPECT_EQ(std::strtod(row.label.c_str() + place + sign.size(), nullptr), trained.at("epsilon"))
           << row.label;
       if (!trained.contains("against")) continue;
+      if (given == std::vector<std::string>{"epsilon=4"}) {
+        EXPECT_EQ(trained.at("against"), "server") << row.label << ": a number that a person types";
+      }
       EXPECT_TRUE(row.label.ends_with(", " + trained.at("against").get<std::string>())) << row.label;
     }
   }
@@ -258,6 +383,38 @@ TEST(Experiments, TheAccountantsTablesNeedNoData) {
   std::size_t infinite = 0;
   for (std::size_t at = csv.find(",0,∞"); at != std::string::npos; at = csv.find(",0,∞", at + 1)) ++infinite;
   EXPECT_EQ(infinite, 12U) << "the column δ = 0";
+}
+
+// At the size of MovieLens: the noise of the smallest ones is too much for the grid of the default bits.
+TEST(PrivRecDp, EveryBudgetAgainstTheServerIsHeldByTheBitsOfItsRow) {
+  const auto* entry = find_experiment("privrec-dp").value();
+  constexpr std::uint64_t users = 6040;
+  const auto grid = entry->grid({false, "MovieLens-1M", users, 3706, {}}).value();
+  std::size_t rows = 0;
+  for (const GridRow& row : grid.rows) {
+    const auto asked = nlohmann::json::parse(row_settings(grid, row, {}).value().complete);
+    if (row.recipe != "dp-privrec" || asked.at("mode") != "sound" || asked.at("against") != "server" ||
+        asked.at("epsilon") > 2)
+      continue;
+    ++rows;
+    const secagg::TrainingShape shape{.dimension = 506'000,
+                                      .population = users * 8 / 10,
+                                      .cohort = asked.at("cohort").get<std::uint64_t>(),
+                                      .rounds = asked.at("rounds").get<std::uint64_t>()};
+    secagg::TrainingBudget budget{.epsilon = asked.at("epsilon").get<double>(),
+                                  .delta = asked.at("delta").get<double>(),
+                                  .against = privacy::Adversary::server,
+                                  .bits = asked.at("bits").get<unsigned>(),
+                                  .dropping = asked.at("dropping").get<double>(),
+                                  .corrupted = asked.at("corrupted").get<double>(),
+                                  .clip = 1,
+                                  .bound_follows = true};
+    const auto held = secagg::calibrated_plan(budget, shape);
+    ASSERT_TRUE(held) << row.label << ": " << held.error().message;
+    EXPECT_LE(held->guarantee.server.epsilon, budget.epsilon) << row.label;
+    EXPECT_GT(held->guarantee.server.epsilon, 0.99 * budget.epsilon) << row.label;
+  }
+  EXPECT_EQ(rows, 2U);
 }
 
 TEST(BertCost, CountsTheNumbersThatTheModelHolds) {

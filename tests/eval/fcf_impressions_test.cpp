@@ -82,13 +82,13 @@ TEST(FcfOnImpressions, ResumedRunEqualsAnUninterruptedOne) {
   EXPECT_EQ(resumed->test.mean.auc, straight->test.mean.auc);
 }
 
-TEST(FcfOnImpressions, HasNoVectorsOfItemsFromTextToServe) {
+TEST(FcfOnImpressions, HoldsNoNewsModelAndSaysWhatItHolds) {
   const TempFolder ratings, view, runs;
   const data::Dataset dataset = tiny_impressions(ratings, view);
   ASSERT_TRUE(train_run(small_job(runs / "run", 1), dataset, {}));
   const auto news = recipes::open_news_run(runs / "run", dataset);
   ASSERT_FALSE(news);
-  EXPECT_THAT(news.error().message, HasSubstr("no vectors of items"));
+  EXPECT_THAT(news.error().message, HasSubstr("vectors of items that are known by their ids"));
 }
 
 TEST(FcfOnImpressions, DataWithoutBehaviourIsRefused) {

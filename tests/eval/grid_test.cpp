@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/interrupt.h"
 #include "eval/experiments/grid/grid_report.h"
@@ -85,6 +86,27 @@ TEST_F(GridExperiment, EverythingWrittenIsMarkedAsQuickAndStandsBesideTheTrivial
   EXPECT_EQ(report::markup_problem(written("loss.svg")), "");
 }
 
+TEST_F(GridExperiment, ATrainedRowIsHeldAgainstPopularity) {
+  request.seeds = 1;
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  const std::string csv = written("results.csv");
+  const auto commas = [](std::string_view line) { return std::ranges::count(line, ','); };
+  const std::string_view header = std::string_view(csv).substr(0, csv.find('\n'));
+  const auto cells_between = commas(header.substr(0, header.find(",auc,") + 1)) -
+                             commas(header.substr(0, header.find(",label,") + 1));
+  const auto number = [&](const std::string& label) {
+    std::size_t at = csv.find("," + label + ",") + 1;
+    for (auto cell = cells_between; cell > 0; --cell) at = csv.find(',', at) + 1;
+    return std::stod(csv.substr(at));
+  };
+  for (const char* label : {"central", "federated"}) {
+    const bool below = number(label) < number("most popular first");
+    EXPECT_EQ(result->text.find(fmt::format("{} †", label)) != std::string::npos, below) << csv;
+    EXPECT_EQ(written("report.html").find(fmt::format("{} †", label)) != std::string::npos, below);
+  }
+}
+
 TEST_F(GridExperiment, FinishedRowsAreTakenAsTheyAreAndChangedOnesAreTrainedAgain) {
   ASSERT_TRUE(run());
   const auto before = events;
@@ -100,6 +122,52 @@ TEST_F(GridExperiment, FinishedRowsAreTakenAsTheyAreAndChangedOnesAreTrainedAgai
   EXPECT_EQ(events[0], before[0]);
   EXPECT_NE(events[1].at("seconds"), before[1].at("seconds"));
   EXPECT_GT(fs::last_write_time(request.out / "rows.jsonl"), file_time);
+}
+
+TEST_F(GridExperiment, LaterSeedsJoinWhatEarlierOnesFinished) {
+  request.seeds = 3;
+  ASSERT_TRUE(run());
+  const auto together = written("results.csv");
+  const auto whole = events;
+  request.out = out / "parts";
+  request.seeds = 1;
+  ASSERT_TRUE(run());
+  events.clear();
+  fs::remove_all(request.out / "runs");  // rows that were kept elsewhere come without their runs
+  request.first_seed = 2;
+  request.seeds = 2;
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(events.size(), whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(events[i].at("seed"), whole[i].at("seed")) << i;
+    EXPECT_EQ(events[i].at("auc"), whole[i].at("auc")) << i;
+  }
+  EXPECT_NE(written("report.html").find("Mean ± standard error over 3 seeds"), std::string::npos);
+  std::set<std::string> trained;
+  for (const auto& entry : fs::directory_iterator(request.out / "runs"))
+    if (entry.is_directory()) trained.insert(entry.path().filename().string());
+  EXPECT_EQ(trained.size(), 4U) << "two rows with two seeds";
+  for (const std::string& run : trained) EXPECT_FALSE(run.ends_with("seed1")) << run;
+  const std::string curves = written("loss.svg");
+  EXPECT_NE(curves.find("<path d=\"M"), std::string::npos) << curves;
+  const auto auc_of = [](const std::string& csv) {
+    const auto line = csv.find("federated");
+    return csv.substr(line, csv.find(",,", line) - line);
+  };
+  EXPECT_EQ(auc_of(written("results.csv")), auc_of(together));
+}
+
+TEST_F(GridExperiment, EarlierSeedsOfOtherSettingsDoNotJoin) {
+  request.seeds = 1;
+  ASSERT_TRUE(run());
+  for (GridRow& row : grid.rows) row.settings.emplace_back("learning_rate=0.05");
+  request.first_seed = 2;
+  events.clear();
+  ASSERT_TRUE(run());
+  ASSERT_EQ(events.size(), 2U);
+  for (const auto& event : events) EXPECT_EQ(event.at("seed"), 2);
+  EXPECT_NE(written("report.html").find("One seed"), std::string::npos);
 }
 
 TEST_F(GridExperiment, OtherDataStartsOver) {
@@ -126,6 +194,7 @@ TEST_F(GridExperiment, StopsBetweenRowsWhenInterruptedAndGoesOnWithTheSameNumber
   const auto stopped = run();
   ASSERT_TRUE(stopped) << stopped.error().message;
   EXPECT_TRUE(stopped->interrupted);
+  EXPECT_FALSE(stopped->out_of_time) << "a signal stopped it";
   EXPECT_EQ(events.size(), 1U);
   EXPECT_NE(written("results.csv").find("central"), std::string::npos);
   set_interrupted(false);
@@ -181,6 +250,72 @@ TEST_F(GridExperiment, AStopDropsNoRunThatWasMadeWithOtherSettings) {
   ASSERT_TRUE(run());
   EXPECT_EQ(events.size(), 1U);
   EXPECT_TRUE(fs::exists(trained / "result.json"));
+}
+
+// A clock that is looked at between rounds: every look takes a second.
+TEST_F(GridExperiment, AQuickExperimentSharesItsTwoMinutesAndSaysWhatTheyCutShort) {
+  double now = 0;
+  request.now = [&now] { return now += 1; };
+  request.seeds = 1;
+  grid.shared.push_back("rounds=1000");
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_FALSE(result->interrupted);
+  EXPECT_LE(now, QuickClock::seconds_in_all);
+  ASSERT_EQ(events.size(), 2U);
+  const double first = events[0].at("stopped_after"), second = events[1].at("stopped_after");
+  EXPECT_NEAR(first, 0.75 * 0.95 * QuickClock::seconds_in_all / 2, 3) << "its share of the time";
+  EXPECT_GT(second, first) << "what the first row left is the second's";
+  for (const auto& event : events) {
+    EXPECT_EQ(event.at("rounds_planned"), 1000);
+    EXPECT_EQ(event.at("rounds"), event.at("stopped_after"));
+    EXPECT_GT(event.at("auc").get<double>(), 0) << "tested as it was then";
+  }
+  const std::string note = fmt::format("central: stopped by the clock after {:g} of 1000 rounds", first);
+  EXPECT_NE(result->text.find(note), std::string::npos) << result->text;
+  EXPECT_NE(written("report.html").find(note), std::string::npos);
+  for (const std::string& text : {result->text, written("report.html")})
+    EXPECT_NE(text.find("depend on the machine"), std::string::npos);
+  EXPECT_NE(written("results.csv").find(fmt::format(",1,0,{:g},", first)), std::string::npos)
+      << written("results.csv");
+}
+
+TEST_F(GridExperiment, ARowForWhichTheTwoMinutesAreOverIsLeftToTheNextCall) {
+  double now = 0;
+  request.now = [&now] { return now += 30; };
+  const auto first = run();
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_TRUE(first->out_of_time);
+  EXPECT_FALSE(first->interrupted) << "no signal stopped it";
+  ASSERT_FALSE(events.empty());
+  ASSERT_LT(events.size(), 4U);
+  for (const auto& event : events) EXPECT_GE(event.at("rounds"), 1);
+  EXPECT_NE(first->text.find("INCOMPLETE: the two minutes were over before all rows had 2 seeds"),
+            std::string::npos)
+      << first->text;
+  for (int call = 0; call < 4 && events.size() < 4; ++call) {
+    events.clear();
+    const auto next = run();
+    ASSERT_TRUE(next) << next.error().message;
+    EXPECT_EQ(next->out_of_time, events.size() < 4U);
+  }
+  EXPECT_EQ(events.size(), 4U);
+  EXPECT_EQ(written("report.html").find("INCOMPLETE"), std::string::npos);
+}
+
+TEST_F(GridExperiment, OnlyQuickRunsAreTimedAndTheyTakeFewSeeds) {
+  request.now = [] { return 1e9; };
+  request.quick = false;
+  request.seeds = 1;
+  const auto whole = run();
+  ASSERT_TRUE(whole) << whole.error().message;
+  for (const auto& event : events) EXPECT_EQ(event.at("rounds"), 3);
+  EXPECT_FALSE(events[0].contains("stopped_after"));
+  request.quick = true;
+  request.seeds = 6;
+  const auto many = run();
+  ASSERT_FALSE(many);
+  EXPECT_NE(many.error().message.find("at most 5 seeds"), std::string::npos) << many.error().message;
 }
 
 TEST_F(GridExperiment, AnInterruptedRunIsContinuedNotStartedAgain) {
@@ -407,6 +542,93 @@ TEST(GridResults, DivergenceIsSaidWithItsRounds) {
   EXPECT_NE(to_text(outcome).find(note), std::string::npos) << to_text(outcome);
   EXPECT_NE(to_html(outcome).find(note), std::string::npos);
   EXPECT_NE(to_csv(outcome).find("steep,,,3,2,"), std::string::npos) << to_csv(outcome);
+}
+
+// One row above popularity, one below, one that ranks nothing.
+GridOutcome beside_popularity(const Grid& grid, double second) {
+  const auto row = [](const char* label, std::map<std::string, std::vector<double>> values) {
+    GridResult result;
+    result.row.label = label;
+    result.values = std::move(values);
+    result.runs = {"a"};
+    return result;
+  };
+  return {
+      grid,
+      {"small", "tiny", "", "cpu", {}, 1, false},
+      {row("first", {{"auc", {0.61}}}), row("second", {{"auc", {second}}}), row("cost", {{"bytes", {5}}})},
+      {{"", "random order", {{"auc", 0.5}}}, {"", "most popular first", {{"auc", 0.58}}}},
+      {},
+      {}};
+}
+
+TEST(GridResults, RowsBelowPopularityAreMarkedWhereverTheyAreShown) {
+  Grid grid;
+  grid.columns = {{"auc", "AUC %"}};
+  const GridOutcome outcome = beside_popularity(grid, 0.57);
+  const std::string text = to_text(outcome), html = to_html(outcome), csv = to_csv(outcome);
+  for (const std::string* shown : {&text, &html}) {
+    EXPECT_NE(shown->find("second †"), std::string::npos) << *shown;
+    EXPECT_EQ(shown->find("first †"), std::string::npos);
+    EXPECT_EQ(shown->find("cost †"), std::string::npos);
+    EXPECT_NE(shown->find("† below popularity"), std::string::npos);
+    EXPECT_NE(shown->find("the row says nothing about the order of systems"), std::string::npos);
+  }
+  EXPECT_NE(csv.find("auc_paper,below_popularity,paper_data,settings,unit_of_metrics\n"), std::string::npos)
+      << csv;
+  const auto cell_of = [&](const std::string& label) {
+    const auto from = csv.find("," + label + ",");
+    std::string line = csv.substr(from, csv.find('\n', from) - from);
+    const std::string unit = R"(,"share, 0 to 1")";
+    EXPECT_TRUE(line.ends_with(unit)) << line;
+    line.resize(line.size() - unit.size());
+    for (int last = 0; last < 2; ++last) line.erase(line.rfind(','));
+    return line.substr(line.rfind(',') + 1);
+  };
+  EXPECT_EQ(cell_of("first"), "no");
+  EXPECT_EQ(cell_of("second"), "yes");
+  EXPECT_EQ(cell_of("cost"), "");
+  EXPECT_EQ(cell_of("random order"), "");
+
+  for (const std::string& shown :
+       {to_text(beside_popularity(grid, 0.59)), to_html(beside_popularity(grid, 0.59))})
+    EXPECT_EQ(shown.find("†"), std::string::npos);
+}
+
+// The noise of every row is seeded, so its ε holds for secret noise alone.
+TEST(GridResults, AnEpsilonIsMarkedAsThatOfASimulationInTheFilesToo) {
+  Grid grid;
+  grid.columns = {{"auc", "AUC %"}};
+  GridOutcome outcome = beside_popularity(grid, 0.57);
+  EXPECT_EQ(simulation_note(outcome), "");
+  outcome.results[0].values["epsilon"] = {8};
+  outcome.results[0].values["delta"] = {1e-6};
+  const std::string csv = to_csv(outcome);
+  EXPECT_NE(csv.find("epsilon_claimed,epsilon_true,epsilon_published,delta,simulation,"), std::string::npos);
+  EXPECT_NE(csv.find(",,8,none,1e-06,yes,0.61,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",,none,none,,,0.57,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",none,none,none,,,0.58,"), std::string::npos) << csv;
+  for (const std::string& shown : {to_text(outcome), to_html(outcome)})
+    EXPECT_NE(shown.find("simulation: no ε holds for these files"), std::string::npos);
+}
+
+TEST(GridResults, ARunWhoseRowsAreAllBelowPopularitySaysSo) {
+  Grid grid;
+  grid.columns = {{"auc", "AUC %"}};
+  GridOutcome outcome = beside_popularity(grid, 0.57);
+  outcome.results.erase(outcome.results.begin());
+  EXPECT_NE(to_text(outcome).find("as all rows are, this run says nothing"), std::string::npos)
+      << to_text(outcome);
+}
+
+TEST(GridResults, InteractionsAreHeldAgainstPopularityOfTheirOwnTestUsers) {
+  GridResult result;
+  result.values = {{"hits10", {0.10, 0.12}}, {"beside.popularity.hits10", {0.10, 0.14}}};
+  EXPECT_EQ(is_below_popularity(result, {}), std::optional(true));
+  result.values["hits10"] = {0.13, 0.12};
+  EXPECT_EQ(is_below_popularity(result, {}), std::optional(false));
+  result.values.clear();
+  EXPECT_EQ(is_below_popularity(result, {}), std::nullopt) << "it diverged";
 }
 
 TEST(GridResults, InteractionsStandBesideTheRowsOfTheirOwnProtocol) {

@@ -34,15 +34,18 @@ TEST_P(LawRuns, AreDrawnByTheSeedOnlyIfReproducibleAndSaySo) {
     (noisy ? job.epsilon : job.mode) = noisy ? "50" : "paper";
     const auto outcome = train_run(job, tested.takes_interactions() ? interactions : news.dataset, {});
     EXPECT_TRUE(outcome) << outcome.error().message;
-    if (noisy)
+    if (noisy) {
       EXPECT_NE(read_file(job.out / "privacy.json", 1 << 20).value().find("sums=" + sums), std::string::npos);
+    }
     return parameters_of(job.out);
   };
   const torch::Tensor law = train("law", true);
   EXPECT_TRUE(torch::equal(law, train("law", true)));
   // Simulated devices draw every share; without noise there is nothing else to draw.
   EXPECT_EQ(torch::equal(law, train("simulated", true)), !noisy);
-  if (noisy) EXPECT_FALSE(torch::equal(train("law", false), train("law", false)));
+  if (noisy) {
+    EXPECT_FALSE(torch::equal(train("law", false), train("law", false)));
+  }
 }
 
 std::vector<testing::PrivateRecipe> summed_recipes() {

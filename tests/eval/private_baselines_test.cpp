@@ -36,6 +36,9 @@ TEST(DpFedRec, PaperModePrintsTheClaimAndWhatHolds) {
   // A user vector of 8 numbers: √8 times the claim.
   EXPECT_THAT(outcome->privacy->mechanism, HasSubstr("epsilon 28.2"));
   EXPECT_NEAR(outcome->test.mean.auc, 0.5, 0.06) << "so much noise leaves nothing";
+  // The mean is one over users: nobody's number of clicks weighs in it, so nobody sends it.
+  EXPECT_FALSE(outcome->privacy->epsilon_noised_part);
+  EXPECT_THAT(outcome->privacy->server_sees, ::testing::Not(::testing::Contains(HasSubstr("clicks"))));
 }
 
 TEST(DpFedRec, PaperModeUploadsCarryLaplaceNoise) {

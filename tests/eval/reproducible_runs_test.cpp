@@ -87,8 +87,8 @@ TEST(Reproducible, ARunStaysWhatItIsWhenItIsResumed) {
   const auto begin = [&](const std::string& out, bool reproducible) {
     TrainJob job;
     job.recipe = "dp-svd", job.out = runs / out, job.epsilon = "16", job.reproducible = reproducible;
-    set_interrupted(true);
-    EXPECT_TRUE(train_run(job, dataset, {}).value().summary.interrupted);
+    const auto stop = [](const fl::RoundRecord&) { set_interrupted(true); };
+    EXPECT_TRUE(train_run(job, dataset, {.round = stop}).value().summary.interrupted);
     set_interrupted(false);
   };
   const auto resume = [&](const std::string& out, bool reproducible) {

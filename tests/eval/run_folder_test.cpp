@@ -1,12 +1,15 @@
 // A run folder belongs to its data and its settings: what is refused changes no byte of it, and what was
 // killed goes on from where nothing was released.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/descriptor.h"
 #include "base/interrupt.h"
+#include "eval/recommender_evaluator.h"
 #include "eval/training_run.h"
 #include "fl/tiny_interactions.h"
 #include "fl/tiny_news.h"
@@ -112,30 +115,91 @@ TEST_F(RunFolder, ARefusedRunLeavesAnEmptyFolderEmpty) {
   EXPECT_TRUE(fs::is_empty(runs_ / "run"));
 }
 
-TEST_F(RunFolder, KilledBeforeItsFirstCheckpointARunStartsAgain) {
-  TrainJob job = private_job("run");
-  job.reproducible = true;  // so that the second start can be held against the first
-  ASSERT_TRUE(train_run(job, dataset_, {}));
-  const auto whole = read_file(runs_ / "run/best.sotto", 1 << 24).value();
+// What a process leaves that is killed before its first checkpoint.
+void forget_rounds(const fs::path& run) {
   for (const char* later :
        {"last.sotto", "best.sotto", "log.jsonl", "result.json", "privacy.txt", "privacy.json"})
-    fs::remove(runs_ / "run" / later);
-  const auto again = train_run(resumed("run"), dataset_, {});
-  ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->summary.rounds.size(), 2U);
-  EXPECT_EQ(read_file(runs_ / "run/best.sotto", 1 << 24).value().size(), whole.size());
-  EXPECT_TRUE(fs::exists(runs_ / "run/result.json"));
+    fs::remove(run / later);
+}
+
+TEST_F(RunFolder, KilledBeforeItsFirstCheckpointARunStartsAgain) {
+  TrainJob job = private_job("run");
+  job.reproducible = true;  // so that the next start can be held against the first
+  ASSERT_TRUE(train_run(job, dataset_, {}));
+  const auto whole = read_file(runs_ / "run/best.sotto", 1 << 24).value();
+  for (const TrainJob& next : {resumed("run"), job}) {
+    forget_rounds(runs_ / "run");
+    const auto again = train_run(next, dataset_, {});
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->summary.rounds.size(), 2U);
+    EXPECT_EQ(read_file(runs_ / "run/best.sotto", 1 << 24).value().size(), whole.size());
+    EXPECT_TRUE(fs::exists(runs_ / "run/result.json"));
+  }
+  EXPECT_THAT(refusal(train_run(job, dataset_, {})), HasSubstr("continue it with --resume"))
+      << "a run with rounds is not begun again";
+}
+
+TEST_F(RunFolder, AnotherCommandDoesNotTakeTheFolderOfAKilledRun) {
+  ASSERT_TRUE(train_run(private_job("run"), dataset_, {}));
+  forget_rounds(runs_ / "run");
+  const auto before = files_of(runs_ / "run");
+  TrainJob other = private_job("run");
+  other.epsilon = "9";
+  EXPECT_THAT(refusal(train_run(other, dataset_, {})), HasSubstr("its epsilon was 50.0 instead of 9.0"));
+  other = private_job("run");
+  other.seed = 7;
+  EXPECT_THAT(refusal(train_run(other, dataset_, {})), HasSubstr("its --seed was 1 instead of 7"));
+  other = private_job("run");
+  other.recipe = "privaterec";
+  EXPECT_THAT(refusal(train_run(other, dataset_, {})), HasSubstr("its recipe was fednewsrec"));
+  other = private_job("run");
+  other.data = other_.path();
+  EXPECT_THAT(refusal(train_run(other, strangers_, {})), HasSubstr("holds other data"));
+  EXPECT_EQ(files_of(runs_ / "run"), before);
 }
 
 TEST_F(RunFolder, KilledWhileItsFirstFilesAreWrittenARunStartsAgain) {
+  for (const bool resume : {false, true}) {
+    const fs::path run = runs_ / (resume ? "resumed" : "plain");
+    fs::create_directories(run);
+    ASSERT_TRUE(write_file_atomically(run / "settings.toml", "rounds = 9\n"));
+    ASSERT_TRUE(write_file_atomically(run / ".settings.toml.sotto-77-1", "roun"));
+    ASSERT_TRUE(write_file_atomically(run / ".run.json.sotto-77-2", "{"));
+    TrainJob job = private_job(run.filename());
+    job.resume = resume;
+    const auto outcome = train_run(job, dataset_, {});
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->summary.rounds.size(), 2U);
+    EXPECT_FALSE(fs::exists(run / ".settings.toml.sotto-77-1"));
+    EXPECT_FALSE(fs::exists(run / ".run.json.sotto-77-2"));
+  }
+}
+
+TEST_F(RunFolder, AFolderOfSomethingElseIsNoRunThatWasKilled) {
   fs::create_directories(runs_ / "run");
-  ASSERT_TRUE(write_file_atomically(runs_ / "run/settings.toml", "rounds = 9\n"));
-  TrainJob job = private_job("run");
-  EXPECT_THAT(refusal(train_run(job, dataset_, {})), HasSubstr("continue it with --resume"));
-  job.resume = true;
-  const auto outcome = train_run(job, dataset_, {});
-  ASSERT_TRUE(outcome) << outcome.error().message;
-  EXPECT_EQ(outcome->summary.rounds.size(), 2U);
+  ASSERT_TRUE(write_file_atomically(runs_ / "run/.notes.txt", "mine"));
+  EXPECT_THAT(refusal(train_run(private_job("run"), dataset_, {})), HasSubstr("choose another --out"));
+}
+
+TEST_F(RunFolder, AResumedRunRemovesHalfACheckpointOfAKilledOne) {
+  ASSERT_TRUE(train_run(private_job("run"), dataset_, {}));
+  ASSERT_TRUE(write_file_atomically(runs_ / "run/.last.sotto.sotto-77-3", "half"));
+  ASSERT_TRUE(train_run(resumed("run"), dataset_, {}));
+  EXPECT_FALSE(fs::exists(runs_ / "run/.last.sotto.sotto-77-3"));
+}
+
+TEST_F(RunFolder, TwoProcessesDoNotTrainInOneFolder) {
+  ASSERT_TRUE(train_run(private_job("run"), dataset_, {}));
+  forget_rounds(runs_ / "run");
+  const auto before = files_of(runs_ / "run");
+  {
+    const auto other = Descriptor::open(runs_ / "run", O_RDONLY | O_DIRECTORY, "open").value();
+    ASSERT_TRUE(other.lock(runs_ / "run").value());
+    EXPECT_THAT(refusal(train_run(private_job("run"), dataset_, {})),
+                HasSubstr("trained by another process"));
+  }
+  EXPECT_EQ(files_of(runs_ / "run"), before);
+  EXPECT_TRUE(train_run(private_job("run"), dataset_, {})) << "the other one was killed";
 }
 
 TEST_F(RunFolder, ReleasedRoundsAreNeverDrawnAgain) {
@@ -185,7 +249,9 @@ TEST_F(RunFolder, ATestMayBeOfSomeImpressionsTheSameOnesEachTime) {
   TrainJob some = private_job("some");
   some.test_impressions = 5;
   EXPECT_EQ(train_run(some, dataset_, {})->test.counted, 5U);
-  EXPECT_EQ(json::parse(read_file(runs_ / "some/result.json").value()).at("impressions"), 5);
+  const json stored = json::parse(read_file(runs_ / "some/result.json").value());
+  EXPECT_EQ(stored.at("impressions"), 5);
+  EXPECT_EQ(stored.at("unit_of_metrics"), "share, 0 to 1");
 }
 
 TEST(RunFolderOfInteractions, ATestMayBeOfSomeUsers) {
@@ -211,6 +277,26 @@ TEST_F(RunFolder, StoppedWhileItIsTestedARunIsTestedWhenItIsResumed) {
   EXPECT_EQ(tested->summary.rounds.size(), 2U);
   EXPECT_EQ(tested->test.counted, 12U);
   EXPECT_TRUE(fs::exists(runs_ / "run/result.json"));
+}
+
+TEST_F(RunFolder, AnInterruptInTheMiddleOfATestLeavesNoNumbers) {
+  ASSERT_TRUE(train_run(private_job("run"), dataset_, {}));
+  std::size_t ranked = 0;
+  const auto stopped =
+      evaluate_run({.run = runs_ / "run",
+                    .evaluate =
+                        [&](model::RankingModel& model, const data::Dataset& data,
+                            std::span<const std::uint32_t> impressions, std::size_t max_history) {
+                          const auto half = impressions.first(impressions.size() / 2);
+                          ranked = evaluate_recommender(model, data, half, max_history).counted;
+                          set_interrupted(true);
+                          return evaluate_recommender(model, data, impressions, max_history);
+                        }},
+                   dataset_);
+  set_interrupted(false);
+  EXPECT_GT(ranked, 0U) << "it had begun";
+  EXPECT_THAT(refusal(stopped), HasSubstr("stopped"));
+  EXPECT_TRUE(evaluate_run(runs_ / "run", dataset_));
 }
 
 TEST_F(RunFolder, OneValueInTwoPlacesIsRefused) {

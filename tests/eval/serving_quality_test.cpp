@@ -10,6 +10,8 @@
 #include "eval/experiments/serving/serving_report.h"
 #include "eval/impression_evaluator.h"
 #include "fl/tiny_news.h"
+#include "privacy/accounting/datasheet.h"
+#include "serving/run_privacy.h"
 
 namespace sotto::eval::private_serving {
 namespace {
@@ -123,32 +125,65 @@ TEST(ServingRow, IsTheSameAfterItWaitedInAFile) {
 
 TEST(ToldBefore, IsWhatTheRunsOwnPageSays) {
   const TempFolder run;
-  const auto told = [&](const char* page) {
+  const auto told = [&](std::string_view page) {
     EXPECT_TRUE(write_file_atomically(run / "privacy.json", page));
     return ToldBefore::of(run.path(), 0.5);
   };
+  const auto of_sheet = [&](const privacy::PrivacyDatasheet& sheet) { return told(privacy::to_json(sheet)); };
   const auto nothing = ToldBefore::of(run.path(), 0.5);
   ASSERT_TRUE(nothing);
   EXPECT_FALSE(nothing->training_epsilon) << "a run without a page was trained without privacy";
   EXPECT_EQ(nothing->demand_epsilon, 0.5);
-  const auto sound = told(R"({"epsilon":4,"delta":1e-6,"unit":"user","adjacency":"replace-one"})");
+  EXPECT_EQ(nothing->demand_charged, 0);
+  privacy::PrivacyDatasheet sheet{.delta = 1e-6, .epsilon_server = 4};
+  const auto sound = of_sheet(sheet);
   ASSERT_TRUE(sound);
   EXPECT_EQ(sound->training_epsilon, 4);
   EXPECT_EQ(sound->training_delta, 1e-6);
-  EXPECT_FALSE(
-      told(R"({"epsilon":null,"delta":0,"unit":"user","adjacency":"replace-one"})")->training_epsilon);
-  EXPECT_FALSE(told(R"({"epsilon":4,"delta":0,"unit":"click","adjacency":"replace-one"})")->training_epsilon)
-      << "a click is not a reader";
+  EXPECT_FALSE(sound->is_simulated);
+  sheet.reproducible = true;
+  EXPECT_TRUE(of_sheet(sheet)->is_simulated);
+  sheet.unit = privacy::Unit::click;
+  EXPECT_FALSE(of_sheet(sheet)->training_epsilon) << "a click is not a reader";
+  EXPECT_FALSE(of_sheet({.delta = 1e-6})->training_epsilon);
   EXPECT_FALSE(told(R"({"epsilon":4})")) << "half a page says nothing";
   EXPECT_FALSE(told("broken"));
 }
 
+// What the run was served with was released to everybody, whatever mechanism is looked at.
+TEST(ToldBefore, CountsTheDemandThatTheRunHasReleasedAlready) {
+  const TempFolder run;
+  const auto charges = run / serving::demand_charges_file;
+  ASSERT_TRUE(write_file_atomically(charges, "{\"epsilon\":0.5}\n{\"epsilon\":1}\n"));
+  EXPECT_EQ(ToldBefore::of(run.path(), 0.25)->demand_charged, 1.5);
+  EXPECT_EQ(ToldBefore::of(run.path(), 0.25)->demand_epsilon, 0.25);
+  ASSERT_TRUE(write_file_atomically(charges, "{\"epsilon\":"));
+  EXPECT_FALSE(ToldBefore::of(run.path(), 0.25)) << "nobody knows what was paid";
+}
+
 TEST(ServingRows, QuickIsMarkedInEveryOutput) {
   const std::vector<ServingRow> rows = {some_row(1)};
-  EXPECT_NE(to_csv(rows, true).find(",quick,"), std::string::npos);
-  EXPECT_EQ(to_csv(rows, false).find(",quick,0"), std::string::npos);
-  EXPECT_NE(to_text(rows, true).find("QUICK"), std::string::npos);
-  EXPECT_EQ(to_text(rows, false).find("QUICK"), std::string::npos);
+  EXPECT_NE(to_csv(rows, {.quick = true}).find(",quick,answers,"), std::string::npos);
+  EXPECT_NE(to_csv(rows, {}).find(",full,answers,"), std::string::npos);
+  EXPECT_NE(to_text(rows, {.quick = true}).find("QUICK"), std::string::npos);
+  EXPECT_EQ(to_text(rows, {}).find("QUICK"), std::string::npos);
+}
+
+// Numbers that hold for secret noise alone do not leave without saying so.
+TEST(ServingRows, SayInEveryOutputWhatOfThemIsASimulation) {
+  const std::vector<ServingRow> rows = {some_row(1)};
+  for (const bool simulated : {false, true}) {
+    ServingFacts facts;
+    facts.told_before.training_epsilon = 4;
+    facts.told_before.is_simulated = simulated;
+    const std::string part = simulated ? "training and answers" : "answers";
+    const std::string note = "no ε holds for these files, whose " + part + " are drawn from seeds";
+    EXPECT_NE(to_csv(rows, facts).find(",quick,simulation,"), std::string::npos);
+    EXPECT_NE(to_csv(rows, facts).find(",full," + part + ","), std::string::npos) << to_csv(rows, facts);
+    EXPECT_NE(to_text(rows, facts).find(note), std::string::npos);
+    EXPECT_NE(serving_report(rows, facts).find(note), std::string::npos);
+    EXPECT_EQ(simulation_note(facts.told_before).find("simulation: " + note), 0U);
+  }
 }
 
 }  // namespace

@@ -96,10 +96,24 @@ TEST(Reptile, WithOneStepAndNoProximalTermEqualsFedSgd) {
 }
 
 TEST(InteractionTraining, TheMeanIsTheMeanOfTheUsersUpdatesHoweverChunksAreCut) {
-  CopySettings little_memory = copy_settings(0.1);
+  constexpr std::int64_t wide = 100;  // copies of 20 users do not fit into 1 MiB
+  CopySettings little_memory = copy_settings(0.1), enough = little_memory;
   little_memory.copies_mb = 1;
   TinyInteractions tiny(model::InputChoice::rich, several_steps(), little_memory);
+  const auto blocks = [&](const CopySettings& settings) {
+    tiny.build(several_steps(), settings, MetaLearning::reptile, wide);
+    int count = 0;
+    EXPECT_TRUE(tiny.training->each_block(round, tiny.data.users, [&](const UpdateBlock&) -> Status {
+      ++count;
+      return {};
+    }));
+    return count;
+  };
+  EXPECT_EQ(blocks(enough), 1);
+  const torch::Tensor at_once = tiny.training->mean_update(round, tiny.data.users).direction;
+  EXPECT_GT(blocks(little_memory), 2);
   const torch::Tensor mean = tiny.training->mean_update(round, tiny.data.users).direction;
+  EXPECT_LT((at_once - mean).abs().max().item<double>(), 1e-6);
   torch::Tensor sum = torch::zeros_like(mean);
   std::vector<data::UserId> seen;
   ASSERT_TRUE(tiny.training->each_update(round, tiny.data.users, [&](const UserUpdate& own) -> Status {

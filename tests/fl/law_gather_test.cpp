@@ -5,11 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "base/thread_pool.h"
 #include "fl/tensor_encoding.h"
+#include "privacy/audit/mechanism_subjects.h"
 #include "privacy/noise_statistics.h"
 
 namespace sotto::fl {
@@ -267,6 +270,55 @@ TEST(LawGather, ReproducibleSumsDoNotDependOnThreadsAndSecretOnesAreNeverAlike) 
   }
 }
 
+// What is published of rounds by their law, under audit: one of ten updates is at one end of the ball or the
+// other.
+class AuditedRounds {
+ public:
+  AuditedRounds(const Settings& settings, float own) : plan_(plan_of(settings)) {
+    updates_.all[0] = torch::tensor({own, 0.0F});
+  }
+  Result<std::vector<double>> mean_of(std::uint32_t round) {
+    SOTTO_TRY(const Gathered gathered, gather_.sum({round, plan_, 1}));
+    secagg::SumDecoder server(plan_);
+    for (const GroupSum& group : gathered.groups) SOTTO_CHECK(server.add_group(group.entries));
+    SOTTO_TRY(secagg::DecodedMean mean, server.decode());
+    return std::move(mean.update);
+  }
+
+ private:
+  secagg::EncodingPlan plan_;
+  KnownUpdates updates_{std::vector<Tensor>(10, torch::zeros({2}))};
+  LawGather gather_{devices_of(updates_, NoiseOrigin::reproducible(5), 10)};
+};
+
+privacy::AuditedMechanism audited_rounds(double noise_multiplier, const privacy::AuditClaim& claim) {
+  Settings settings = plan_settings(2, 10);
+  settings.noise_multiplier = noise_multiplier;
+  privacy::AuditedMechanism subject{.claim = claim, .noiseless = {{{0.1, 0}, {-0.1, 0}}}};
+  const std::array rounds = {std::make_shared<AuditedRounds>(settings, 30.0F),
+                             std::make_shared<AuditedRounds>(settings, -1.0F)};
+  subject.release = [rounds](privacy::Neighbour neighbour, privacy::DeviceRandom random) {
+    return rounds[static_cast<std::size_t>(neighbour)]->mean_of(
+        static_cast<std::uint32_t>(random.source()()));
+  };
+  subject.statistics.push_back(privacy::projection(subject.noiseless[0], subject.noiseless[1]));
+  return subject;
+}
+
+TEST(LawGather, PassesTheAuditAndFailsItWithHalfOfTheNoise) {
+  Settings settings = plan_settings(2, 10);
+  settings.noise_multiplier = 1;
+  const auto claim = privacy::claim_of(*plan_of(settings).event(), privacy::subject::audited_delta).value();
+  const auto audit = [&](double noise_multiplier) {
+    return privacy::audit_mechanism(audited_rounds(noise_multiplier, claim), {.samples = 20'000, .seed = 7})
+        .value();
+  };
+  const auto finding = audit(1);
+  EXPECT_FALSE(finding.refuted());
+  EXPECT_GT(finding.share(), 0.8) << "it sees most of what is claimed";
+  EXPECT_TRUE(audit(0.5).refuted());
+}
+
 TEST(SumSettings, LargeCohortsAreSummedByTheirLawUnlessSomethingElseIsAsked) {
   SumSettings settings;
   EXPECT_EQ(settings.chosen(999), "simulated");
@@ -307,28 +359,39 @@ TEST(UserUpdates, BlocksHoldNoMoreThanTheirMemoryAndEveryUserOnce) {
   EXPECT_EQ(seen, users);
 }
 
-// ---- what a card does, by the same operations on the CPU
+// ---- what a card does: by the same operations on the CPU, and on a card where there is one
+
+class OnTensors : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (device().is_cuda() && !torch::cuda::is_available()) GTEST_SKIP() << "no CUDA device";
+  }
+  static torch::Device device() { return torch::Device(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(TensorEncoder, OnTensors, ::testing::Values("cpu", "cuda"),
+                         [](const auto& one) { return std::string(one.param); });
 
 Tensor whole_numbers(const TensorEncoder& encoder, const secagg::EncodingPlan& plan, const Tensor& update,
-                     double bound, std::uint64_t key) {
-  Tensor sum = torch::zeros({static_cast<std::int64_t>(plan.entries())}, torch::kInt64);
-  EXPECT_TRUE(encoder.add(update.view({1, -1}), bound, key, sum));
-  return sum;
+                     double bound, std::uint64_t key, torch::Device device) {
+  Tensor sum = torch::zeros({static_cast<std::int64_t>(plan.entries())},
+                            torch::TensorOptions(torch::kInt64).device(device));
+  EXPECT_TRUE(encoder.add(update.view({1, -1}).to(device), bound, key, sum));
+  return sum.to(torch::kCPU);
 }
 
-TEST(TensorEncoder, IsTheDevicesEncodingUpToTheDrawsOfRounding) {
+TEST_P(OnTensors, IsTheDevicesEncodingUpToTheDrawsOfRounding) {
   for (const std::int64_t dimension : {1, 37, 2500}) {
     for (const auto& plan : plans(dimension, 8, 0)) {
-      const TensorEncoder encoder(plan, torch::kCPU);
-      const secagg::UpdateEncoder device(plan);
+      const TensorEncoder encoder(plan, device());
+      const secagg::UpdateEncoder one_by_one(plan);
       std::uint64_t key = 0;
       for (const Tensor& update : varied_updates(7, dimension)) {
-        const Tensor own = whole_numbers(encoder, plan, update, 2, ++key);
+        const Tensor own = whole_numbers(encoder, plan, update, 2, ++key, device());
         const Tensor scaled = update / 2;
         std::vector<std::int32_t> expected(plan.entries());
         SeededRandom draws(key, Purpose::test);
-        ASSERT_TRUE(
-            device.round({scaled.data_ptr<float>(), static_cast<std::size_t>(dimension)}, draws, expected));
+        ASSERT_TRUE(one_by_one.round({scaled.data_ptr<float>(), static_cast<std::size_t>(dimension)}, draws,
+                                     expected));
         std::int64_t squares = 0, furthest = 0;
         for (std::size_t i = 0; i < expected.size(); ++i) {
           const auto value = own[static_cast<std::int64_t>(i)].item<std::int64_t>();
@@ -342,14 +405,14 @@ TEST(TensorEncoder, IsTheDevicesEncodingUpToTheDrawsOfRounding) {
   }
 }
 
-TEST(TensorEncoder, WhereNothingIsLeftToChanceItIsTheDevicesEncodingExactly) {
+TEST_P(OnTensors, WhereNothingIsLeftToChanceItIsTheDevicesEncodingExactly) {
   // Multiples of the grid's step; the clip bit is one too.
   Settings settings = plan_settings(64, 8);
   settings.clip_bit_weight = 0.5;
   const auto plan = plan_of(settings);
   const Tensor updates = torch::arange(-4 * 64, 4 * 64).view({8, 64}).to(torch::kFloat32) / 8192;
-  Tensor sum = torch::zeros({65}, torch::kInt64);
-  ASSERT_TRUE(TensorEncoder(plan, torch::kCPU).add(updates, 0.5, 1, sum));
+  Tensor sum = torch::zeros({65}, torch::TensorOptions(torch::kInt64).device(device()));
+  ASSERT_TRUE(TensorEncoder(plan, device()).add(updates.to(device()), 0.5, 1, sum));
   std::vector<std::int64_t> expected(65, 0);
   SeededRandom draws(1, Purpose::test);
   for (std::int64_t row = 0; row < 8; ++row) {
@@ -358,32 +421,68 @@ TEST(TensorEncoder, WhereNothingIsLeftToChanceItIsTheDevicesEncodingExactly) {
     ASSERT_TRUE(secagg::UpdateEncoder(plan).round({own.data_ptr<float>(), 64}, draws, whole));
     for (std::size_t i = 0; i < 65; ++i) expected[i] += whole[i];
   }
-  EXPECT_TRUE(torch::equal(sum, torch::tensor(expected)));
+  EXPECT_TRUE(torch::equal(sum.to(torch::kCPU), torch::tensor(expected)));
 }
 
-TEST(TensorEncoder, RoundsAtRandomWithoutBias) {
+TEST_P(OnTensors, RoundsAtRandomWithoutBias) {
   const auto plan = plan_of(plan_settings(4, 8));
-  const TensorEncoder encoder(plan, torch::kCPU);
+  const TensorEncoder encoder(plan, device());
   constexpr std::int64_t rows = 40'000;
   const Tensor update = torch::tensor({0.3F, -0.25F, 0.9F, 0.5F}) / 4096;  // in steps
-  Tensor sum = torch::zeros({4}, torch::kInt64);
-  ASSERT_TRUE(encoder.add(update.expand({rows, 4}), 1, 17, sum));
+  Tensor sum = torch::zeros({4}, torch::TensorOptions(torch::kInt64).device(device()));
+  ASSERT_TRUE(encoder.add(update.expand({rows, 4}).to(device()), 1, 17, sum));
   const double wanted[] = {0.3, -0.25, 0.9, 0.5};
   for (std::int64_t i = 0; i < 4; ++i)
     EXPECT_NEAR(static_cast<double>(sum[i].item<std::int64_t>()) / rows, wanted[i],
                 5.5 * 0.5 / std::sqrt(rows));
 }
 
-TEST(TensorEncoder, RefusesNaNAndInfinityAndFitsItsMemory) {
+TEST_P(OnTensors, RefusesNaNAndInfinityAndFitsItsMemory) {
   const auto plan = plan_of(plan_settings(4, 8));
-  const TensorEncoder encoder(plan, torch::kCPU);
+  const TensorEncoder encoder(plan, device());
   for (const double wrong : {static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
-    Tensor rows = torch::zeros({3, 4}), sum = torch::zeros({4}, torch::kInt64);
+    Tensor rows = torch::zeros({3, 4}, device());
+    Tensor sum = torch::zeros({4}, torch::TensorOptions(torch::kInt64).device(device()));
     rows[1][2] = wrong;
     EXPECT_FALSE(encoder.add(rows, 1, 1, sum));
   }
   EXPECT_EQ(encoder.rows_within(1), 1);
   EXPECT_LE(encoder.rows_within(1 << 20) * 4 * 40, 1 << 20);
+}
+
+// Multiples of the grid's step: whole rounds on the device are those of one device after another on the CPU.
+TEST_P(OnTensors, WhereNothingIsLeftToChanceARoundHasTheIntegersOfSimulatedDevices) {
+  std::vector<Tensor> updates, there;
+  for (std::int64_t user = 0; user < 24; ++user) {
+    updates.push_back((torch::arange(300) * (user + 1)).remainder(17).sub(8).to(torch::kFloat32) / 4096);
+    there.push_back(updates.back().to(device()));
+  }
+  KnownUpdates here(updates), on_device(there);
+  for (const bool clip_bit : {false, true}) {
+    Settings settings = plan_settings(300, 12, 11);
+    if (clip_bit) settings.clip_bit_weight = 0.5;
+    const auto plan = plan_of(settings);
+    // Everybody comes to the first round, and nobody may come again.
+    LawGather law(devices_of(on_device, NoiseOrigin::secret(), 24, 1));
+    SimulatedGather simulated(devices_of(here, NoiseOrigin::reproducible(7), 24, 1));
+    expect_same(law.sum({0, plan, 1}), simulated.sum({0, plan, 1}));
+  }
+}
+
+// A seed addresses a card's rounding too, and another seed another one.
+TEST_P(OnTensors, ReproducibleSumsAreTheSameAgain) {
+  std::vector<Tensor> there;
+  for (const Tensor& update : varied_updates(30, 2000)) there.push_back(update.to(device()));
+  KnownUpdates updates(there);
+  Settings settings = plan_settings(2000, 30);
+  settings.noise_multiplier = 1;
+  const auto sum = [&](const NoiseOrigin& origin) {
+    LawGather gather(devices_of(updates, origin, 30));
+    return gather.sum({2, plan_of(settings), 1}).value().groups.front().entries;
+  };
+  EXPECT_EQ(sum(NoiseOrigin::reproducible(5)), sum(NoiseOrigin::reproducible(5)));
+  EXPECT_NE(sum(NoiseOrigin::reproducible(5)), sum(NoiseOrigin::reproducible(6)));
+  EXPECT_NE(sum(NoiseOrigin::secret()), sum(NoiseOrigin::secret()));
 }
 
 }  // namespace

@@ -42,6 +42,10 @@ TEST(TwoPrivateSums, TheDatasheetsEpsilonIsThatOfBothReleases) {
   EXPECT_DOUBLE_EQ(*sheet.epsilon_published, epsilon);
   EXPECT_LE(epsilon, 4);
   EXPECT_GT(epsilon, 3.95);
+  EXPECT_NE(
+      privacy::to_text(sheet).find("more accomplices of the server, or more that vanish, than the plan"),
+      std::string::npos)
+      << "both shares are assumptions about these devices";
   for (const privacy::PrivacyEvent& alone : both)
     EXPECT_LT(privacy::account_best({&alone, 1}, 1e-6, privacy::Adversary::server)->epsilon, epsilon);
 }
@@ -128,7 +132,7 @@ TEST(TwoPrivateSums, RefusesToRunWithoutABudgetOrWithOneThatNothingReaches) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("--epsilon"), std::string::npos) << refused.error().message;
   auto hopeless = budget(1);
-  hopeless.delta = 1e-25;  // less than what the samplers are off
+  hopeless.delta = 1e-40;  // less than what the samplers are off
   EXPECT_FALSE(TwoPrivateSums::calibrate(hopeless, {10, 3, 20, 4}));
 }
 

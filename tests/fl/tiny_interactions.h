@@ -53,10 +53,10 @@ struct TinyInteractions {
   }
   // Anew, from inputs that were changed.
   void build(const TaskSettings& task_settings, const CopySettings& copy_settings,
-             MetaLearning method = MetaLearning::reptile) {
+             MetaLearning method = MetaLearning::reptile, std::int64_t hidden = 5) {
     torch::manual_seed(3);
     model::TabularShape shape;
-    shape.embedding = 4, shape.hidden = 5, shape.layers = 2, shape.embedding_scale = 0.5;
+    shape.embedding = 4, shape.hidden = hidden, shape.layers = 2, shape.embedding_scale = 0.5;
     model = std::make_shared<model::TabularModel>(shape, inputs);
     {
       // The output layer starts at zero beside a history; tests want all parts to matter.

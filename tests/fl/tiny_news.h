@@ -8,10 +8,11 @@
 
 namespace sotto::fl::testing {
 
-// Items 0..9: even ones are about "red", odd ones about "blue". Even users click even items.
-inline data::Dataset tiny_news(const TempFolder& folder, std::uint32_t users = 12) {
+// Items 0..9: even ones are about "red", odd ones about "blue". Even users click even items. Items beyond
+// them are shown to nobody.
+inline data::Dataset tiny_news(const TempFolder& folder, std::uint32_t users = 12, int items = 10) {
   data::DatasetBuilder builder("tiny", "test");
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < items; ++i) {
     const std::string id = "N" + std::to_string(i),
                       title =
                           std::string(i % 2 ? "blue sea number " : "red fire number ") + std::to_string(i);

@@ -257,6 +257,34 @@ TEST(RoundEngine, KeepsTheBestRoundAndStopsWithoutPatience) {
   EXPECT_TRUE(tiny.parameters->values().equal(seen.at(2)));
 }
 
+TEST(RoundEngine, LooksAndWritesAsOftenAsAskedAndAfterTheLastRound) {
+  const TempFolder run;
+  Tiny tiny;
+  FederatedSettings federated;
+  federated.cohort = 6;
+  auto source = tiny.source(federated);
+  auto optimiser =
+      make_optimiser({.optimiser = "sgd", .learning_rate = 0.1}, tiny.parameters->values()).value();
+  EngineSettings settings;
+  settings.rounds = 7, settings.checkpoint_every = 3, settings.evaluate_every = 2;
+  RoundEngine engine(settings, run.path(), *tiny.parameters, source, *optimiser);
+  std::vector<std::uint32_t> looked, written;
+  const auto observe = [&](const RoundRecord& record) {
+    if (record.validation) looked.push_back(record.round);
+    const auto last = load_checkpoint(run.path() / "last.sotto", tiny.parameters->layout());
+    if (last && last->rounds_done == record.round) written.push_back(record.round);
+  };
+  // No look is better than the first one, which is written for being the best.
+  ASSERT_TRUE(engine.run(
+      false,
+      [] {
+        return metrics::ImpressionMetrics{0.5, 0, 0, 0};
+      },
+      observe));
+  EXPECT_EQ(looked, (std::vector<std::uint32_t>{2, 4, 6, 7}));
+  EXPECT_EQ(written, (std::vector<std::uint32_t>{2, 3, 6, 7}));
+}
+
 TEST(TrainingData, HoldsValidationOutOfTraining) {
   const TempFolder folder;
   const data::Dataset dataset = testing::tiny_news(folder);
@@ -268,6 +296,22 @@ TEST(TrainingData, HoldsValidationOutOfTraining) {
   for (const auto& samples : data.samples)
     for (const auto& sample : samples)
       EXPECT_EQ(std::count(data.validation.begin(), data.validation.end(), sample.impression), 0);
+}
+
+TEST(TrainingData, WarnsThatFewTestImpressionsSayLittle) {
+  using ::testing::internal::CaptureStderr, ::testing::internal::GetCapturedStderr;
+  const auto said = [](std::uint32_t users) {
+    const TempFolder folder;
+    const data::Dataset dataset = testing::tiny_news(folder, users);
+    CaptureStderr();
+    EXPECT_TRUE(prepare_training_data(dataset, {}, 1));
+    return GetCapturedStderr();
+  };
+  const std::string few = said(12);
+  EXPECT_NE(few.find("tiny has 12 test impressions: by so few an AUC has a standard error of about "),
+            std::string::npos)
+      << few;
+  EXPECT_EQ(said(100).find("test impressions"), std::string::npos);
 }
 
 TEST(TrainingData, TakesTheShareOfUsersAskedFor) {

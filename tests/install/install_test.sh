@@ -27,6 +27,9 @@ cmake --build "$work/example" >"$work/log" 2>&1 || { cat "$work/log"; fail 'the 
 page_block() { awk -v form="$1" '$0 == "```" form {on = 1; next} /^```/ {on = 0} on' "$source/docs/sdk.md"; }
 cmp <(page_block cpp) "$source/examples/reader/main.cpp" || fail 'docs/sdk.md shows another program than examples/reader'
 cmp <(page_block c) "$source/examples/reader_c/main.c" || fail 'docs/sdk.md shows another program than examples/reader_c'
+# What docs/start/7 says of the first one.
+lines=$(awk 'on && /^}/ {exit} on {++count} /read\(/ {begun = 1} begun && /{$/ {on = 1} END {print count}' "$source/examples/reader/main.cpp")
+[ "$lines" = 10 ] || fail "examples/reader is a device in $lines lines, and docs/start/7 says ten"
 [ -e "$prefix/include/sotto_device.h" ] || fail 'the C header is missing'
 
 # A device in C++ and one in C, asking a server.
@@ -45,7 +48,7 @@ if [ -e "$prefix/include/sotto/transport/http_transport.h" ]; then
   url=$(grep -oE 'http://127\.0\.0\.1:[0-9]+' "$work/served" | head -1) || { cat "$work/err"; fail 'the server does not start'; }
   said=$("$work/reader/reader" "$work/in-cpp" "$url" /dev/null item-3) || fail "the device in C++ says: $said"
   grep -q 'new pack, fresh query' <<<"$said" || fail "the device in C++ says: $said"
-  said=$("$work/reader_c/reader_c" "$work/in-c" "$url" item-3) || fail "the device in C says: $said"
+  said=$("$work/reader_c/reader_c" "$work/in c, 's own" "$url" item-3) || fail "the device in C says: $said"
   grep -q '"source":"fresh query"' <<<"$said" || fail "the device in C says: $said"
 
   # What an app links: no torch, no Boost, no web server, and little of it.

@@ -83,7 +83,9 @@ void for_every_way_to_learn(const std::function<void(std::string_view name, User
     SCOPED_TRACE(entry.name);
     for (const Users told : {Users::together, Users::apart, Users::with_copies}) {
       SCOPED_TRACE(static_cast<int>(told));
-      if (told == Users::together || entry.federated()) EXPECT_NO_THROW(check(entry.name, told));
+      if (told == Users::together || entry.federated()) {
+        EXPECT_NO_THROW(check(entry.name, told));
+      }
     }
   }
 }

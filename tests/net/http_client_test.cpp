@@ -77,11 +77,36 @@ TEST(HttpClient, GivesUpOnAServerThatDoesNotFinish) {
   }
 }
 
+TEST(HttpClient, IsCancelledFromElsewhere) {
+  FixedAnswer server("HTTP/1.1 200 OK\r\n", true);
+  HttpClientSettings settings;
+  settings.url = server.url();
+  auto client = HttpClient::create(settings).value();
+  const auto begun = std::chrono::steady_clock::now();
+  std::thread elsewhere([&client] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    client.cancel();
+  });
+  EXPECT_FALSE(client.get("/"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10))
+      << "it waits for 30 s otherwise";
+  elsewhere.join();
+  const auto again = client.get("/");
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message, HasSubstr("was cancelled"));
+}
+
 TEST(HttpClient, RefusesAnswersThatAreTooLargeOrNotHttp) {
   {
     const FixedAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n");
     EXPECT_THAT(ask({.url = server.url(), .max_body_bytes = 1000}).error().message,
                 HasSubstr("larger than the 1000"));
+  }
+  for (const char* announced : {"1001", "99999999999", "18446744073709551615"}) {
+    const FixedAnswer server("HTTP/1.1 200 OK\r\nContent-Length: " + std::string(announced) + "\r\n\r\nx");
+    EXPECT_THAT(ask({.url = server.url(), .max_body_bytes = 1000}).error().message,
+                HasSubstr("larger than the 1000"))
+        << announced;
   }
   {
     const FixedAnswer server("HTTP/1.1 200 OK\r\n\r\n" + std::string(5000, 'x'));

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <future>
+#include <optional>
 #include <thread>
 
 #include "raw_socket.h"
@@ -75,6 +77,23 @@ TEST(HttpServer, RunsWhatAHandlerLeavesForTheEndOfItsTurnOnTheSameThread) {
   EXPECT_EQ(client.get("/later")->body, "true");
   EXPECT_EQ(client.get("/later")->body, "true");
   EXPECT_FALSE(run_after_ready_requests([] { FAIL() << "this is no network thread"; }));
+}
+
+TEST(HttpServer, SaysWhetherAnybodyStillWaitsForAnAnswer) {
+  std::promise<HttpReply> asked;
+  Router router;
+  router.add(HttpMethod::get, "/later",
+             HttpHandler([&](HttpRequest&&, HttpReply reply) { asked.set_value(std::move(reply)); }));
+  TestServer server({}, std::move(router));
+  std::optional<RawSocket> client(std::in_place, server.port());
+  client->send("GET /later HTTP/1.1\r\nHost: a\r\n\r\nGET /next");
+  HttpReply reply = asked.get_future().get();
+  EXPECT_TRUE(reply.is_live()) << "also while something unread is there";
+  client.reset();
+  for (int i = 0; i < 5000 && reply.is_live(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(reply.is_live());
+  std::move(reply)(json_response("\"late\""));
+  EXPECT_FALSE(reply.is_live()) << "it was used";
 }
 
 TEST(HttpServer, AnswersAClientThatClosedItsSendingSide) {

@@ -183,6 +183,15 @@ TEST(TrustedProxies, AreNamedByAddressOrNetwork) {
   const auto client = [&](std::string_view field) { return proxies.client_of(proxy, field); };
   EXPECT_EQ(client("203.0.113.5"), *parse_address("203.0.113.5"));
   EXPECT_EQ(client("198.51.100.1, 203.0.113.5, 192.0.2.1"), *parse_address("203.0.113.5")) << "two proxies";
+  EXPECT_EQ(client("203.0.113.5:5678"), *parse_address("203.0.113.5")) << "some proxies name the port";
+  EXPECT_EQ(client("203.0.113.5, 192.0.2.1:80"), *parse_address("203.0.113.5"));
+  EXPECT_EQ(client("[2001:db9::1]:443"), *parse_address("2001:db9::1"));
+  EXPECT_EQ(client("[2001:db9::1]"), *parse_address("2001:db9::1"));
+  EXPECT_EQ(client("2001:db9::1"), *parse_address("2001:db9::1"));
+  EXPECT_EQ(client("\"[2001:db9::1]:443\""), *parse_address("2001:db9::1"));
+  for (const char* none : {"[2001:db9::1", "[2001:db9::1]443", "[]", "\"", ":80", "unknown:80"}) {
+    EXPECT_EQ(client(none), proxy) << none;
+  }
   EXPECT_EQ(client("unknown"), proxy);
   EXPECT_EQ(client(""), proxy);
   const PeerAddress stranger = *parse_address("198.51.100.9");

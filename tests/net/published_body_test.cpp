@@ -57,6 +57,9 @@ TEST(PublishedBody, IsHandedOutInParts) {
   EXPECT_EQ(part("bytes=2-4").header("Content-Range"), "bytes 2-4/10");
   EXPECT_EQ(part("bytes=7-").bytes(), "789");
   EXPECT_EQ(part("bytes=7-99").bytes(), "789");
+  EXPECT_EQ(part("bytes=7-18446744073709551615").bytes(), "789");
+  EXPECT_EQ(part("bytes=7-18446744073709551615").header("Content-Range"), "bytes 7-9/10");
+  EXPECT_EQ(part("bytes=0-18446744073709551615").bytes(), "0123456789");
   EXPECT_EQ(part("bytes=-3").bytes(), "789");
   EXPECT_EQ(part("bytes=-99").bytes(), "0123456789");
   EXPECT_EQ(part("bytes=10-").status, 416);

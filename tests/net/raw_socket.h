@@ -3,10 +3,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
@@ -18,11 +20,14 @@ namespace sotto::net {
 
 class RawSocket {
  public:
-  // receive_bytes: what the system may take before it is read; 0: as it likes.
+  // receive_bytes: what the system may take before it is read, in segments as on Ethernet (a loopback's are
+  // so large that the sender's system would take megabytes); 0: as it likes.
   explicit RawSocket(std::uint16_t port, int receive_bytes = 0)
       : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     if (receive_bytes > 0) {
       setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+      const int segment_bytes = 1460;
+      setsockopt(descriptor_, IPPROTO_TCP, TCP_MAXSEG, &segment_bytes, sizeof segment_bytes);
     }
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -55,13 +60,15 @@ class RawSocket {
     return all;
   }
   // The same, resting after every so many bytes.
-  std::string read_slowly(std::size_t bytes, std::chrono::milliseconds rest) {
+  // Rests after so many bytes, until told that there is no need to.
+  std::string read_slowly(std::size_t bytes, std::chrono::milliseconds rest,
+                          const std::atomic<bool>* enough = nullptr) {
     std::string all;
     std::size_t next = bytes;
     while (read_some(all)) {
       if (all.size() < next) continue;
       next += bytes;
-      std::this_thread::sleep_for(rest);
+      if (enough == nullptr || !*enough) std::this_thread::sleep_for(rest);
     }
     return all;
   }

@@ -68,5 +68,59 @@ TEST(Pages, AreSmall) {
   }
 }
 
+// What a reader downloads before their device runs: its module, the worker around it and the page.
+TEST(Pages, BringTheDeviceInLessThan600Kilobytes) {
+  net::Router router;
+  add_page(router, "/", "reader.html");
+  std::size_t all = 0, files = 0;
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.name.ends_with(".html") || file.name.ends_with(".br") || file.name.starts_with("dashboard"))
+      continue;
+    auto match = router.match(net::HttpMethod::get, "/assets/" + std::string(file.name));
+    ASSERT_TRUE(match.route) << file.name;
+    const auto slot = std::make_shared<Slot>();
+    net::HttpRequest request;
+    request.parameters = std::move(match.parameters);
+    request.headers.emplace_back("Accept-Encoding", "gzip, deflate, br");  // as browsers say
+    router.routes()[*match.route].handler(std::move(request), net::HttpReply(slot));
+    if (file.name.ends_with(".wasm")) {
+      EXPECT_EQ(slot->said.header("Content-Encoding"), "br");
+    }
+    all += slot->said.bytes().size();
+    ++files;
+  }
+  EXPECT_GE(files, 4U) << "module, worker, script and style";
+  EXPECT_GT(all, 300'000U) << "the module is among them";
+  EXPECT_LE(all, 600'000U);
+}
+
+// The same bytes for whoever takes no brotli, under a tag of their own.
+TEST(Pages, BringTheDeviceToBrowsersWithoutBrotliToo) {
+  net::Router router;
+  add_page(router, "/", "reader.html");
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (!file.name.ends_with(".wasm")) continue;
+    std::vector<std::string> tags;
+    for (const char* accepted : {"", "gzip", "br;q=0, gzip", "br"}) {
+      auto match = router.match(net::HttpMethod::get, "/assets/" + std::string(file.name));
+      ASSERT_TRUE(match.route) << file.name;
+      const auto slot = std::make_shared<Slot>();
+      net::HttpRequest request;
+      request.parameters = std::move(match.parameters);
+      if (*accepted != '\0') request.headers.emplace_back("Accept-Encoding", accepted);
+      router.routes()[*match.route].handler(std::move(request), net::HttpReply(slot));
+      const std::string wanted = std::string_view(accepted) == "br" ? "br" : *accepted != '\0' ? "gzip" : "";
+      EXPECT_EQ(slot->said.status, 200) << accepted;
+      EXPECT_EQ(slot->said.header("Content-Encoding"), wanted) << accepted;
+      EXPECT_EQ(slot->said.content_type, "application/wasm") << accepted;
+      if (wanted.empty()) {
+        EXPECT_EQ(slot->said.bytes(), file.bytes);
+      }
+      tags.emplace_back(slot->said.header("ETag"));
+    }
+    EXPECT_NE(tags.back(), tags.front());
+  }
+}
+
 }  // namespace
 }  // namespace sotto::pages

@@ -149,6 +149,39 @@ TEST(GridNoise, SampledAndComposedItIsNeverBelowTheTruth) {
   }
 }
 
+// A sampler whose odd numbers come e^λ too rarely and whose even ones as much too often, up to division by
+// their sum.
+Law misdrawn(Law law, double log_ratio) {
+  Real total = 0;
+  for (std::int64_t n = -law.reach; n <= law.reach; ++n) {
+    Real& mass = law.mass[static_cast<std::size_t>(n + law.reach)];
+    mass *= std::exp(static_cast<Real>(n % 2 == 0 ? log_ratio : -log_ratio));
+    total += mass;
+  }
+  for (Real& mass : law.mass) mass /= total;
+  return law;
+}
+
+TEST(GridNoise, ASamplersFactorIsChargedToEpsilon) {
+  constexpr double sigma = 4, factor = 0.2;
+  const Outcomes one = shifted(misdrawn(discrete_gaussian(sigma), factor), 3), two = together(one, one);
+  PrivacyEvent event{DiscreteGaussianNoise{sigma, 1, 1, 3, 3}, Adjacency::replace_one, Unit::user};
+  event.count = 2;
+  std::size_t missed = 0;
+  for (const double epsilon : {0.5, 1.0, 2.0, 4.0}) {
+    const double truth = true_delta(two, epsilon);
+    for (const Method method : {Method::pld, Method::rdp, Method::analytic_gaussian}) {
+      // Divided by their sum the masses are within the factor twice.
+      event.log_ratio = 2 * factor;
+      EXPECT_GE(account({&event, 1}, truth, method, Adversary::server).value().epsilon, epsilon * (1 - 1e-9))
+          << name(method);
+      event.log_ratio = 0;
+      if (account({&event, 1}, truth, method, Adversary::server).value().epsilon < epsilon) ++missed;
+    }
+  }
+  EXPECT_GT(missed, 0U) << "the factor is no formality here";
+}
+
 // The theorem's two inequalities about the law itself.
 TEST(GridNoise, SecondDifferencesOfTheLogarithmAreBounded) {
   for (const double variance : {2.5, 4.0, 30.0, 400.0}) {

@@ -8,12 +8,14 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <tuple>
 
 #include "account_events.h"
 #include "privacy/accounting/account.h"
 #include "privacy/accounting/datasheet.h"
 #include "privacy/accounting/gaussian_exact.h"
 #include "privacy/accounting/plan.h"
+#include "privacy/accounting/plan_epsilon.h"
 #include "privacy/accounting/rdp_accountant.h"
 
 namespace sotto::privacy {
@@ -91,6 +93,27 @@ TEST(Accounting, ChargesTheSamplersDistance) {
   EXPECT_FALSE(account(Events{event}, 1e-6, Method::pld, Adversary::server));
 }
 
+TEST(Accounting, ChargesTheSamplersFactorTwiceToEpsilonAndOnceToDelta) {
+  PrivacyEvent event = gaussian(1, 10);
+  for (const Method method : {Method::pld, Method::rdp, Method::analytic_gaussian}) {
+    event.log_ratio = 0;
+    const auto exact = account(Events{event}, 1e-6 * std::exp(-0.1), method, Adversary::server);
+    event.log_ratio = 0.01;
+    const auto charged = account(Events{event}, 1e-6, method, Adversary::server);
+    ASSERT_TRUE(exact && charged) << name(method);
+    EXPECT_NEAR(charged->epsilon, exact->epsilon + 0.2, 1e-9) << name(method);
+    EXPECT_FALSE(charged->epsilon_lower) << "the lower bound is of the law alone";
+  }
+  PrivacyEvent answer = response(0.5, 4, 6);
+  answer.log_ratio = 0.01;
+  EXPECT_DOUBLE_EQ(account(Events{answer}, 0, Method::pure_composition, Adversary::server).value().epsilon,
+                   6 * 0.52);
+  answer.log_ratio = 1;
+  EXPECT_TRUE(refuses(answer, "log ratio"));
+  answer.log_ratio = not_a_number;
+  EXPECT_TRUE(refuses(answer, "log ratio"));
+}
+
 TEST(Accounting, AnswersNameTheirAssumptions) {
   const auto answer = account_best(Events{cohort_gaussian(1, 30, 4800, 1000)}, 1e-8, Adversary::published);
   ASSERT_TRUE(answer);
@@ -135,6 +158,22 @@ TEST(Calibration, FindsTheClosedFormWithinItsTolerance) {
     EXPECT_GE(*noise, exact * (1 - 1e-9));
     EXPECT_LE(*noise, exact * (1 + 1.1e-4));
   }
+}
+
+// A grid holds noise up to a bound that is no power of two.
+TEST(Calibration, FindsNoiseBetweenTooLittleAndMoreThanIsAccountedFor) {
+  const auto up_to = [](double most) -> EpsilonOfNoise {
+    return [most](double noise) -> Result<double> {
+      if (noise > most) return bad_input("the grid is full");
+      return 10 / noise;
+    };
+  };
+  const auto found = smallest_noise(1, up_to(11));
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_NEAR(*found, 10, 2e-3);
+  const auto refused = smallest_noise(1, up_to(9));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("the grid is full"), std::string::npos) << refused.error().message;
 }
 
 TEST(Calibration, RefusesWhatCannotBeReachedAndSaysWhy) {
@@ -375,6 +414,31 @@ TEST(PrivacyPlan, SaysWhatIsMissing) {
   plan.cohort = 1;
   plan.delta = 0;
   EXPECT_NE(account(plan).error().message.find("delta"), std::string::npos);
+}
+
+TEST(Accounting, EpsilonAloneIsThatOfTheAnswer) {
+  for (const auto& [mechanism, sampling, noise, rounds] :
+       {std::tuple("gaussian", "poisson", 1.0, 300), std::tuple("gaussian", "without-replacement", 1.0, 30),
+        std::tuple("gaussian", "none", 3.0, 10), std::tuple("laplace", "none", 10.0, 100),
+        std::tuple("laplace", "poisson", 1.0, 50)}) {
+    PrivacyPlan plan;
+    plan.mechanism = mechanism;
+    plan.sampling = sampling;
+    plan.noise = noise;
+    plan.rounds = rounds;
+    plan.population = 1000;
+    plan.cohort = 20;
+    plan.delta = 1e-6;
+    if (plan.sampling == "without-replacement") plan.adjacency = "replace-one";
+    const auto whole = account(plan);
+    const auto alone = plan_epsilon(plan);
+    ASSERT_TRUE(whole && alone) << mechanism << ' ' << sampling;
+    EXPECT_GE(*alone, whole->published.epsilon_lower.value_or(0)) << mechanism << ' ' << sampling;
+    EXPECT_NEAR(*alone, whole->published.epsilon, 1e-3 * *alone) << mechanism << ' ' << sampling;
+  }
+  PrivacyPlan wrong;
+  wrong.mechanism = "magic";
+  EXPECT_FALSE(plan_epsilon(wrong));
 }
 
 }  // namespace

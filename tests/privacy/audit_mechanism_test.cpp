@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "privacy/audit/audited_mechanism.h"
 #include "privacy/audit/mechanism_subjects.h"
+#include "privacy/audit/query_subjects.h"
 
 namespace sotto::privacy {
 namespace {
@@ -43,6 +44,26 @@ INSTANTIATE_TEST_SUITE_P(Audit, EveryMechanism, testing::Range<std::size_t>(0, a
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// In paper mode what holds for a whole vector is the root of its size times what the paper says, and that is
+// what a run is held to.
+TEST(EmbeddingQuery, IsHeldToWhatHoldsInBothModes) {
+  for (const GuaranteeMode mode : {GuaranteeMode::sound, GuaranteeMode::paper}) {
+    const UserEmbeddingRelease::Settings settings{
+        .mode = mode, .noise = NoiseKind::laplace, .dimension = 4, .clip = 0.001, .epsilon = 1};
+    auto mechanism = subject::embedding_query(settings);
+    ASSERT_TRUE(mechanism) << mechanism.error().message;
+    EXPECT_NEAR(mechanism->claim.epsilon, mode == GuaranteeMode::paper ? 2 : 1, 1e-6);
+    const SamplingPlan plan{.samples = 50'000, .seed = 20240601, .failure = 1e-7};
+    const auto finding = audit_mechanism(*mechanism, plan);
+    ASSERT_TRUE(finding) << finding.error().message;
+    EXPECT_FALSE(finding->refuted()) << finding->best();
+    EXPECT_GT(finding->share(), 0.5) << "the audit sees too little to matter";
+    // The same noise under a claim of half as much would not stand.
+    mechanism->claim.epsilon /= 2;
+    EXPECT_TRUE(audit_mechanism(*mechanism, plan)->refuted());
+  }
+}
 
 TEST(MechanismAudit, StopsBetweenTwoReleases) {
   AuditedMechanism mechanism = audited_mechanisms()[0].make().value();

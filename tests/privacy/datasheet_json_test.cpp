@@ -18,6 +18,7 @@ PrivacyDatasheet sheet() {
   sheet.composition = "5 rounds";
   sheet.delta = 1e-6;
   sheet.epsilon_server = 8;
+  sheet.epsilon_noised_part = 4.6e7;
   sheet.epsilon_query = 10;
   sheet.delta_query = 1e-7;
   sheet.query_choices = 64;
@@ -45,6 +46,7 @@ TEST(DatasheetJson, IsReadBackAsItWasWritten) {
     EXPECT_EQ(to_json(*read), to_json(written));
     EXPECT_EQ(read->sums.at(0).clip_bit_weight, 0.5);
     EXPECT_EQ(read->query_choices, 64U);
+    EXPECT_EQ(read->epsilon_noised_part, 4.6e7);
     EXPECT_EQ(read->epsilon_published, std::nullopt);
     EXPECT_EQ(simulation_note(*read).has_value(), reproducible);
   }
@@ -54,10 +56,22 @@ TEST(DatasheetJson, OfTheVersionBeforeHasNoSums) {
   auto json = nlohmann::json::parse(to_json(sheet()));
   json.erase("sums");
   json.erase("query_choices");
+  json.erase("epsilon_noised_part");
   const auto read = datasheet_from_json(json.dump());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->sums.empty());
   EXPECT_EQ(read->epsilon_server, 8);
+}
+
+TEST(Datasheet, SaysInItsFirstLineWhetherItWasASimulation) {
+  PrivacyDatasheet one = sheet();
+  const auto first_line = [&] {
+    const std::string text = to_text(one);
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(first_line(), "no simulation, all noise was secret: none of it is in any file");
+  one.reproducible = true;
+  EXPECT_EQ(first_line().find("simulation: no ε holds for these files"), 0U) << first_line();
 }
 
 TEST(DatasheetJson, RefusesWhatNoDatasheetSays) {

@@ -156,12 +156,17 @@ TEST_F(LedgerFile, RecordsHaveOneEncoding) {
     PrivacyEvent event{mechanism, Adjacency::replace_one, Unit::impression, NoSampling{}, 3, 1e-12};
     records.emplace_back(
         ChargeRecord{noon, {ReleasePurpose::training, event, {health_category, sports_category}, "x"}});
+    event.log_ratio = 1e-15;
+    records.emplace_back(ChargeRecord{noon, {ReleasePurpose::training, event, {health_category}, "y"}});
   }
   for (const LedgerRecord& record : records) {
     const std::string bytes = encode(record);
     const auto decoded = decode_record(bytes);
     ASSERT_TRUE(decoded) << decoded.error().message;
     EXPECT_EQ(encode(*decoded), bytes);
+    if (const auto* charge = std::get_if<ChargeRecord>(&record); charge != nullptr && charge->charge.event) {
+      EXPECT_EQ(std::get<ChargeRecord>(*decoded).charge.event->log_ratio, charge->charge.event->log_ratio);
+    }
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       EXPECT_FALSE(decode_record(std::string_view(bytes).substr(0, length))) << length;
     }

@@ -144,6 +144,22 @@ TEST(PrivacyFilter, ChargesASamplerWithTheEpsilonOfItsOwnRelease) {
   EXPECT_EQ(PrivacyFilter(100, 1e-6).spent(std::vector{with_sampler(pure(60), 0x1p-80)}).epsilon, INFINITY);
 }
 
+TEST(PrivacyFilter, ChargesASamplersFactorByBothRules) {
+  const PrivacyFilter filter(2, 1e-6);
+  PrivacyEvent answers = pure(0.1, 4);
+  answers.log_ratio = 0.05;
+  const Spent sum = filter.spent(std::vector{answers});
+  EXPECT_EQ(sum.method, "sum");
+  EXPECT_DOUBLE_EQ(sum.epsilon, 4 * 0.2);
+  PrivacyEvent noisy = gaussian(20, 4);
+  const Spent exact = filter.spent(std::vector{noisy});
+  noisy.log_ratio = 1e-3;
+  const Spent charged = filter.spent(std::vector{noisy});
+  ASSERT_EQ(charged.method, "rdp-filter");
+  const double order = filter.order();
+  EXPECT_NEAR(charged.epsilon - exact.epsilon, 4e-3 * (2 * order - 1) / (order - 1), 1e-12);
+}
+
 TEST(PrivacyFilter, PromisesNoMoreThanTwentyWhereATranscriptIsComparedAsAWhole) {
   const PrivacyFilter large(50, 1e-6), small(20, 1e-6);
   const auto spent = [](const PrivacyFilter& filter, std::uint64_t uses, double t) {

@@ -91,6 +91,34 @@ TEST(PublicLog, KeepsOneCosignatureOfAWitnessForTheLastHead) {
   EXPECT_EQ(witnesses_of(*log.head(), named), 0U);
 }
 
+TEST(PublicLog, ProvesEntriesToWhoeverSawAnyPartOfIt) {
+  PublicLog log(coordinator_key().public_key());
+  std::vector<LogHead> heads;
+  for (std::uint8_t i = 0; i < 20; ++i) {
+    append(log, leaf(LeafKind::guide, i));
+    heads.push_back(log.head()->head);
+  }
+  const IdentityKey owner = log.owner();
+  for (std::uint8_t i = 0; i < 20; ++i) {
+    for (const LogHead& seen : heads) {
+      const LogProof proof = log.prove(leaf(LeafKind::guide, i), seen.size).value();
+      EXPECT_EQ(encode(decode_proof(encode(proof)).value()), encode(proof));
+      EXPECT_TRUE(check(proof, leaf(LeafKind::guide, i), owner, seen));
+      EXPECT_FALSE(check(proof, leaf(LeafKind::pack, i), owner, seen));
+      EXPECT_FALSE(check(proof, leaf(LeafKind::guide, i), operator_key().public_key(), seen));
+      LogHead forked = seen;
+      forked.root[7] ^= 1;
+      EXPECT_FALSE(check(proof, leaf(LeafKind::guide, i), owner, forked));
+      LogHead longer = seen;
+      longer.size = 21;
+      EXPECT_FALSE(check(proof, leaf(LeafKind::guide, i), owner, longer));
+    }
+    EXPECT_TRUE(check(log.prove(leaf(LeafKind::guide, i), 0).value(), leaf(LeafKind::guide, i), owner, {}));
+  }
+  EXPECT_FALSE(log.prove(leaf(LeafKind::guide, 30), 0));
+  EXPECT_FALSE(log.prove(leaf(LeafKind::guide, 3), 21));
+}
+
 TEST(PublicLog, HeadsHaveOneEncoding) {
   PublicLog log = three_entries();
   SignedHead head = *log.head();

@@ -209,6 +209,30 @@ TEST(CheatingDealer, LosesOnlyTheEdgesWhoseSharesDoNotFit) {
   }
 }
 
+// It spoils as many edges as may be corrupted, so that nobody can tell who lies, and as many others as may be
+// are lost: n - 1 - D - C shares of it are left.
+TEST(CheatingDealer, StopsARoundUnnamedOnlyWhereSpoiltEdgesAndLossesLeaveTooFewShares) {
+  const auto play_with = [](std::uint32_t clients, double corrupted, double dropping) {
+    const auto group = parameters(clients, corrupted, dropping, ServerModel::active);
+    Devices devices(clients, {10, 16}, 6);
+    Cheating cheating{.misfits = {{clients - 1, group.corrupted}}};
+    for (std::uint32_t i = 0; i < group.dropped; ++i)
+      cheating.lost[clients - 2 - i] = ServerPhase::unmasking;  // none of them holds a spoilt edge
+    auto outcome = play(devices, group, cheating);
+    EXPECT_EQ(outcome.guilty.count(), 0U);
+    EXPECT_TRUE(outcome.removed.empty());
+    if (outcome.phase == ServerPhase::done) {
+      EXPECT_EQ(outcome.sum, devices.plain_sum(outcome.summed));
+    }
+    const bool enough = clients - 1 - group.dropped - group.corrupted >= group.threshold;
+    return std::pair(enough, outcome.phase);
+  };
+  EXPECT_EQ(play_with(24, 0.1, 0.2), std::pair(true, ServerPhase::done));     // D = 5, C = 3
+  EXPECT_EQ(play_with(40, 0.1, 0.25), std::pair(true, ServerPhase::done));    // 10, 4
+  EXPECT_EQ(play_with(12, 0.1, 0.2), std::pair(false, ServerPhase::failed));  // 3, 2
+  EXPECT_EQ(play_with(30, 0.2, 0.2), std::pair(false, ServerPhase::failed));  // 6, 6
+}
+
 // An active server that changes commitments on the way: the dealer's signature tells, the edge is gone, and
 // the receiver reveals nothing of that dealer.
 TEST(Client, BelievesOnlyCommitmentsThatTheDealerSigned) {

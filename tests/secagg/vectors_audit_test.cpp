@@ -33,7 +33,7 @@ TEST_P(AuditedSums, AreRefutedWithHalfOfTheNoise) {
   EXPECT_TRUE(refuted(privacy::tampering::noise_scaled(subject(), 0.5)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Audit, AuditedSums, testing::Range<std::size_t>(0, 4),
+INSTANTIATE_TEST_SUITE_P(Audit, AuditedSums, testing::Range<std::size_t>(0, 6),
                          [](const testing::TestParamInfo<std::size_t>& which) {
                            std::string name = audited_sums()[which.param].name;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -41,8 +41,8 @@ INSTANTIATE_TEST_SUITE_P(Audit, AuditedSums, testing::Range<std::size_t>(0, 4),
                          });
 
 TEST(AuditCatalogue, HoldsTheSumsThatTrainingRuns) {
-  const std::vector<std::string> names = {"sum-of-updates", "sum-of-counts", "sum-of-products",
-                                          "sum-with-clip-bit"};
+  const std::vector<std::string> names = {"sum-of-updates",    "sum-of-counts", "sum-of-products",
+                                          "sum-with-clip-bit", "sum-by-law",    "sum-by-law-with-clip-bit"};
   const auto selected = privacy::select_audits(privacy::audit_catalogue(audited_sums()), names);
   ASSERT_TRUE(selected) << selected.error().message;
   EXPECT_EQ(selected->size(), names.size());

@@ -79,6 +79,47 @@ TEST(BlindEncryption, DecryptedScoresAreThePlainProducts) {
   }
 }
 
+TEST(BlindEncryption, DecryptsLongVectorsToo) {
+  for (const blind::Shape& shape : {blind::Shape{1024, 6, 19, 1}, blind::Shape{4096, 3, 5, 1}}) {
+    World world(shape);
+    auto keys = world.keys(1);
+    const auto user = world.user(3);
+    SealedProbe sealed = must(std::move(keys[0]).seal(user, 2));
+    EXPECT_EQ(std::move(sealed.opening).open(world.answer(sealed.words)), world.products(user, 2));
+  }
+}
+
+// End to end: what comes back says nothing to whoever has not the secret that it was asked under.
+TEST(BlindEncryption, WithoutItsSecretAnAnswerIsNoise) {
+  World world({32, 40, 500, 1});
+  const auto user = world.user(1);
+  const auto exact = world.products(user, 17);
+  auto keys = world.keys(3);
+  SealedProbe asked = must(std::move(keys[0]).seal(user, 17));
+  SealedProbe another = must(std::move(keys[1]).seal(user, 17));
+  const auto answer = world.answer(asked.words);
+  const auto right = [&](const std::vector<std::int32_t>& opened) {
+    std::size_t same = 0;
+    for (std::size_t row = 0; row < exact.size(); ++row) same += opened[row] == exact[row] ? 1 : 0;
+    return same;
+  };
+  // With another key's secret, and with no secret at all: a product is one of thousands, so a few fit by
+  // luck.
+  EXPECT_LE(right(std::move(another.opening).open(answer)), 20U);
+  const unsigned step = world.parameters.step_bits;
+  std::vector<std::int32_t> unopened;
+  for (const std::uint32_t word : answer)
+    unopened.push_back(static_cast<std::int32_t>(word + (1U << (step - 1))) >> step);
+  EXPECT_LE(right(unopened), 20U);
+  // With a hint of another database: what it takes off is not what the answer carries.
+  const BlindDatabase other =
+      must(BlindDatabase::create(world.parameters, random_entries(world.parameters, 2)));
+  auto foreign = must(KeyPart::prepare(world.parameters, must(make_hint(other)), 1, world.secure));
+  SealedProbe mixed = must(std::move(foreign[0]).seal(user, 17));
+  EXPECT_LE(right(std::move(mixed.opening).open(world.answer(mixed.words))), 20U);
+  EXPECT_EQ(right(std::move(asked.opening).open(answer)), exact.size());
+}
+
 TEST(BlindEncryption, TheHintIsTheDatabaseTimesThePublicMatrix) {
   // Without errors and with a known secret everything can be computed by hand: an encryption of zero under s
   // is matrix·s, and its answer hint·s. Here s = 1, so that matrix·s is the matrix's first column.

@@ -1,11 +1,11 @@
 #pragma once
-// A small blind database with made-up entries, and its guide.
+// The guide of a small blind database.
 
 #include <stdexcept>
 
-#include "base/random.h"
 #include "blind/guide.h"
-#include "serving/blind/database.h"
+#include "serving/blind/hint.h"
+#include "serving/blind_entries.h"
 
 namespace sotto::serving::testing {
 
@@ -13,24 +13,6 @@ template <class T>
 T must(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
   return std::move(*result);
-}
-
-// Entries at random, every item as long as decryption is proved for, nearly.
-inline std::vector<std::int8_t> random_entries(const blind::Parameters& parameters, std::uint64_t seed = 1) {
-  SeededRandom random(seed, Purpose::test);
-  const std::size_t dimension = parameters.shape.dimension;
-  std::vector<std::int8_t> entries(parameters.shape.slots() * dimension);
-  const double most = static_cast<double>(parameters.item_norm) * parameters.item_norm;
-  for (std::size_t slot = 0; slot < parameters.shape.slots(); ++slot) {
-    double squares = 0;
-    for (std::size_t i = 0; i < dimension; ++i) {
-      const auto entry = static_cast<std::int8_t>(static_cast<int>(random() % 15) - 7);
-      if (squares + entry * entry > most) break;
-      entries[slot * dimension + i] = entry;
-      squares += entry * entry;
-    }
-  }
-  return entries;
 }
 
 inline blind::Guide guide_of(const BlindDatabase& database, float step = 0.01F) {

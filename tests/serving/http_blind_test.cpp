@@ -2,11 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <chrono>
+#include <future>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "base/random.h"
+#include "base/thread_pool.h"
 #include "blind/guide.h"
 #include "device/device.h"
 #include "device/wire/pack_codec.h"
@@ -14,6 +18,7 @@
 #include "net/http_client.h"
 #include "net/negotiation.h"
 #include "privacy/ledger/ledger_statement.h"
+#include "serving/http/blind_api.h"
 #include "serving/http/serving_server.h"
 #include "serving/pool/synthetic_pool.h"
 #include "test_paths.h"
@@ -56,7 +61,7 @@ class Recording final : public device::Transport {
 
 class BlindServing : public ::testing::Test {
  protected:
-  BlindServing() {
+  explicit BlindServing(std::int64_t whole_bytes = 0) {
     settings_.model = folder_ / "pack";
     settings_.catalogue = folder_ / "catalogue";
     settings_.pack_seconds = 1;
@@ -64,13 +69,14 @@ class BlindServing : public ::testing::Test {
     settings_.blind.enabled = true;
     settings_.blind.rebuild_seconds = 5;
     settings_.blind.hint_bytes = std::int64_t{64} * 4096;  // clusters of at most 64
+    settings_.blind.whole_bytes = whole_bytes;
     EXPECT_TRUE(
         write_file_atomically(settings_.model, device::encode_pack(synthetic_pack().value()).value()));
     server_ = ServingServer::start(settings_, [](const device::DevicePack&) {
                 return Result<std::shared_ptr<const ItemEncoder>>(nullptr);
               }).value();
     EXPECT_TRUE(fill_with_synthetic_items(server_->pool(), items, start_time, 1000));
-    tick_until_rebuilt();
+    if (whole_bytes == 0) tick_until_rebuilt();
     way_.emplace(transport::HttpTransport::create({.url = server_->url()}).value());
   }
   // Ticks, ten seconds apart by the server's clock, until a new edition is published.
@@ -335,6 +341,60 @@ TEST_F(BlindServing, ANewDatabaseTakesOverWithItsHintAndTheOldOneIsAnswered) {
   EXPECT_NE(blind::decode_query(way_->questions[0])->guide, blind::decode_query(way_->questions[1])->guide);
 }
 
+// Where the pool with a few hundred items more is still small enough to travel whole.
+class BlindServingOfASmallPool : public BlindServing {
+ protected:
+  BlindServingOfASmallPool() : BlindServing((items + 300) * (64 + 33)) {}
+  std::vector<CatalogueItem> more(int count) {
+    std::vector<CatalogueItem> made;
+    for (int i = 0; i < count; ++i)
+      made.push_back(article("more-" + std::to_string(i), opened("item-" + std::to_string(i)).vector));
+    return made;
+  }
+};
+
+TEST_F(BlindServingOfASmallPool, ThePackHoldsAllAndNothingIsAsked) {
+  ASSERT_EQ(server_->pool().current()->model().dimension(), 64U);
+  ASSERT_TRUE(server_->tick(server_time_ += 10));
+  device::Device reader = device();
+  ASSERT_TRUE(reader.refresh(*way_).value());
+  ASSERT_TRUE(reader.click("item-7"));
+  EXPECT_TRUE(reader.prepare(*way_));
+  const auto page = reader.recommend(*way_, 10);
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->source, Source::local);
+  EXPECT_EQ(page->note, "");
+  EXPECT_TRUE(way_->questions.empty());
+  EXPECT_EQ(way_->others, 0);
+  EXPECT_EQ(reader.statement()->total.charges, 0U);
+  // All of the ten best, whatever a cluster would have held.
+  auto best = exact(opened("item-7").vector);
+  std::erase_if(best, [](const auto& item) { return item.second == "item-7"; });
+  ASSERT_EQ(page->items.size(), 10U);
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < 10; ++i)
+    for (const auto& item : page->items) found += item.item == best[i].second ? 1 : 0;
+  EXPECT_GE(found, 9U);  // vectors of a pack have eight bits
+}
+
+TEST_F(BlindServingOfASmallPool, IsAskedAboutOnceItHasGrownAndNoMoreWhenItHasShrunk) {
+  ASSERT_TRUE(server_->tick(server_time_ += 10));
+  EXPECT_EQ(server_->blind()->newest(), nullptr);
+  ASSERT_TRUE(server_->pool().put(more(400)));
+  tick_until_rebuilt();
+  device::Device reader = device();
+  ASSERT_TRUE(reader.refresh(*way_).value());
+  EXPECT_EQ(reader.recommend(*way_, 10)->source, Source::blind_query);
+  std::vector<std::string> gone;
+  for (const CatalogueItem& item : more(400)) gone.push_back(item.id);
+  ASSERT_TRUE(server_->pool().remove(gone));
+  tick_until_rebuilt();
+  EXPECT_EQ(server_->blind()->newest(), nullptr);
+  ASSERT_TRUE(reader.refresh(*way_).value());
+  EXPECT_EQ(reader.recommend(*way_, 10)->source, Source::local);
+  EXPECT_EQ(way_->questions.size(), 1U);
+}
+
 TEST_F(BlindServing, WrongQuestionsAreRefusedWithTheReason) {
   auto client = net::HttpClient::create({.url = server_->url()}).value();
   const auto ask = [&](std::string_view body) {
@@ -381,6 +441,78 @@ TEST_F(BlindServing, ConcurrentQuestionsAreAnsweredEachWithItsOwn) {
   }
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(answered, 30);
+}
+
+// Whoever waits for one question's answer; the first can hold up the thread that answers.
+class HeldReply final : public net::HttpReply::Slot {
+ public:
+  explicit HeldReply(std::shared_future<void> until = {}) : until_(std::move(until)) {}
+  void answer(net::HttpResponse response) override {
+    answered_.set_value(std::move(response));
+    if (until_.valid()) until_.wait();
+  }
+  std::future<net::HttpResponse> response() { return answered_.get_future(); }
+
+ private:
+  std::shared_future<void> until_;
+  std::promise<net::HttpResponse> answered_;
+};
+
+TEST_F(BlindServing, QuestionsThatWaitDuringAPassShareTheNextOne) {
+  const auto edition = server_->blind()->newest();
+  const blind::Shape& shape = edition->shape();
+  ASSERT_EQ(shape.probes, 3U);
+  const int threads = thread_count();
+  set_thread_count(1);  // of the passes: the second question cannot have one of its own
+  net::MetricsRegistry metrics;
+  BlindApi api(server_->pool(), *server_->blind(), metrics);
+  set_thread_count(threads);
+  net::Router router;
+  api.add_routes(router, shape.columns() * shape.probes);
+  const auto match = router.match(net::HttpMethod::post, "/v1/blind");
+  ASSERT_TRUE(match.route);
+  std::promise<void> go_on;
+  // Lets the pass end also when an assertion has failed: the api's destructor waits for it.
+  struct AtEnd {
+    std::promise<void>& promise;
+    bool done = false;
+    void now() {
+      if (!std::exchange(done, true)) promise.set_value();
+    }
+    ~AtEnd() { now(); }
+  } at_end{go_on};
+  const auto ask = [&](std::uint32_t number, std::shared_future<void> until = {}) {
+    blind::BlindWords question{edition->version(),
+                               std::vector<std::uint32_t>(shape.columns() * shape.probes, number)};
+    net::HttpRequest request;
+    request.method = net::HttpMethod::post;
+    request.path = "/v1/blind";
+    request.body = blind::encode_query(question);
+    auto slot = std::make_shared<HeldReply>(std::move(until));
+    auto response = slot->response();
+    router.routes()[*match.route].handler(std::move(request), net::HttpReply(slot));
+    return response;
+  };
+  constexpr std::array bounds = {1.0};
+  const net::Histogram& passes = metrics.histogram("sotto_blind_probes_per_pass", "", bounds);
+
+  auto first = ask(1, go_on.get_future().share());
+  ASSERT_EQ(first.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  std::vector<std::future<net::HttpResponse>> waiting;
+  for (std::uint32_t number = 2; number < 9; ++number) waiting.push_back(ask(number));
+  at_end.now();
+  for (std::uint32_t number = 2; number < 9; ++number) {
+    const auto words = blind::decode_answer(waiting[number - 2].get().body).value().words;
+    const std::vector<std::uint32_t> probe(shape.columns(), number);
+    const auto expected = edition->database().plain_answer(probe);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), words.begin())) << number;
+  }
+  // 3 probes alone, then those of five questions, which is as many as fit in 16, then those of two.
+  EXPECT_EQ(passes.sum(), 24);
+  std::vector<std::uint64_t> counts;
+  for (std::size_t bucket = 0; bucket <= passes.bounds().size(); ++bucket)
+    counts.push_back(passes.count_in(bucket));
+  EXPECT_THAT(counts, ::testing::ElementsAre(0, 0, 1, 1, 1, 0)) << "up to 1, 2, 4, 8, 16 and above";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "device/small_pack.h"
 #include "device/wire/pack_codec.h"
+#include "full_disk.h"
 #include "net/content_coding.h"
 #include "net/http_client.h"
 #include "net/negotiation.h"
@@ -260,8 +261,8 @@ TEST_F(HttpServing, HandsOutPacksAndWhatChanged) {
 
 TEST_F(HttpServing, DescribesItselfAndCounts) {
   const json document = json::parse(client().get("/openapi.json").value().body);
-  for (const char* path :
-       {"/v1/recommend", "/v1/popular", "/v1/pack", "/v1/items", "/v1/items/{id}", "/healthz"}) {
+  for (const char* path : {"/v1/recommend", "/v1/popular", "/v1/pack", "/v1/items", "/v1/items/{id}",
+                           "/v1/log/proof", "/healthz"}) {
     EXPECT_TRUE(document["paths"].contains(path)) << path;
   }
   post({{"model", "v1"}, {"coefficients", {0, 0, 1}}});
@@ -383,6 +384,49 @@ TEST(ServingServer, SaysWhenTheDiskTakesNoMore) {
   EXPECT_TRUE(server->tick(++now));
   EXPECT_EQ(client.get("/healthz")->status, 200) << "and recovers by itself";
   EXPECT_FALSE(fs::exists(folder / "c" / ".room"));
+}
+
+TEST(ServingApi, CountsWhatAFullDiskRefuses) {
+  const TempFolder folder;
+  LivePool::Settings settings;
+  settings.catalogue.compact_above = 1;
+  const auto pool = LivePool::open(folder / "c", model("v1"), settings).value();
+  net::MetricsRegistry metrics;
+  PackPublisher packs;
+  ServingApi api(*pool, packs, metrics, {"secret"});
+  net::Router router;
+  api.add_routes(router);
+  const auto server = net::HttpServer::start({}, std::move(router), metrics).value();
+  auto client = net::HttpClient::create({.url = server.url()}).value();
+  const std::string body = R"({"items":[{"id":"n1","title":"title 1","category":"sports","language":"en"}]})";
+  const auto put = [&] {
+    net::HttpClient::Call call{.method = net::HttpMethod::put, .path = "/v1/items", .body = body};
+    call.headers = {{"Authorization", "Bearer secret"}};
+    call.content_type = net::json_type;
+    return client.send(call).value().status;
+  };
+  const auto metrics_say = [&](std::string_view line) {
+    EXPECT_THAT(client.get("/metrics").value().body, HasSubstr(fmt::format("\n{}\n", line)));
+  };
+  // As the server's tick does.
+  const auto maintain = [&] {
+    const Status done = pool->maintain(1000);
+    api.observe_pool();
+    return done;
+  };
+  ASSERT_EQ(put(), 200);
+  metrics_say("sotto_catalogue_refused_changes 0");
+  metrics_say("sotto_catalogue_failed_compactions 0");
+  {
+    const FullDisk full(10);
+    EXPECT_EQ(put(), 500);
+    EXPECT_EQ(put(), 500);
+    EXPECT_FALSE(maintain());
+  }
+  metrics_say("sotto_catalogue_refused_changes 2");
+  metrics_say("sotto_catalogue_failed_compactions 1");
+  EXPECT_EQ(put(), 200) << "and recovers by itself";
+  metrics_say("sotto_catalogue_refused_changes 2");
 }
 
 class QueryCoalescing : public ::testing::Test {

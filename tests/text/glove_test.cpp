@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "text/vocabulary.h"
 
 namespace sotto::text {
@@ -157,6 +159,27 @@ TEST(GloveFile, ErrorsNameTheFileAndTheLine) {
   ASSERT_FALSE(vectors);
   EXPECT_THAT(vectors.error().message, testing::AllOf(HasSubstr(path.string()), HasSubstr("line 2")));
   EXPECT_FALSE(read_glove(path, vocabulary_of({{"the", 1}})));  // gone now
+}
+
+TEST(GloveFile, ReadingHasABarAndStopsInTheMiddle) {
+  const auto path = fs::path(testing::TempDir()) / ("sotto_glove_" + std::to_string(getpid()) + ".txt");
+  {
+    std::ofstream file(path);
+    for (int word = 0; word < 5000; ++word) file << 'w' << word << " 1 2\n";
+  }
+  const Vocabulary vocabulary = vocabulary_of({{"w4999", 1}});
+  set_progress_style(ProgressStyle::bar);
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(read_glove(path, vocabulary));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("reading " + path.filename().string()));
+  set_progress_style(ProgressStyle::automatic);
+  set_interrupted(true);
+  const auto stopped = read_glove(path, vocabulary);
+  set_interrupted(false);
+  fs::remove(path);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, ErrorKind::failed);
+  EXPECT_THAT(stopped.error().message, HasSubstr("interrupted"));
 }
 
 // Titles of the real MIND sample against the real GloVe file.

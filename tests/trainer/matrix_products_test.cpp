@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/random.h"
-#include "serving/blind_fixture.h"
+#include "serving/blind_entries.h"
 
 namespace sotto::bench {
 namespace {

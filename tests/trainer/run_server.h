@@ -10,10 +10,10 @@
 #include "cli/run_source.h"
 #include "device/device.h"
 #include "eval/training_run.h"
-#include "model/news/private_rec_model.h"
 #include "net/negotiation.h"
 #include "publish/packs/served_run.h"
 #include "publish/rows.h"
+#include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
 #include "serving/http/serving_server.h"
 #include "transport/http_transport.h"
@@ -22,11 +22,14 @@ namespace sotto::trainer::testing {
 
 inline constexpr std::int64_t serving_now = 1'700'000'000;
 
+// What a pool holds is another test's matter (tests/cli/pool_items_test.cpp).
+inline Status any_data(const cli::ServedData& /*data*/) { return {}; }
+
 class RunServer {
  public:
   // folder: for everything it writes. The data is found where the run was trained.
   RunServer(const fs::path& folder, const fs::path& run) : folder_(folder) {
-    source.emplace(cli::RunSource::open(run, {}, folder / "run.pack", {.prototypes = 4}).value());
+    source.emplace(cli::RunSource::open(run, {}, folder / "run.pack", {.prototypes = 4}, any_data).value());
     serving::ServeSettings settings;
     settings.model = folder / "run.pack";
     settings.catalogue = folder / "catalogue";
@@ -36,7 +39,9 @@ class RunServer {
     server = serving::ServingServer::start(settings, [this](const device::DevicePack& pack) {
                return source->encoder_for(pack);
              }).value();
-    EXPECT_TRUE(source->fill(server->pool(), serving_now));
+    if (server->pool().catalogue().size() == 0) {
+      EXPECT_TRUE(source->fill(server->pool(), serving_now));
+    }
     EXPECT_TRUE(server->tick(serving_now));
   }
 
@@ -118,9 +123,8 @@ inline void expect_users_of_the_model(const device::DevicePack& pack, const fs::
                                       const data::Dataset& dataset,
                                       const std::vector<std::vector<data::ItemId>>& histories) {
   auto news = recipes::open_news_run(run, dataset).value();
-  auto* model = dynamic_cast<model::NewsRecommender*>(news.model.get());
   // What a recipe puts around the shared model is not the device's.
-  if (auto* mixtures = dynamic_cast<model::PrivateRecModel*>(model)) model = &mixtures->backbone();
+  model::NewsRecommender* model = publish::shared_towers(*news.model);
   torch::NoGradGuard no_grad;
   const auto items = publish::encode_catalogue(*model, dataset.item_count());
   const device::UserModel device = device::make_user_model(pack).value();

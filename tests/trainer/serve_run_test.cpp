@@ -13,7 +13,9 @@
 #include <sstream>
 #include <thread>
 
+#include "eval/private_recipes.h"
 #include "fl/tiny_news.h"
+#include "model/tiny_bert.h"
 #include "serving/run_privacy.h"
 #include "trainer/run_server.h"
 
@@ -35,7 +37,9 @@ class ServedRuns : public ::testing::Test {
     job.out = out;
     job.rounds = 2;
     job.seed = seed;
-    job.assignments = {"negatives=2", "word_size=8", "validation_impressions=0"};
+    job.assignments = {"negatives=2", "validation_impressions=0"};
+    if (std::find(assignments.begin(), assignments.end(), "model=plm-nr") == assignments.end())
+      job.assignments.emplace_back("word_size=8");
     job.assignments.insert(job.assignments.end(), assignments.begin(), assignments.end());
     const auto trained = eval::train_run(job, dataset, {});
     ASSERT_TRUE(trained) << trained.error().message;
@@ -44,9 +48,38 @@ class ServedRuns : public ::testing::Test {
     train("central", {"model=nrms", "heads=2", "head_size=4", "pooling_size=4"}, out, seed);
   }
 
-  const TempFolder data, folder;
+  // A folder with a checkpoint of a small BERT that knows the words of the data.
+  std::string tiny_bert() const {
+    model::testing::write_tiny_checkpoint(bert.path());
+    EXPECT_TRUE(write_file_atomically(bert / "vocab.txt",
+                                      "[PAD]\n[UNK]\n[CLS]\n[SEP]\nred\nblue\nfire\nsea\nnumber\n,\n.\n"));
+    return bert.path().string();
+  }
+
+  const TempFolder data, folder, bert;
   const data::Dataset dataset = fl::testing::tiny_news(data);
 };
+
+// What a server is asked to do after training with a budget, by every recipe that has one and reads text.
+TEST_F(ServedRuns, PrivateRunsOfEveryTextRecipeAreServed) {
+  const TempFolder other;
+  const data::Dataset many = fl::testing::tiny_news(other, 60);
+  for (const auto& tested : eval::testing::private_recipes()) {
+    if (tested.mode != "sound" || tested.takes_interactions()) continue;
+    eval::TrainJob job;
+    job.recipe = tested.recipe, job.data = other.path(), job.out = folder / tested.recipe;
+    job.rounds = 1, job.epsilon = "1000";
+    job.assignments = eval::testing::small_settings(tested.recipe);
+    // Four words stand in enough items: no more than two directions.
+    if (tested.recipe == "sotto") job.assignments.emplace_back("vector_size=2");
+    const auto trained = eval::train_run(job, many, {});
+    ASSERT_TRUE(trained) << tested.recipe << ": " << trained.error().message;
+    const auto served = open_served_run(job.out, many, {.prototypes = 4});
+    ASSERT_TRUE(served) << tested.recipe << ": " << served.error().message;
+    EXPECT_TRUE(device::check(served->pack)) << tested.recipe;
+    EXPECT_TRUE(device::make_user_model(served->pack)) << tested.recipe;
+  }
+}
 
 struct Served {
   std::string recipe;
@@ -64,7 +97,10 @@ TEST_F(ServedRuns, ADeviceComputesTheUserVectorsOfTheModel) {
       {"fedrec", with({"model=nrms"})},
       {"fedrec", with({"model=fednewsrec", "recent_clicks=2"})},
       {"fedrec", {"cohort=4", "pooling_size=4", "model=naml", "filters=8", "category_size=4"}},
-      {"privaterec", with({"mode=paper", "basis_vectors=3"})}};
+      {"privaterec", with({"mode=paper", "basis_vectors=3"})},
+      {"dp-fedrec", with({"mode=paper", "serving_epsilon=3"})},
+      {"efficient-fedrec", {"mode=paper", "group=4", "heads=2", "head_size=4", "pooling_size=4"}},
+      {"fedrec", with({"model=plm-nr", "bert=" + tiny_bert(), "max_pieces=7"})}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const fs::path run = folder / std::to_string(i);
     train(runs[i].recipe, runs[i].assignments, run);
@@ -116,8 +152,13 @@ TEST_F(ServedRuns, ModelsThatDevicesCannotComputeAreRefusedWithTheReason) {
     const auto served = open_served_run(out, dataset, {});
     ASSERT_FALSE(served) << run.recipe;
     EXPECT_THAT(served.error().message, HasSubstr(why));
+    EXPECT_THAT(
+        served.error().message,
+        HasSubstr("With the same recipe and budget train --set model=nrms, plm-nr, naml or fednewsrec"));
   }
-  EXPECT_THAT(RunSource::open(folder / "nothing", {}, folder / "pack", {}).error().message,
+  EXPECT_THAT(RunSource::open(folder / "nothing", {}, folder / "pack", {}, trainer::testing::any_data)
+                  .error()
+                  .message,
               HasSubstr("holds no run"));
 }
 
@@ -186,7 +227,8 @@ TEST_F(ServedRunServer, ARestartWithTheSameRunMakesNoPackAgain) {
   EXPECT_EQ(put.status, 200) << "the trainer is started when an article comes: " << put.body;
 
   served.reset();
-  auto other = RunSource::open(folder / "run", {}, folder / "run.pack", {.prototypes = 5});
+  auto other =
+      RunSource::open(folder / "run", {}, folder / "run.pack", {.prototypes = 5}, trainer::testing::any_data);
   ASSERT_TRUE(other) << other.error().message;
   EXPECT_NE(fs::last_write_time(folder / "run.pack"), written) << "other settings, another pack";
 }
@@ -195,8 +237,8 @@ TEST_F(ServedRuns, DemandIsReleasedOncePerRunWithNoiseThatNobodyKnows) {
   train_nrms(folder / "run");
   fs::copy(folder / "run", folder / "copy", fs::copy_options::recursive);
   const auto pack_of = [&](const char* run, const char* pack) {
-    const auto source =
-        RunSource::open(folder / run, {}, folder / pack, {.prototypes = 4, .demand_epsilon = 1});
+    const auto source = RunSource::open(folder / run, {}, folder / pack,
+                                        {.prototypes = 4, .demand_epsilon = 1}, trainer::testing::any_data);
     EXPECT_TRUE(source) << source.error().message;
     return read_file(folder / pack).value();
   };

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-MODULES = ["sotto.privacy", "sotto.data", "sotto.metrics", "sotto.secagg", "sotto.device", "sotto.serving", "sotto.training"]
+MODULES = ["sotto.privacy", "sotto.data", "sotto.metrics", "sotto.secagg", "sotto.device", "sotto.serving", "sotto.training", "sotto.towers"]
 
 
 def signature(thing, name):

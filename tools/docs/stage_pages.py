@@ -87,6 +87,8 @@ def stage(document: str) -> None:
             if line.startswith("|"):  # "-37 %", "72.4 ± 0.1" and "ε = 8" stay in one piece in a narrow cell
                 line = re.sub(r"(?<=\d) (?=[%±])|(?<=±) (?=[\d.])|(?<=ε) (?==)|(?<=ε =) ", "\u00a0", line)
             line = re.sub(r"(!?)\[((?:[^\]`]|`[^`]*`)*)\]\(([^) ]+)\)", lambda m: link(document, m), line)
+            # A link whose text began on the line before.
+            line = re.sub(r"^([^\[\]`]*\])\(([^) ]+)\)", lambda m: f"{m[1]}({lead(document, m[2]) or m[2]})", line)
         lines.append(line)
     place = pages / place_of(document)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +132,7 @@ for path in sorted((root / "docs").rglob("*")):
     name = str(path.relative_to(root))
     if path.suffix == ".md":
         stage(name)
-    elif path.suffix == ".svg":
+    elif path.suffix in {".svg", ".png", ".json"}:
         (pages / place_of(name)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, pages / place_of(name))
 for path in sorted((root / "python/notebooks").glob("*.ipynb")):

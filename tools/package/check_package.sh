@@ -102,6 +102,7 @@ for line in NoNewPrivileges=yes ProtectSystem=strict User=sotto CapabilityBoundi
 done
 # With every default written out, so that a wrong one is seen; at any free port.
 sed -E 's/^# ([a-z_]+ = )/\1/; s/^port = .*/port = 0/' "$root/etc/sotto/serve.toml" >"$work/serve.toml"
+: >"$work/said" # there before the server has begun
 "$root/usr/bin/sotto" --json serve --settings "$work/serve.toml" --catalogue "$work/catalogue" --synthetic 100 >"$work/said" 2>"$work/log" &
 server=$!
 url=
@@ -120,14 +121,14 @@ fi
 sed -E 's/^# ([a-z_]+ = )/\1/' "$root/etc/sotto/coordinator.toml" >"$work/coordinator.toml"
 said=$("$root/usr/bin/sotto" coordinator --config "$work/coordinator.toml" 2>&1) && lacks 'a coordinator without a store has started'
 grep -q -- '--store' <<<"$said" || lacks "sotto coordinator does not take the settings of the package: $said"
-# The coordinator's line gets as far as to look for its campaign.
+# The coordinator's line gets as far as to look for its data and its campaign.
 line=$(sed -n 's/^ExecStart=//p' "$root/lib/systemd/system/sotto-coordinator.service")
 line=${line//\/etc\/sotto/$work/etc}
 line=${line//\/var\/lib\/sotto/$work/var}
 mkdir -p "$work/etc"
 sed 's/^port = .*/port = 0/' "$root/etc/sotto/coordinator.toml" >"$work/etc/coordinator.toml"
 said=$(env CREDENTIALS_DIRECTORY="$work" SOTTO_STORE="$work/store" SOTTO_MORE= sh -c "$root$line" 2>&1) && lacks 'a coordinator without a campaign has started'
-grep -q 'campaign.sotto' <<<"$said" || lacks "the coordinator's unit has flags that the command does not take: $said"
+grep -qE 'dataset.sotto|campaign.sotto' <<<"$said" || lacks "the coordinator's unit has flags that the command does not take: $said"
 
 [ $wrong -eq 0 ] || exit 1
 echo "package: $(basename "$package") is as it should be"

@@ -50,12 +50,15 @@ def packages_of(files):
         for name in {file, real, file.removeprefix("/usr"), real.removeprefix("/usr"), "/usr" + real}:
             names[name] = file
     packages = {}
+    native = ":" + lines_of(["dpkg", "--print-architecture"])[0]
     known = sorted(names)
     for start in range(0, len(known), 1000):
         for line in lines_of(["dpkg-query", "-S", *known[start : start + 1000]]):
             owners, _, path = line.rpartition(": ")
             if path in names and not owners.startswith("diversion"):
-                packages[names[path]] = owners.split(",")[0].strip()
+                # Several where a package is installed for other architectures too: what is linked is this one's.
+                owners = [owner.strip() for owner in owners.split(",")]
+                packages[names[path]] = next((owner for owner in owners if owner.endswith(native)), owners[0])
     return packages
 
 

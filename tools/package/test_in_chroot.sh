@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs a package in a new Debian, starts its server as its unit does, asks it, upgrades and removes it.
+# Installs a package in a new Debian, starts its server and its coordinator as their units do, asks them, upgrades and removes
+# it. The coordinator has a campaign that is drafted, signed and trained there.
 #   tools/package/test_in_chroot.sh PACKAGE.deb     (as root; fetches Debian's packages; minutes)
 set -euo pipefail
 package=$(realpath "$1")
@@ -30,31 +31,75 @@ inside getent passwd sotto | grep -q ':/var/lib/sotto:' || fail 'there is no use
 [ "$(stat -c '%U:%a' "$root/etc/sotto")" = root:750 ] || fail '/etc/sotto is open to others'
 inside sotto --version
 
-# The unit's own words, made-up items in place of a run; as its user, in its folders.
-unit=$root/lib/systemd/system/sotto-serve.service
-line=$(sed -n 's/^ExecStart=//p' "$unit")
-line=${line/\$SOTTO_SERVES/--synthetic 1000}
-user=$(sed -n 's/^User=//p' "$unit")
+line_of() { sed -n 's/^ExecStart=//p' "$root/lib/systemd/system/$1.service"; }
+user=$(sed -n 's/^User=//p' "$root/lib/systemd/system/sotto-serve.service")
+as_user=(setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs --bounding-set=-all)
+# EVENT LINE: the unit's own words, as its user; $url is what it says of itself in that event.
+start() {
+  # Not by the function 'inside': the number of the process must be the server's own. The file is there before it has begun.
+  : >"$work/said"
+  "${enter[@]}" "${as_user[@]}" sh -c "umask 077; exec $2" >"$work/said" 2>"$work/log" &
+  server=$!
+  url=
+  for _ in $(seq 600); do
+    url=$(grep "\"event\":\"$1\"" "$work/said" | sed -n 's/.*"url":"\([^"]*\)".*/\1/p' || true)
+    [ -n "$url" ] && break
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  [ -n "$url" ] || { cat "$work/said" "$work/log" >&2; fail "it does not start: $2"; }
+}
+ask() { # PATH...
+  local path
+  for path in "$@"; do
+    curl -sf --max-time 10 "$url$path" >"$work/answer" || { cat "$work/log" >&2; fail "nobody answers at $url$path"; }
+    echo "package-test: $path: $(stat -c %s "$work/answer") bytes"
+  done
+}
+stop() {
+  kill -TERM "$server"
+  wait "$server" || fail 'a server does not end by SIGTERM with 0'
+  server=
+}
+
+# Made-up items in place of a run.
 inside install -d -o "$user" -g "$user" -m 700 /var/lib/sotto /var/lib/sotto/serve
-# Not by the function: the number of the process must be the server's own.
-"${enter[@]}" setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs --bounding-set=-all sh -c "umask 077; exec $line" >"$work/said" 2>"$work/log" &
-server=$!
-url=
-for _ in $(seq 300); do
-  url=$(sed -n 's/.*"event":"serving".*"url":"\([^"]*\)".*/\1/p' "$work/said")
-  [ -n "$url" ] && break
-  kill -0 "$server" 2>/dev/null || break
-  sleep 0.1
-done
-[ -n "$url" ] || { cat "$work/said" "$work/log" >&2; fail 'the server does not start'; }
-for path in /healthz /metrics /v1/popular; do
-  curl -sf --max-time 10 "$url$path" >"$work/answer" || fail "nobody answers at $url$path"
-  echo "package-test: $path: $(stat -c %s "$work/answer") bytes"
-done
-kill -TERM "$server"
-wait "$server" || fail 'the server does not end by SIGTERM with 0'
-server=
+line=$(line_of sotto-serve)
+start serving "${line/\$SOTTO_SERVES/--synthetic 1000}"
+ask /healthz /metrics /v1/popular
+stop
 [ "$(stat -c '%U' "$root/var/lib/sotto/serve/catalogue")" != root ] || fail 'the catalogue belongs to root'
+
+# The coordinator, which trains: with what is recommended. Its key is handed over as systemd would.
+inside apt-get install -y -qq /tmp/sotto.deb >"$work/apt.log" 2>&1 || { tail -20 "$work/apt.log" >&2; fail 'the libraries of the trainer do not install'; }
+inside install -d -o "$user" -g "$user" -m 700 /var/lib/sotto/coordinator /run/sotto-credentials
+said() { "$@" >"$work/command.log" 2>&1 || { cat "$work/command.log" >&2; fail "$*"; }; }
+keys=/root/keys
+inside mkdir $keys
+said inside sotto campaign keys --out $keys/operator.key
+said inside sotto campaign keys --out $keys/coordinator.key
+said inside "${as_user[@]}" sotto data generate newsroom --users 60 --news 300 --days 4 --out /var/lib/sotto/coordinator/data
+said inside sotto campaign new --recipe sotto --data /var/lib/sotto/coordinator/data --cohort 40 --rounds 2 --participations 2 \
+  --epsilon 8 --coordinator-key $keys/coordinator.key.pub --out $keys/draft.toml
+said inside sotto campaign sign $keys/draft.toml --key $keys/operator.key --out $keys/campaign.sotto
+inside install -m 644 $keys/campaign.sotto /etc/sotto/campaign.sotto
+inside install -m 644 $keys/operator.key.pub /etc/sotto/operator.pub
+inside install -o "$user" -m 400 $keys/coordinator.key /run/sotto-credentials/coordinator.key
+store=$(sed -n 's/^Environment=.*SOTTO_STORE=\([^ ]*\).*/\1/p' "$root/lib/systemd/system/sotto-coordinator.service")
+line=$(line_of sotto-coordinator)
+line=${line/\$\{CREDENTIALS_DIRECTORY\}//run/sotto-credentials}
+line=${line/\$\{SOTTO_STORE\}/$store}
+start listening "${line/\$SOTTO_MORE/}"
+for _ in $(seq 600); do # until the trainer has made the first version
+  curl -s --max-time 10 "$url/v1/status" >"$work/status"
+  grep -q '"version":"[0-9a-f]\{64\}"' "$work/status" && break
+  kill -0 "$server" 2>/dev/null || break
+  sleep 0.2
+done
+grep -q '"version":"[0-9a-f]\{64\}"' "$work/status" || { cat "$work/log" "$work/said" >&2; fail 'the coordinator has no version'; }
+ask /readyz /healthz /v1/order
+stop
+[ -e "$root$store/store.sqlite" ] || fail "the coordinator's store is not in $store"
 
 # An upgrade keeps what the operator changed; a removal keeps what was learned.
 echo '# changed by the operator' >>"$root/etc/sotto/serve.toml"
@@ -63,4 +108,4 @@ tail -1 "$root/etc/sotto/serve.toml" | grep -q 'changed by the operator' || fail
 inside apt-get purge -y -qq sotto >"$work/apt.log" 2>&1 || { tail -20 "$work/apt.log" >&2; fail 'it cannot be removed'; }
 [ -d "$root/var/lib/sotto/serve/catalogue" ] || fail 'a removal has taken the data'
 [ ! -e "$root/usr/bin/sotto" ] || fail 'a removal leaves the command'
-echo "package-test: installed, started, asked, upgraded and removed in a new Debian ($debian)"
+echo "package-test: installed, both servers started and asked, upgraded and removed in a new Debian ($debian)"

@@ -1,7 +1,8 @@
 // The reader's page in Chromium, against `sotto play`.
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { asked, axe, browse, open, play } from './support.mjs'
+import { asked, axe, browse, open, play, until } from './support.mjs'
 
 const pictures = process.env.SOTTO_PICTURES
 let running, chrome, address, stories
@@ -41,6 +42,7 @@ async function read(page, category, count) {
 async function agree(page) {
   await page.click('#privacy')
   await page.check('#mode-private')
+  await page.check('#first-time')
   await page.click('#agree')
   await page.waitForSelector('[data-budget=day]')
 }
@@ -114,6 +116,7 @@ test('the budget falls by what was printed, and the page refuses when it is spen
   await page.waitForFunction(() => document.querySelector('#mode-local').checked)
   assert.equal(requests.filter((one) => one.method() === 'POST').length, 0, 'without consent nothing is asked')
   await page.check('#mode-private')
+  await page.check('#first-time')
   await page.click('#agree')
   for (let answers = 1; answers <= 3; ++answers) {
     await page.waitForFunction((wanted) => document.querySelector('[data-budget=day] .number')?.textContent === wanted, `${4 * answers} of 12`)
@@ -165,6 +168,138 @@ test('what was read is there after a reload, two tabs are one device, and forget
   await context.close()
 })
 
+test('whoever does not say that it is the first time has no budget, and nothing is chosen for them', async () => {
+  const { page, requests, context } = await open(chrome.browser, address)
+  await ready(page)
+  await page.click('#privacy')
+  await page.check('#mode-private')
+  assert.ok(await page.isDisabled('#agree'), 'the question is answered first')
+  await page.check('#not-first')
+  await page.click('#agree')
+  await page.waitForSelector('[data-budget=day]')
+  assert.equal(await spent(page), '12 of 12, counts as spent')
+  await page.waitForFunction(() => document.querySelector('.notice')?.textContent.includes('count as spent'))
+  const posts = requests.filter((one) => one.method() === 'POST')
+  assert.equal(posts.length, 1)
+  assert.ok(posts[0].postDataBuffer().length < 1000, 'the list for everybody')
+  await context.close()
+})
+
+test('a browser that keeps no note of the ledger sends nothing, and says why', async () => {
+  const { page, requests, context } = await open(chrome.browser, address)
+  await ready(page)
+  await page.evaluate(() => {
+    Storage.prototype.setItem = (key) => {
+      if (key === 'sotto-ledger-anchor') throw new DOMException('the disk is full', 'QuotaExceededError')
+    }
+  })
+  await page.click('#privacy')
+  await page.check('#mode-private')
+  await page.check('#first-time')
+  await page.click('#agree')
+  await page.waitForFunction(() => document.querySelector('.notice')?.textContent.includes('does not let pages keep'))
+  assert.equal(requests.filter((one) => one.method() === 'POST').length, 0)
+  await context.close()
+})
+
+test('forgetting in one tab is forgetting in all, and the device can be used again in each', async () => {
+  const { page, context } = await open(chrome.browser, address)
+  await ready(page)
+  await read(page, 'weather', 1)
+  const second = await context.newPage()
+  await second.goto(address)
+  await second.waitForFunction(() => document.querySelector('#line')?.textContent.includes('1 read'))
+  await page.click('#privacy')
+  await page.click('#erase')
+  await page.click('#erase-sure')
+  await page.waitForSelector('#gone')
+  await second.waitForSelector('#gone')
+  assert.deepEqual(await second.evaluate(() => indexedDB.databases()), [], 'no tab begins anew by itself')
+  const { held, pending } = await second.evaluate(() => navigator.locks.query())
+  assert.deepEqual([held.length, pending.length], [0, 0])
+  await second.click('#gone button')
+  await ready(second)
+  await read(second, 'weather', 1)
+  assert.equal(await reads(second), 1)
+  await page.click('#gone button')
+  await page.waitForFunction(() => document.querySelector('#line')?.textContent.includes('1 read'))
+  await context.close()
+})
+
+// The tab that has the device dies when a click is on its disk and the answer is not said yet.
+test('a click that was kept is not counted twice by the tab that takes over', async () => {
+  const { page, context } = await open(chrome.browser, address)
+  await ready(page)
+  const worker = page.workers()[0]
+  const second = await context.newPage()
+  await second.goto(address)
+  await ready(second)
+  await second.waitForFunction(() => document.querySelector('.notice').textContent.includes('Another tab'))
+  await worker.evaluate(() => {
+    const say = BroadcastChannel.prototype.postMessage
+    BroadcastChannel.prototype.postMessage = function (said) {
+      if (said.kind === 'question' || said.kind === 'here') say.call(this, said) // answers are lost
+    }
+  })
+  await second.goto(`${address}#/category/weather`)
+  await second.locator('#content .card h2 a').first().click()
+  await second.waitForSelector('article')
+  await until('the click on the disk', async () => (await page.textContent('#line')).includes('1 read'))
+  await page.close()
+  await second.waitForFunction(() => !document.querySelector('.notice').textContent.includes('Another tab'))
+  await second.waitForFunction(() => document.querySelector('#line').textContent.includes('1 read'))
+  await second.click('#privacy')
+  const [download] = await Promise.all([second.waitForEvent('download'), second.click('#export')])
+  const kept = JSON.parse(await readFile(await download.path(), 'utf8'))
+  assert.equal(kept.clicks.length, 1)
+  assert.equal(kept.pages.length, 1, 'the page that was shown, once')
+  await context.close()
+})
+
+test('what was told is explained with what it cost then, whatever the service offers now', async () => {
+  const { page, context } = await open(chrome.browser, address)
+  await ready(page)
+  await agree(page)
+  await told(page)
+  const entry = (at) => at.locator('#left details[data-path="/v1/recommend"]').last().textContent()
+  assert.match(await entry(page), /Charged: 4\./)
+  await context.route('**/v1/reader', async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), epsilon: 9 } })
+  })
+  const again = await context.newPage()
+  await again.goto(address)
+  await ready(again)
+  await again.click('#privacy')
+  await again.waitForSelector('#left details[data-path="/v1/recommend"]')
+  assert.match(await entry(again), /Charged: 4\./)
+  await context.close()
+})
+
+test('topics are released by their reader alone, after reading what that means, and told exactly for nothing', async () => {
+  const { page, requests, context } = await open(chrome.browser, address)
+  await ready(page)
+  await read(page, 'sports', 2)
+  await page.click('#privacy')
+  assert.ok(await page.isDisabled('#release-sports'))
+  assert.equal(await page.locator('#mode-released').count(), 0, 'nothing is released')
+  await page.click('#release-read')
+  await page.check('#release-sports')
+  await page.waitForSelector('#mode-released')
+  assert.equal(requests.filter((one) => one.method() === 'POST').length, 0, 'a switch tells nothing')
+  await page.check('#mode-released')
+  assert.match(await page.textContent('dialog.consent'), /exactly which group of readers your reads in sports/)
+  await page.check('#first-time')
+  await page.click('#agree')
+  await page.waitForSelector('#left details[data-path="/v1/recommend"]')
+  assert.match(await page.locator('#left details[data-path="/v1/recommend"]').textContent(), /What you released/)
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#export')])
+  const { ledger } = JSON.parse(await readFile(await download.path(), 'utf8'))
+  assert.equal(ledger.total.charges, 0)
+  assert.deepEqual(ledger.not_sensitive, ['sports'])
+  await context.close()
+})
+
 test('storage that the browser took away counts as spent, and the page says so', async () => {
   const { page, context } = await open(chrome.browser, address)
   await ready(page)
@@ -190,6 +325,7 @@ test('a question that was paid for and never sent is paid for once', async () =>
   })
   await page.click('#privacy')
   await page.check('#mode-private')
+  await page.check('#first-time')
   await page.click('#agree')
   while (questions.length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
   await page.close({ runBeforeUnload: false })
@@ -227,6 +363,7 @@ test('it can be read: no serious finding of axe, in light and dark, on phones an
       await page.check('#mode-private')
       await page.waitForSelector('#agree')
       await look('consent')
+      await page.check('#first-time')
       await page.click('#agree')
       await page.waitForSelector('[data-budget=day]')
       await page.locator('#left details[data-path="/v1/recommend"] summary').first().click()

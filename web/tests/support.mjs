@@ -1,5 +1,5 @@
-// What the tests in a browser share: `sotto play` as a process, and Chromium.
-import { spawn } from 'node:child_process'
+// What the tests in a browser share: `sotto` as a process, and Chromium.
+import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,9 +11,28 @@ import { chromium } from 'playwright-core'
 const program = process.env.SOTTO ?? new URL('../../build/release/sotto', import.meta.url).pathname
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Starts it and resolves when its pages are there. `stop` ends it as Ctrl-C does. */
-export async function play(...words) {
-  const child = spawn(program, ['--json', 'play', ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+/** `sotto play`, once its pages are there. */
+export const play = (...words) => start('playing', 'play', ...words)
+/** `sotto serve`, once it can be asked. */
+export const serve = (...words) => start('serving', 'serve', ...words)
+
+/** `sotto coordinator`, once devices can ask it. */
+export const coordinator = (...words) => start('listening', 'coordinator', ...words)
+/** `sotto fleet`, once its rounds are done. */
+export const fleet = (...words) => start('done', 'fleet', ...words)
+
+/** A command to its end. */
+export const command = (...words) =>
+  new Promise((resolve, reject) => {
+    execFile(program, ['--quiet', ...words], (problem, _, said) => {
+      if (problem) reject(new Error(`sotto ${words.join(' ')}: ${said || problem.message}`))
+      else resolve()
+    })
+  })
+
+/** Starts it and resolves when it says so. `stop` ends it as Ctrl-C does. */
+async function start(ready, ...words) {
+  const child = spawn(program, ['--json', ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   child.stderr.on('data', (bytes) => (said += bytes))
   const ended = new Promise((resolve) => child.on('exit', (code) => resolve(code)))
@@ -30,7 +49,7 @@ export async function play(...words) {
       await Promise.race([
         new Promise((resolve) => waiting.add(resolve)),
         ended.then((code) => {
-          throw new Error(`sotto play ended with ${code}: ${said}`)
+          throw new Error(`sotto ${words[0]} ended with ${code}: ${said}`)
         }),
       ])
       waiting.clear()
@@ -40,8 +59,8 @@ export async function play(...words) {
     child.kill('SIGINT')
     return ended
   }
-  const playing = await event((one) => one.event === 'playing')
-  return { ...playing, event, stop, pid: child.pid }
+  const started = await event((one) => one.event === ready)
+  return { ...started, event, stop, pid: child.pid }
 }
 
 export async function browse() {

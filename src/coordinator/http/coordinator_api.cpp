@@ -1,6 +1,6 @@
 #include "coordinator/http/coordinator_api.h"
 
-#include <charconv>
+#include <cmath>
 
 #include "base/chain_hash.h"
 #include "base/utf8.h"
@@ -57,16 +57,6 @@ HttpResponse response_to(net::BodyForm form, const DeskAnswer& answer) {
   return net::error_response(form, 410, answer.why);
 }
 
-Result<std::uint64_t> number_in_query(const HttpRequest& request, std::string_view name) {
-  const auto text = net::query_value(request.query, name);
-  std::uint64_t number = 0;
-  if (!text) return bad_input("?{}=NUMBER is missing", name);
-  const auto [end, wrong] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (wrong != std::errc() || end != text->data() + text->size())
-    return bad_input("?{}= is not a whole number", name);
-  return number;
-}
-
 // By Refusal.
 constexpr std::array<std::string_view, 6> refusal_names = {"token",   "unknown device", "signature",
                                                            "message", "conflict",       "late"};
@@ -76,12 +66,13 @@ constexpr std::array<std::string_view, 6> refusal_names = {"token",   "unknown d
 // What answers the request when it is known, from whichever thread.
 GiveAnswer CoordinatorApi::answering(const HttpRequest& request, HttpReply reply) {
   const auto later = std::make_shared<HttpReply>(std::move(reply));
-  return [this, later, form = net::wanted_form(request)](const DeskAnswer& answer) {
+  const auto answer_it = [this, later, form = net::wanted_form(request)](const DeskAnswer& answer) {
     if (answer.kind == DeskAnswer::Kind::refused) count(Refusal::message);
     if (answer.kind == DeskAnswer::Kind::conflict) count(Refusal::conflict);
     if (answer.kind == DeskAnswer::Kind::over) count(Refusal::late);
     std::move (*later)(response_to(form, answer));
   };
+  return {answer_it, [later] { return later->is_live(); }};
 }
 
 CoordinatorApi::CoordinatorApi(CampaignRun& run, RoundFloor& floor, Store& store, BlobShelf& blobs,
@@ -102,6 +93,12 @@ CoordinatorApi::CoordinatorApi(CampaignRun& run, RoundFloor& floor, Store& store
       groups_failed_(metrics.gauge("sotto_groups_failed", "Groups of this round that failed")),
       groups_implausible_(metrics.gauge("sotto_groups_implausible",
                                         "Groups of this round whose sums no honest devices could give")),
+      left_out_(metrics.gauge("sotto_devices_left_out",
+                              "Devices that spoiled a group and are left out of this campaign")),
+      auc_(metrics.gauge("sotto_version_auc_millionths",
+                         "AUC of the version that devices measured last, 0: none was")),
+      auc_noise_(metrics.gauge("sotto_version_auc_noise_millionths", "Standard error of its noise")),
+      fell_(metrics.gauge("sotto_version_fell", "1 while that version ranks worse than one before it")),
       store_writable_(metrics.gauge("sotto_store_writable", "1 while the store takes what must be kept")),
       writes_(waiting_writes, net::BackgroundWorker::AtEnd::finish) {
   for (std::size_t i = 0; i < refused_.size(); ++i)
@@ -113,10 +110,18 @@ void CoordinatorApi::observe(bool stored) {
   is_stored_ = stored;
   store_writable_.set(stored ? 1 : 0);
   const DeskCounts counts = floor_.counts();
-  rounds_done_.set(static_cast<std::int64_t>(run_.progress().rounds_done));
+  const CampaignProgress progress = run_.progress();
+  rounds_done_.set(static_cast<std::int64_t>(progress.rounds_done));
+  if (progress.evaluation) {
+    constexpr double million = 1e6;
+    auc_.set(std::llround(progress.evaluation->auc * million));
+    auc_noise_.set(std::llround(progress.evaluation->noise * million));
+  }
+  fell_.set(progress.alert.empty() ? 0 : 1);
   waiting_.set(static_cast<std::int64_t>(counts.checked_in));
   groups_failed_.set(static_cast<std::int64_t>(counts.groups_failed));
   groups_implausible_.set(static_cast<std::int64_t>(counts.groups_implausible));
+  left_out_.set(static_cast<std::int64_t>(counts.devices_left_out));
 }
 
 void CoordinatorApi::add_routes(net::Router& router) {
@@ -158,7 +163,7 @@ void CoordinatorApi::later(HttpRequest&& request, HttpReply reply,
 }
 
 HttpResponse CoordinatorApi::offer(const HttpRequest& request) const {
-  const auto open = draining_ ? nullptr : run_.offer();
+  const auto open = floor_.is_draining() ? nullptr : run_.offer();
   HttpResponse response = open ? bytes_response(open->offer)
                                : net::error_response(request, 404, "no round is open: come back later");
   if (const auto come_back = run_.come_back(count_enrolled().value_or(0)))
@@ -167,7 +172,7 @@ HttpResponse CoordinatorApi::offer(const HttpRequest& request) const {
 }
 
 HttpResponse CoordinatorApi::log_page(const HttpRequest& request) const {
-  const auto from = number_in_query(request, "from");
+  const auto from = net::query_number(request.query, "from");
   if (!from) return problem(request, from.error());
   return bytes_response(encode(run_.log_page(*from)));
 }
@@ -241,8 +246,6 @@ void CoordinatorApi::check_in(HttpRequest&& request, HttpReply reply) {
     return std::move(reply)(problem(request, device ? asked.error() : device.error()));
   }
   check_ins_.add();
-  if (draining_)
-    return std::move(reply)(net::error_response(request, 410, "this coordinator takes no more devices"));
   floor_.check_in(*device, asked->order, answering(request, std::move(reply)));
 }
 
@@ -273,7 +276,7 @@ void CoordinatorApi::add_people_routes(net::Router& router) {
                                     .dump());
     });
   router.add(HttpMethod::get, "/readyz", [this](const HttpRequest& request) {
-    if (draining_) return net::error_response(request, 503, "draining");
+    if (floor_.is_draining()) return net::error_response(request, 503, "draining");
     if (run_.progress().version.empty())
       return net::error_response(request, 503, "the first version is being made");
     if (const Status well = store_.check(); !well)
@@ -311,7 +314,9 @@ std::string CoordinatorApi::status_text() const {
                          {"rounds_done", progress.rounds_done},
                          {"rounds", progress.rounds},
                          {"version", progress.version},
-                         {"orders_abandoned", progress.orders_abandoned},
+                         {"orders_abandoned", progress.orders.abandoned},
+                         {"orders_charged", progress.orders.trained},
+                         {"evaluations_charged", progress.orders.evaluated},
                          {"last_problem", progress.last_problem},
                          {"cohort", campaign.cohort},
                          {"participations", campaign.participations},
@@ -321,11 +326,25 @@ std::string CoordinatorApi::status_text() const {
                          {"now", json_of(floor_.counts())},
                          {"last_round", json_of(progress.last_round)},
                          {"last_round_seconds", progress.last_round_seconds},
-                         {"draining", draining_.load()},
+                         {"draining", floor_.is_draining()},
                          {"trial", static_cast<bool>(settings_.trial_token)}};
   for (std::size_t i = 0; i < refused_.size(); ++i) body["refusals"][refusal_names[i]] = refused_[i]->value();
   if (const auto enrolled = count_enrolled()) body["enrolled"] = *enrolled;
   if (const auto spent = run_.epsilon_so_far()) body["epsilon_so_far"] = *spent;
+  body["alert"] = progress.alert.empty() ? nlohmann::json(nullptr) : nlohmann::json(progress.alert);
+  body["measures"] = progress.measures;
+  body["order_began"] =
+      progress.order_began ? nlohmann::json(privacy::to_text(*progress.order_began)) : nullptr;
+  body["order_evaluates"] = progress.order_evaluates;
+  body["stored"] = is_stored_.load();
+  body["evaluation"] = nullptr;
+  if (progress.evaluation)
+    body["evaluation"] = {{"version", progress.evaluation->version},
+                          {"auc", progress.evaluation->auc},
+                          {"noise", progress.evaluation->noise},
+                          {"devices", progress.evaluation->devices},
+                          {"time", privacy::to_text(progress.evaluation->time)}};
+  if (campaign.evaluation) body["evaluation_epsilon"] = campaign.evaluation->epsilon;
   return text_of(body);
 }
 
@@ -359,19 +378,16 @@ void CoordinatorApi::add_admin_routes(net::Router& router) {
         },
         net::Router::default_body_limit, operator_only);
   };
-  const auto campaign = [this] { return run_.campaign().hash; };
-  action("pause", [=, this](const HttpRequest&) {
-    return store_.set_state(campaign(), CampaignState::paused, clock_(), "by the admin API");
-  });
-  action("resume", [=, this](const HttpRequest&) {
-    return store_.set_state(campaign(), CampaignState::open, clock_(), "by the admin API");
-  });
+  action("pause",
+         [this](const HttpRequest&) { return run_.set_state(CampaignState::paused, "by the admin API"); });
+  action("resume",
+         [this](const HttpRequest&) { return run_.set_state(CampaignState::open, "by the admin API"); });
   action("drain", [this](const HttpRequest&) {
-    drain();
+    floor_.drain();
     return store_.note_action({clock_(), "drain", {}});
   });
   action("roll-back", [this](const HttpRequest& request) -> Status {
-    SOTTO_TRY(const std::uint64_t version, number_in_query(request, "version"));
+    SOTTO_TRY(const std::uint64_t version, net::query_number(request.query, "version"));
     const auto why = net::query_value(request.query, "why");
     if (why && (why->size() > most_reason_bytes || !is_utf8(*why)))
       return bad_input("?why= has at most {} bytes of text", most_reason_bytes);
@@ -396,6 +412,17 @@ void CoordinatorApi::add_admin_routes(net::Router& router) {
           list.push_back(
               {{"time", privacy::to_text(one.time)}, {"action", one.action}, {"detail", one.detail}});
         return net::json_response(nlohmann::json{{"actions", list}}.dump());
+      },
+      net::Router::default_body_limit, operator_only);
+  router.add(
+      HttpMethod::get, "/v1/admin/left-out",
+      [this](const HttpRequest& request) {
+        const auto left_out = store_.left_out(run_.campaign().hash);
+        if (!left_out) return problem(request, left_out.error());
+        nlohmann::json list = nlohmann::json::array();
+        for (const LeftOut& one : *left_out)
+          list.push_back({{"device", to_hex(one.device)}, {"round", to_hex(one.round)}});
+        return net::json_response(nlohmann::json{{"left_out", list}}.dump());
       },
       net::Router::default_body_limit, operator_only);
 }

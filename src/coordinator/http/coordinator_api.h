@@ -7,6 +7,7 @@
 //   POST /v1/log/cosignature     a witness's word about it
 //   POST /v1/admin/pause|resume  with the operator's token; also drain, and roll-back?version=N&why=TEXT,
 //   GET  /v1/admin/actions       revoke?device=KEY
+//   GET  /v1/admin/left-out      the keys of devices that spoiled a group, and in which round
 //   GET  /v1/trial               a token for anybody, where the coordinator only tries things out
 //   GET  /healthz, /readyz, /metrics, /openapi.json
 //
@@ -46,9 +47,6 @@ class CoordinatorApi {
   std::string status_text() const;  // of /v1/status
   // Brings the gauges up to date. stored: does the store take writes? /healthz says so.
   void observe(bool stored);
-  // From now on no device is let in; what runs goes on to its end.
-  void drain() { draining_ = true; }
-  bool is_draining() const { return draining_; }
 
  private:
   void add_device_routes(net::Router& router);
@@ -92,8 +90,11 @@ class CoordinatorApi {
   net::Gauge& waiting_;
   net::Gauge& groups_failed_;
   net::Gauge& groups_implausible_;
+  net::Gauge& left_out_;
+  net::Gauge& auc_;
+  net::Gauge& auc_noise_;
+  net::Gauge& fell_;
   net::Gauge& store_writable_;
-  std::atomic<bool> draining_ = false;
   std::atomic<bool> is_stored_ = true;
   // Counted at most once a second, however many ask.
   mutable std::mutex count_mutex_;

@@ -18,10 +18,6 @@ using net::HttpRequest;
 using net::HttpResponse;
 using nlohmann::json;
 
-HttpResponse store_failed(const HttpRequest& request) {
-  return net::error_response(request, 503, "the store does not answer: the log says why");
-}
-
 }  // namespace
 
 DashboardApi::DashboardApi(const CampaignRun& run, Store& store, std::function<std::string()> status)
@@ -34,10 +30,12 @@ void DashboardApi::add_routes(net::Router& router) {
   router.add(HttpMethod::get, "/v1/events",
              [this](HttpRequest&& request, HttpReply reply) { feed_.wait(request, std::move(reply)); });
   router.add(HttpMethod::get, "/v1/rounds", [this](const HttpRequest&) { return rounds(); });
-  router.add(HttpMethod::get, "/v1/versions",
-             [this](const HttpRequest& request) { return versions(request); });
-  router.add(HttpMethod::get, "/v1/campaigns",
-             [this](const HttpRequest& request) { return campaigns(request); });
+  router.add(HttpMethod::get, "/v1/versions", [this](const HttpRequest& request) {
+    return shown(versions_, request, &DashboardApi::versions_text);
+  });
+  router.add(HttpMethod::get, "/v1/campaigns", [this](const HttpRequest& request) {
+    return shown(campaigns_, request, &DashboardApi::campaigns_text);
+  });
   router.add(HttpMethod::get, "/v1/log/entries",
              [this](const HttpRequest& request) { return log_entries(request); });
   pages::add_page(router, "/dashboard", "dashboard.html");
@@ -50,44 +48,62 @@ HttpResponse DashboardApi::rounds() const {
     one["round"] = record.number;
     one["began"] = privacy::to_text(record.began);
     one["seconds"] = record.seconds;
+    one["evaluates"] = record.evaluates;
     one["abandoned"] = record.abandoned.empty() ? json(nullptr) : json(record.abandoned);
     list.push_back(std::move(one));
   }
   return net::json_response(text_of({{"rounds", list}}));
 }
 
-HttpResponse DashboardApi::versions(const HttpRequest& request) const {
+HttpResponse DashboardApi::shown(Shown& shown, const HttpRequest& request,
+                                 Result<std::string> (DashboardApi::*make)() const) const {
+  const std::lock_guard lock(shown.mutex);
+  // Before the store is asked: what changes meanwhile is asked for again.
+  const std::uint64_t revision = run_.revision();
+  if (!shown.made || shown.made->first != revision) {
+    auto text = (this->*make)();
+    if (!text) return net::error_response(request, 503, "the store does not answer: the log says why");
+    shown.made.emplace(revision, *std::move(text));
+  }
+  return net::json_response(shown.made->second);
+}
+
+Result<std::string> DashboardApi::versions_text() const {
   const Digest& campaign = run_.campaign().hash;
-  const auto versions = store_.versions(campaign);
-  const auto current = store_.current_version(campaign);
-  if (!versions || !current) return store_failed(request);
+  SOTTO_TRY(const auto versions, store_.versions(campaign));
+  SOTTO_TRY(const auto current, store_.current_version(campaign));
+  SOTTO_TRY(const auto evaluations, store_.evaluations(campaign));
   json list = json::array();
-  for (const ModelVersion& version : *versions)
+  auto measured = evaluations.begin();  // both ascend
+  for (const ModelVersion& version : versions) {
+    while (measured != evaluations.end() && measured->version < version.round) ++measured;
+    const bool is_measured = measured != evaluations.end() && measured->version == version.round;
     list.push_back({{"version", version.round},
                     {"model", to_hex(version.model)},
                     {"time", privacy::to_text(version.time)},
                     {"bytes", version.size},
-                    {"current", *current && (*current)->round == version.round}});
-  return net::json_response(text_of({{"versions", list}}));
+                    {"current", current && current->round == version.round},
+                    {"auc", is_measured ? json(measured->auc) : json(nullptr)},
+                    {"auc_noise", is_measured ? json(measured->noise) : json(nullptr)}});
+  }
+  return text_of({{"versions", list}});
 }
 
-HttpResponse DashboardApi::campaigns(const HttpRequest& request) const {
-  const auto stored = store_.campaigns();
-  if (!stored) return store_failed(request);
+Result<std::string> DashboardApi::campaigns_text() const {
+  SOTTO_TRY(const auto stored, store_.campaigns());
   json list = json::array();
-  for (const StoredCampaign& one : *stored) {
-    const auto opened = rounds::open_campaign(one.document);
-    if (!opened) return store_failed(request);
+  for (const StoredCampaign& one : stored) {
+    SOTTO_TRY(const auto opened, rounds::open_campaign(one.document));
     list.push_back({{"campaign", to_hex(one.hash)},
-                    {"purpose", opened->campaign.purpose},
-                    {"recipe", opened->campaign.recipe},
+                    {"purpose", opened.campaign.purpose},
+                    {"recipe", opened.campaign.recipe},
                     {"state", name(one.state)},
-                    {"rounds", opened->campaign.rounds},
-                    {"epsilon", opened->campaign.epsilon},
-                    {"delta", opened->campaign.delta},
-                    {"valid_until", privacy::to_text(opened->campaign.valid_until)}});
+                    {"rounds", opened.campaign.rounds},
+                    {"epsilon", opened.campaign.epsilon},
+                    {"delta", opened.campaign.delta},
+                    {"valid_until", privacy::to_text(opened.campaign.valid_until)}});
   }
-  return net::json_response(text_of({{"campaigns", list}}));
+  return text_of({{"campaigns", list}});
 }
 
 HttpResponse DashboardApi::log_entries(const HttpRequest& request) const {

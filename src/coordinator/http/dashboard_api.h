@@ -1,6 +1,6 @@
 #pragma once
 // What the operator's page shows, for it and for everybody who may ask /v1/status: counts and times, nothing
-// about a device.
+// about a device. What the store is asked for is asked once for all who ask, until it has changed.
 //
 //   GET /v1/events       the answer of /v1/status whenever it changes (event_feed.h)
 //   GET /v1/rounds       the last orders: devices by phase, time, bytes, why one was abandoned
@@ -12,6 +12,7 @@
 // Everything it is given must outlive the object, and the object the server that has its routes. Thread-safe.
 
 #include <functional>
+#include <mutex>
 
 #include "coordinator/campaign_run.h"
 #include "coordinator/http/event_feed.h"
@@ -31,14 +32,22 @@ class DashboardApi {
 
  private:
   net::HttpResponse rounds() const;
-  net::HttpResponse versions(const net::HttpRequest& request) const;
-  net::HttpResponse campaigns(const net::HttpRequest& request) const;
+  // Of the store as it is now.
+  Result<std::string> versions_text() const;
+  Result<std::string> campaigns_text() const;
+  struct Shown {
+    std::mutex mutex;  // held while it is made: nobody else asks the store meanwhile
+    std::optional<std::pair<std::uint64_t, std::string>> made;  // at which revision, and the text
+  };
+  net::HttpResponse shown(Shown& shown, const net::HttpRequest& request,
+                          Result<std::string> (DashboardApi::*make)() const) const;
   net::HttpResponse log_entries(const net::HttpRequest& request) const;
 
   const CampaignRun& run_;
   Store& store_;
   const std::function<std::string()> status_;
   EventFeed feed_;
+  Shown versions_, campaigns_;
 };
 
 }  // namespace sotto::coordinator

@@ -18,6 +18,7 @@ json json_of(const DeskCounts& counts) {
           {"groups_implausible", counts.groups_implausible},
           {"grouped", counts.devices_grouped},
           {"summed", counts.devices_summed},
+          {"left_out", counts.devices_left_out},
           {"bytes_received", counts.bytes_received},
           {"phases", phases},
           {"last_failure", counts.last_failure}};

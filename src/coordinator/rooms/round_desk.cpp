@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/chain_hash.h"
+#include "base/log.h"
 #include "rounds/round_messages.h"
 #include "secagg/vectors/sum_energy.h"
 
@@ -75,6 +76,7 @@ DeskCounts RoundDesk::counts() const {
   DeskCounts counts = counts_;
   counts.checked_in = waiting_.size();
   counts.came = came_.size();
+  counts.devices_left_out = round_.left_out.size();
   for (const auto& [id, meeting] : meetings_)
     for (std::size_t i = 0; i < counts.phases.size(); ++i) {
       const PhaseTally& of_group = meeting->room.phases()[i];
@@ -107,20 +109,45 @@ void RoundDesk::check_in(const rounds::IdentityKey& device, const rounds::Digest
     if (meeting.room.server().phase() == secagg::ServerPhase::done)
       return answer({Kind::over, {}, "this device has taken part in the round"});
   }
+  if (round_.left_out.contains(device))
+    return answer({Kind::refused,
+                   {},
+                   "this device dealt shares that do not open what it promised: it is left out of this "
+                   "campaign"});
   if (is_complete()) return answer({Kind::over, {}, "the round has all the devices it asked for"});
   came_.insert(device);
   if (const auto before = waiting_.find(device); before != waiting_.end()) {
     before->second.answer(wait_answer());
-    before->second = {std::move(answer), now + hold_time};
+    before->second = {{std::move(answer), now + hold_time}, before->second.ticket};
   } else {
-    waiting_.emplace(device, Held{std::move(answer), now + hold_time});
-    arrivals_.push_back(device);
+    waiting_.emplace(device, Waiting{{std::move(answer), now + hold_time}, ++tickets_});
+    arrivals_.push_back({device, tickets_});
   }
+  expiries_.push_back({device, now + hold_time});
   form_groups(now);
 }
 
 void RoundDesk::form_groups(RoomTime now) {
-  while (groups_wanted() > 0 && waiting_.size() >= round_.terms.plan.settings().devices) form_group(now);
+  while (groups_wanted() > 0 && has_group()) form_group(now);
+}
+
+bool RoundDesk::has_group() {
+  const std::size_t size = round_.terms.plan.settings().devices;
+  std::size_t live = 0;
+  for (auto arrival = arrivals_.begin(); waiting_.size() >= size && live < size;) {
+    const auto waits = waiting_.find(arrival->device);
+    const bool is_its = waits != waiting_.end() && waits->second.ticket == arrival->ticket;
+    if (is_its && waits->second.answer.is_live()) {
+      ++live, ++arrival;
+      continue;
+    }
+    if (is_its) {
+      waits->second.answer(wait_answer());
+      waiting_.erase(waits);
+    }
+    arrival = arrivals_.erase(arrival);
+  }
+  return live == size;
 }
 
 void RoundDesk::form_group(RoomTime now) {
@@ -128,12 +155,13 @@ void RoundDesk::form_group(RoomTime now) {
   auto members = std::make_shared<std::vector<secagg::IdentityKey>>();
   std::vector<GiveAnswer> answers;
   while (members->size() < size) {
-    const rounds::IdentityKey device = arrivals_.front();
+    const Arrival next = arrivals_.front();
     arrivals_.pop_front();
-    auto waits = waiting_.extract(device);
-    if (waits.empty()) continue;  // went away meanwhile
-    members->push_back(device);
-    answers.push_back(std::move(waits.mapped().answer));
+    const auto waits = waiting_.find(next.device);
+    if (waits == waiting_.end() || waits->second.ticket != next.ticket) continue;  // went away meanwhile
+    members->push_back(next.device);
+    answers.push_back(std::move(waits->second.answer));
+    waiting_.erase(waits);
   }
   auto room = GroupRoom::open(round_.terms, round_.order, members, random_, pace_, now);
   if (!room) {
@@ -224,7 +252,7 @@ void RoundDesk::settle(Meeting& meeting) {
     meeting.ended = true;
     --counts_.groups_open;
     ++counts_.groups_failed;
-    counts_.last_failure = server.failure();
+    note_failure(meeting);
   }
   std::vector<HeldPost> still;
   for (HeldPost& held : meeting.held) {
@@ -237,7 +265,38 @@ void RoundDesk::settle(Meeting& meeting) {
   meeting.held = std::move(still);
 }
 
+// Places in a group mean nothing to people, and keys are nothing for everybody who asks how things stand: the
+// log and the operator's list name who it was.
+void RoundDesk::note_failure(const Meeting& meeting) {
+  const secagg::SecAggServer& server = meeting.room.server();
+  counts_.last_failure = server.failure();
+  if (server.guilty().count() == 0) return;
+  for (std::uint32_t place = 0; place < meeting.members->size(); ++place) {
+    if (!server.guilty().contains(place)) continue;
+    const rounds::IdentityKey& device = (*meeting.members)[place];
+    warn(
+        "the device {} dealt shares that do not open what it promised, and its group failed: it is left out "
+        "of this campaign from now on",
+        to_hex(device));
+    round_.left_out.insert(device);
+    unkept_.insert(device);
+  }
+  counts_.last_failure = fmt::format(
+      "{} of a group dealt shares that do not open what they promised, and are left out from now on",
+      server.guilty().count());
+  keep_left_out();
+}
+
+void RoundDesk::keep_left_out() {
+  std::erase_if(unkept_, [&](const rounds::IdentityKey& device) {
+    const Status kept = keeper_.leave_out(device);
+    if (!kept) counts_.last_failure = kept.error().message;
+    return kept || kept.error().kind != ErrorKind::failed;
+  });
+}
+
 void RoundDesk::tick(RoomTime now) {
+  keep_left_out();
   for (auto& [id, meeting] : meetings_) {
     if (!meeting->ended) meeting->room.tick(now);
     settle(*meeting);
@@ -247,19 +306,31 @@ void RoundDesk::tick(RoomTime now) {
       return true;
     });
   }
-  std::erase_if(waiting_, [&](auto& entry) {
-    if (now < entry.second.until) return false;
-    entry.second.answer(wait_answer());
-    return true;
-  });
-  std::erase_if(arrivals_, [&](const rounds::IdentityKey& device) { return !waiting_.contains(device); });
+  let_go_of_expired(now);
   if (is_complete()) {
     for (auto& [device, held] : waiting_)
       held.answer({Kind::over, {}, "the round has all the devices it asked for"});
     waiting_.clear();
     arrivals_.clear();
+    expiries_.clear();
   }
   form_groups(now);
+}
+
+void RoundDesk::let_go_of_expired(RoomTime now) {
+  for (; !expiries_.empty(); expiries_.pop_front()) {
+    const Expiry& next = expiries_.front();
+    const auto waits = waiting_.find(next.device);
+    if (waits == waiting_.end() || waits->second.until != next.until) continue;  // grouped, or asked again
+    if (now < next.until) break;
+    waits->second.answer(wait_answer());
+    waiting_.erase(waits);
+  }
+  if (arrivals_.size() <= 2 * waiting_.size() + 64) return;
+  std::erase_if(arrivals_, [&](const Arrival& arrival) {
+    const auto waits = waiting_.find(arrival.device);
+    return waits == waiting_.end() || waits->second.ticket != arrival.ticket;
+  });
 }
 
 std::optional<RoomTime> RoundDesk::due() const {
@@ -271,7 +342,7 @@ std::optional<RoomTime> RoundDesk::due() const {
     if (const auto time = meeting->room.due(); time && !meeting->ended) sooner(*time);
     for (const HeldPost& held : meeting->held) sooner(held.until);
   }
-  for (const auto& [device, held] : waiting_) sooner(held.until);
+  if (!expiries_.empty()) sooner(expiries_.front().until);
   return first;
 }
 

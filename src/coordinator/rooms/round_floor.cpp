@@ -51,33 +51,33 @@ void RoundFloor::stop() {
   changed_.notify_all();
 }
 
-void RoundFloor::end_round(std::string why) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (open_) ended_ = std::move(why);
-  }
+void RoundFloor::drain() {
+  draining_ = true;
   changed_.notify_all();
 }
 
 Result<DeskCounts> RoundFloor::run(DeskRound round, PhasePace& pace, RoundKeeper& keeper,
-                                   RandomSource& random, steady_clock::time_point until) {
+                                   RandomSource& random, steady_clock::time_point until,
+                                   const WhyOver& why_over) {
+  SOTTO_TRY(round.left_out, keeper.left_out());
   RoundDesk desk(std::move(round), pace, keeper, random);
   std::deque<Job> jobs;
   {
     const std::lock_guard lock(mutex_);
     open_ = true;
-    ended_.clear();
   }
   std::string ended;
-  while (!stopped_ && ended.empty() && !desk.is_complete() && steady_clock::now() < until) {
+  while (!stopped_ && !desk.is_complete() && steady_clock::now() < until) {
+    ended = why_over();
+    if (ended.empty() && draining_ && !desk.is_at_stake()) ended = "the coordinator lets nobody in any more";
+    if (!ended.empty()) break;
     {
       std::unique_lock lock(mutex_);
       // A little at a time, so that stop() and the end are never missed by much.
       auto wake = std::min(until, steady_clock::now() + std::chrono::milliseconds(200));
       if (const auto due = desk.due()) wake = std::min(wake, steady_clock::time_point(*due));
-      changed_.wait_until(lock, wake, [&] { return stopped_ || !ended_.empty() || !jobs_.empty(); });
+      if (jobs_.empty()) changed_.wait_until(lock, wake);
       jobs.swap(jobs_);
-      ended = ended_;
     }
     for (Job& job : jobs) job(desk, room_time(steady_clock::now()));
     jobs.clear();

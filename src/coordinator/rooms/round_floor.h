@@ -28,13 +28,20 @@ class RoundFloor {
   // Of the round that is open, or was last.
   DeskCounts counts() const;
 
-  // Until the round has all its sums. An error when time is over before, or stop() was called; the sums that
-  // were kept are then for nothing.
+  // Why a round must end before its time; empty: it need not.
+  using WhyOver = std::function<std::string()>;
+  // Until the round has all its sums. An error when time is over before, why_over says something, nothing
+  // would be lost while devices are let go, or stop() was called; the sums that were kept are then for
+  // nothing.
   Result<DeskCounts> run(DeskRound round, PhasePace& pace, RoundKeeper& keeper, RandomSource& random,
-                         std::chrono::steady_clock::time_point until);
-  // Ends the round that runs, if one does.
-  void end_round(std::string why);
-  // The same, and every further one.
+                         std::chrono::steady_clock::time_point until, const WhyOver& why_over);
+  // why_over is asked at once.
+  void look() { changed_.notify_all(); }
+  // A round for which devices may have been charged goes on to its end, with all that it still needs; any
+  // other, and every further one, ends at once.
+  void drain();
+  bool is_draining() const { return draining_; }
+  // Ends the round that runs, and every further one.
   void stop();
   bool is_stopped() const { return stopped_; }
 
@@ -47,8 +54,7 @@ class RoundFloor {
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   bool open_ = false;
-  std::string ended_;  // the round, from outside, and why
-  std::atomic<bool> stopped_ = false;
+  std::atomic<bool> draining_ = false, stopped_ = false;
   DeskCounts counts_;
 };
 

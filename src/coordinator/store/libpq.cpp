@@ -1,6 +1,7 @@
 #include "coordinator/store/libpq.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <mutex>
 
@@ -20,7 +21,7 @@ void load() {
   }
   const auto find = [&](const char* name, auto& function) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    if (function == nullptr) why_not = std::string("it has no ") + name;
+    if (function == nullptr) why_not = fmt::format("it has no {}", name);
     return function != nullptr;
   };
   const bool complete =

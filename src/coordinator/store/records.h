@@ -1,6 +1,6 @@
 #pragma once
 // What a coordinator remembers, as plain values. Not among it, on purpose: who was in which group, who
-// checked in when, and what a single device sent.
+// checked in when, and what a single device sent. One exception: who is proven to have spoiled a group.
 
 #include <cstdint>
 #include <optional>
@@ -34,18 +34,30 @@ struct StoredCampaign {
   bool operator==(const StoredCampaign&) const = default;
 };
 
-// open → unmasking → summed → folded, and from each of the first three abandoned.
+// open → unmasking → summed → folded, and from each of the first three abandoned. An order that measures a
+// version goes from unmasking to folded: its sums are kept in memory alone.
 enum class OrderState : std::uint8_t { open, unmasking, summed, folded, abandoned };
 std::string_view name(OrderState state);
 
 struct StoredOrder {
   Digest round{};
-  std::uint64_t number = 0;  // of the round in its campaign; an abandoned one may be ordered again
+  // Of the round in its campaign; an abandoned one may be ordered again. Of an order that measures: of the
+  // version.
+  std::uint64_t number = 0;
   Digest campaign{};
   std::string document;  // as it was signed
   OrderState state = OrderState::open;
-  std::string why;  // it was abandoned
+  std::string why;         // it was abandoned
+  bool evaluates = false;  // a version is measured, nothing is trained
   bool operator==(const StoredOrder&) const = default;
+};
+
+// The orders of a campaign, whatever became of them since.
+struct OrderCounts {
+  // Devices may have been charged for them, to train and to measure.
+  std::uint64_t trained = 0, evaluated = 0;
+  std::uint64_t abandoned = 0;  // of those that train
+  bool operator==(const OrderCounts&) const = default;
 };
 
 // What a group has summed, before it is decoded.
@@ -54,6 +66,13 @@ struct GroupSum {
   std::uint64_t arrived = 0;           // devices whose vectors are in it
   std::vector<std::uint32_t> entries;  // modulo 2^bits of the campaign
   bool operator==(const GroupSum&) const = default;
+};
+
+// A device that is proven to have spoiled a group of a round: no group of the campaign takes it any more.
+struct LeftOut {
+  IdentityKey device{};
+  Digest round{};
+  bool operator==(const LeftOut&) const = default;
 };
 
 // Version 0 of a campaign is the model it starts from, version n the one that round n has made.
@@ -66,6 +85,16 @@ struct ModelVersion {
   UtcTime time{};
   std::uint64_t size = 0;  // bytes of the model
   bool operator==(const ModelVersion&) const = default;
+};
+
+// How well a version ranks, by the noised sums of devices that measured it.
+struct Evaluation {
+  Digest campaign{};
+  std::uint64_t version = 0;  // its round
+  std::uint64_t devices = 0;  // in the sums
+  double auc = 0, noise = 0;  // one standard error of what was added on purpose; whole billionths
+  UtcTime time{};
+  bool operator==(const Evaluation&) const = default;
 };
 
 // Records of the public log, as rounds::PublicLog makes them, and where they belong: whoever has not seen the

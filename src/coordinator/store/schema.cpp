@@ -64,6 +64,50 @@ constexpr std::string_view tables[] = {
   detail TEXT NOT NULL){2})",
 };
 
+// What came with the second version of the store.
+constexpr std::string_view evaluation_tables[] = {
+    R"(CREATE TABLE evaluations(
+  campaign {0} NOT NULL,
+  version {1} NOT NULL,
+  devices {1} NOT NULL CHECK(devices >= 0),
+  auc {1} NOT NULL,
+  noise {1} NOT NULL CHECK(noise >= 0),
+  time {1} NOT NULL,
+  PRIMARY KEY(campaign, version),
+  FOREIGN KEY(campaign, version) REFERENCES versions(campaign, round)){2})",
+};
+
+// And with the third: orders that measure are written down as those that train are, and of both it is kept
+// whether devices were charged. Of orders from before nobody knows: they count.
+constexpr std::string_view counted_order_tables[] = {
+    "ALTER TABLE orders ADD COLUMN charged {1} NOT NULL DEFAULT 1 CHECK(charged IN (0, 1))",
+    R"(CREATE TABLE evaluation_orders(
+  round {0} PRIMARY KEY CHECK(length(round) = 32),
+  place {1} NOT NULL UNIQUE,
+  number {1} NOT NULL,
+  campaign {0} NOT NULL,
+  document {0} NOT NULL,
+  state TEXT NOT NULL CHECK(state IN ('open', 'unmasking', 'folded', 'abandoned')),
+  why TEXT NOT NULL,
+  charged {1} NOT NULL CHECK(charged IN (0, 1)),
+  FOREIGN KEY(campaign, number) REFERENCES versions(campaign, round)){2})",
+    "CREATE UNIQUE INDEX evaluation_orders_once ON evaluation_orders(campaign, number) WHERE charged = 1 OR "
+    "state = 'open'",
+    R"(CREATE VIEW every_order AS
+  SELECT place, round, number, campaign, document, state, why, charged, CAST(0 AS {1}) AS evaluates FROM orders
+  UNION ALL
+  SELECT place, round, number, campaign, document, state, why, charged, CAST(1 AS {1}) FROM evaluation_orders)",
+};
+
+// And with the fourth: who spoiled a group.
+constexpr std::string_view left_out_tables[] = {
+    R"(CREATE TABLE left_out(
+  campaign {0} NOT NULL REFERENCES campaigns(hash),
+  device {0} NOT NULL CHECK(length(device) = 32),
+  round {0} NOT NULL CHECK(length(round) = 32),
+  PRIMARY KEY(campaign, device)){2})",
+};
+
 // Version and owner of the store itself; known before all steps.
 constexpr std::string_view facts_table =
     "CREATE TABLE IF NOT EXISTS sotto_store(single {1} PRIMARY KEY CHECK(single = 1), steps {1} NOT NULL, "
@@ -111,6 +155,28 @@ constexpr Guard guards[] = {
     {"actions_stay", "admin_actions", "DELETE", "1 = 0", "what people did is never removed"},
 };
 
+constexpr Guard evaluation_guards[] = {
+    {"evaluations_fixed", "evaluations", "UPDATE", "1 = 0", "what devices said is never changed"},
+    {"evaluations_stay", "evaluations", "DELETE", "1 = 0", "what devices said is never removed"},
+};
+
+constexpr Guard counted_order_guards[] = {
+    {"charges_stay", "orders", "UPDATE", "NEW.charged >= OLD.charged",
+     "what devices were charged for is counted for good"},
+    {"evaluation_order_steps", "evaluation_orders", "UPDATE",
+     "OLD.round = NEW.round AND OLD.campaign = NEW.campaign AND OLD.number = NEW.number AND OLD.document = "
+     "NEW.document AND NEW.charged >= OLD.charged "
+     "AND (OLD.state = 'open' AND NEW.state IN ('unmasking', 'abandoned')"
+     " OR OLD.state = 'unmasking' AND NEW.state IN ('folded', 'abandoned'))",
+     "an order that measures goes from open to unmasking and folded, or is abandoned"},
+    {"evaluation_orders_stay", "evaluation_orders", "DELETE", "1 = 0", "orders are never removed"},
+};
+
+constexpr Guard left_out_guards[] = {
+    {"left_out_fixed", "left_out", "UPDATE", "1 = 0", "whoever is left out of a campaign stays so"},
+    {"left_out_stays", "left_out", "DELETE", "1 = 0", "whoever is left out of a campaign stays so"},
+};
+
 std::string trigger(const Guard& guard, SqlDialect dialect) {
   return dialect == SqlDialect::sqlite
              ? fmt::format(
@@ -142,9 +208,20 @@ SchemaStep first_step(SqlDialect dialect) {
   return step;
 }
 
+SchemaStep step_of(std::span<const std::string_view> made, std::span<const Guard> kept, SqlDialect dialect) {
+  SchemaStep step;
+  for (const std::string_view table : made) step.push_back(in_dialect(table, dialect));
+  for (const Guard& guard : kept) step.push_back(trigger(guard, dialect));
+  return step;
+}
+
 }  // namespace
 
-std::vector<SchemaStep> schema_steps(SqlDialect dialect) { return {first_step(dialect)}; }
+std::vector<SchemaStep> schema_steps(SqlDialect dialect) {
+  return {first_step(dialect), step_of(evaluation_tables, evaluation_guards, dialect),
+          step_of(counted_order_tables, counted_order_guards, dialect),
+          step_of(left_out_tables, left_out_guards, dialect)};
+}
 
 Status bring_up_to_date(Door& door, const IdentityKey& owner, std::span<const SchemaStep> steps) {
   return door.write([&](Connection& database) -> Status {

@@ -29,11 +29,14 @@ class SqlStore final : public Store {
   Status open_order(const Fence& fence, const StoredOrder& order) override;
   Status begin_unmasking(const Fence& fence, const Digest& round) override;
   Status keep_sum(const Fence& fence, const Digest& round, const GroupSum& sum) override;
+  Status leave_out(const Fence& fence, const LeftOut& spoiler) override;
+  Result<std::vector<LeftOut>> left_out(const Digest& campaign) override;
   Status seal_sums(const Fence& fence, const Digest& round) override;
   Status abandon_order(const Fence& fence, const Digest& round, std::string_view why) override;
   Result<std::optional<StoredOrder>> order(const Digest& round) override;
   Result<std::vector<StoredOrder>> unfinished_orders() override;
   Result<std::vector<GroupSum>> sums_of(const Digest& round) override;
+  Result<OrderCounts> count_orders(const Digest& campaign) override;
   Result<std::uint64_t> next_round(const Digest& campaign) override;
 
   Result<Digest> keep_blob(std::string_view bytes) override { return blobs_->keep(bytes); }
@@ -44,6 +47,8 @@ class SqlStore final : public Store {
   Status roll_back(const Digest& campaign, std::uint64_t version, UtcTime now, std::string_view why) override;
   Result<std::optional<ModelVersion>> current_version(const Digest& campaign) override;
   Result<std::vector<ModelVersion>> versions(const Digest& campaign) override;
+  Status keep_evaluation(const Fence& fence, const Evaluation& evaluation) override;
+  Result<std::vector<Evaluation>> evaluations(const Digest& campaign) override;
 
   Status append_to_log(const Fence& fence, const LogAppend& log) override;
   Result<std::vector<std::string>> log_records(std::uint64_t from, std::uint64_t most) override;
@@ -76,7 +81,9 @@ Status append(Connection& database, const LogAppend& log);
 Status note(Connection& database, const AdminAction& action);
 Result<StoredOrder> find_order(Connection& database, const Digest& round);
 // Folded or abandoned: either way its sums are not needed any more.
-Status end_order(Connection& database, const Digest& round, OrderState state, std::string_view why);
+Status end_order(Connection& database, const StoredOrder& order, OrderState state, std::string_view why);
+// Refuses a version that is not there, or was measured.
+Status check_unmeasured(Connection& database, const Digest& campaign, std::uint64_t version);
 // UTF-8 without control characters, as both databases hold it. `what` is named in the refusal.
 Status check_text(std::string_view what, std::string_view text, std::size_t most);
 constexpr std::size_t most_name_bytes = 200, most_words_bytes = 2000;

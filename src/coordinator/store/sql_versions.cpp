@@ -69,7 +69,7 @@ Status fold_order(Connection& database, const ModelVersion& version, const Diges
   if (order.state != OrderState::summed)
     return bad_input("round {} is {}: a version is made of a round whose sums are sealed", order.number,
                      name(order.state));
-  return end_order(database, round, OrderState::folded, "");
+  return end_order(database, order, OrderState::folded, "");
 }
 
 bool is_repeated(const ModelVersion& there, ModelVersion again) {

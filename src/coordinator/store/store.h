@@ -60,12 +60,17 @@ class Store {
   // -- Rounds
   // ------------------------------------------------------------------------------------------------
 
-  // The order may be shown to devices. Its campaign must be open, and no other order of its number alive.
+  // The order may be shown to devices. Its campaign must be open, and no other order of its number alive. One
+  // that measures a version: it is there, it was not measured, and no device was charged for measuring it.
   virtual Status open_order(const Fence& fence, const StoredOrder& order) = 0;
-  // Devices may be asked to unmask: of this round nothing is gathered again.
+  // Devices may be asked to unmask, and may have been charged: of this round nothing is gathered again, and
+  // it is counted for good.
   virtual Status begin_unmasking(const Fence& fence, const Digest& round) = 0;
   // The group's sum outlives the process. Kept until the round is folded or abandoned.
   virtual Status keep_sum(const Fence& fence, const Digest& round, const GroupSum& sum) = 0;
+  // The device spoiled a group of this round: it is left out of its campaign from now on, for good.
+  virtual Status leave_out(const Fence& fence, const LeftOut& spoiler) = 0;
+  virtual Result<std::vector<LeftOut>> left_out(const Digest& campaign) = 0;  // ascending by device
   // No further sum is taken; the round may be folded, as often as it needs. Refuses a round without any sum.
   virtual Status seal_sums(const Fence& fence, const Digest& round) = 0;
   // The round is over without a version, and its sums are gone.
@@ -73,6 +78,7 @@ class Store {
   virtual Result<std::optional<StoredOrder>> order(const Digest& round) = 0;
   virtual Result<std::vector<StoredOrder>> unfinished_orders() = 0;        // oldest first
   virtual Result<std::vector<GroupSum>> sums_of(const Digest& round) = 0;  // ascending by group
+  virtual Result<OrderCounts> count_orders(const Digest& campaign) = 0;
   // The number of its next order: one above every round that is not abandoned.
   virtual Result<std::uint64_t> next_round(const Digest& campaign) = 0;
 
@@ -96,6 +102,10 @@ class Store {
                            std::string_view why) = 0;
   virtual Result<std::optional<ModelVersion>> current_version(const Digest& campaign) = 0;
   virtual Result<std::vector<ModelVersion>> versions(const Digest& campaign) = 0;  // ascending by round
+  // What devices say of a version, once; its order is folded with it. Refuses a version without an order for
+  // which devices were asked.
+  virtual Status keep_evaluation(const Fence& fence, const Evaluation& evaluation) = 0;
+  virtual Result<std::vector<Evaluation>> evaluations(const Digest& campaign) = 0;  // ascending by version
 
   // -- The public log
   // ----------------------------------------------------------------------------------------

@@ -158,6 +158,7 @@ Result<TimeSplit> CsvReader::split_of(const CsvImpressions& impressions) {
 
 Status CsvReader::read_impressions(const CsvImpressions& impressions) {
   SOTTO_TRY(const TimeSplit by_time, split_of(impressions));
+  builder_.set_split_origin(by_time.origin());
   SOTTO_TRY(CsvTable table, CsvTable::open(folder_, impressions.file, mapping_, job_.report));
   SOTTO_TRY(const CsvColumn user, table.column(impressions.user));
   SOTTO_TRY(const CsvColumn time, table.column(impressions.time));
@@ -209,6 +210,20 @@ Status CsvReader::read_impressions(const CsvImpressions& impressions) {
   }
 }
 
+// Settings that nothing would read: times of impressions alone say which of them test.
+Status refuse_idle_settings(const CsvMapping& mapping, const ImportSettings& given) {
+  const char* why = !mapping.impressions                  ? "the mapping describes none"
+                    : !mapping.impressions->split.empty() ? "the mapping names a column of splits"
+                    : mapping.impressions->time.empty()   ? "the mapping names no column of times"
+                                                          : nullptr;
+  const ImportSettings untouched;
+  const char* idle = given.test_from != untouched.test_from                 ? "test_from"
+                     : given.validation_share != untouched.validation_share ? "validation_share"
+                                                                            : nullptr;
+  if (why == nullptr || idle == nullptr) return {};
+  return bad_input("'{}' splits impressions by their times, and {}: leave it out", idle, why);
+}
+
 }  // namespace
 
 Result<DatasetBuilder> read_csv(const fs::path& source, ImportJob& job) {
@@ -218,13 +233,13 @@ Result<DatasetBuilder> read_csv(const fs::path& source, ImportJob& job) {
   }
   SOTTO_TRY(const CsvMapping mapping,
             load_csv_mapping(beside ? source / "mapping.toml" : fs::path(job.settings.mapping)));
+  SOTTO_CHECK(refuse_idle_settings(mapping, job.settings));
   DatasetBuilder builder(mapping.name, job.origin);
   CsvReader reader(source, mapping, builder, job);
   if (mapping.items) SOTTO_CHECK(reader.read_items(*mapping.items));
   if (mapping.users) SOTTO_CHECK(reader.read_users(*mapping.users));
   if (mapping.interactions) SOTTO_CHECK(reader.read_interactions(*mapping.interactions));
   if (mapping.impressions) SOTTO_CHECK(reader.read_impressions(*mapping.impressions));
-  if (mapping.items) job.note_count(builder.items_without_text(), "items have neither title nor text");
   return builder;
 }
 

@@ -123,7 +123,6 @@ Result<DatasetBuilder> read_frappe(const fs::path& source, ImportJob& job) {
     job.note("there is no meta.csv: apps have no text");
   }
   SOTTO_CHECK(read_log(*log, builder, job));
-  if (apps) job.note_count(builder.items_without_text(), "apps have neither name nor description");
   return builder;
 }
 

@@ -83,6 +83,12 @@ Status refuse_empty(const DatasetBuilder& builder, const fs::path& source) {
   return {};
 }
 
+// Where no item says anything, nobody expected it.
+void note_silent_items(const DatasetBuilder& builder, ImportJob& job) {
+  const std::uint64_t silent = builder.items_without_text();
+  if (silent < builder.counts().items) job.note_count(silent, "items have neither title nor text");
+}
+
 // A view is of a stored data set, so what was read passes through `scratch`, a folder that does not exist
 // yet.
 Result<DatasetBuilder> view_of(const DatasetBuilder& read, const fs::path& scratch,
@@ -101,6 +107,7 @@ Result<DatasetBuilder> view_of(const DatasetBuilder& read, const fs::path& scrat
 Result<ImportSummary> run(const Importer& importer, const fs::path& source, const fs::path& out,
                           const ImportSettings& settings) {
   SOTTO_TRY(const std::vector<std::string> changed, changed_settings(importer, settings));
+  SOTTO_CHECK(check_apart(source, out));
   // Before hours of reading: is there a place for the result?
   SOTTO_TRY(AtomicDirectory directory, AtomicDirectory::create(out, settings.replace));
   ImportJob job(settings, fmt::format("import {} {}{}{}", importer.kind, source.filename().string(),
@@ -112,6 +119,7 @@ Result<ImportSummary> run(const Importer& importer, const fs::path& source, cons
   if (settings.view != "none") {
     SOTTO_TRY(builder, view_of(builder, directory.path() / "as-read", settings));
   }
+  note_silent_items(builder, job);
   SOTTO_CHECK(builder.write(directory.path()));
   // Opening checks every offset and code: what is committed can be read.
   SOTTO_TRY(const Dataset written, Dataset::open(directory.path()));

@@ -119,6 +119,7 @@ MindFiles::StoredHistory MindFiles::store_history(std::string_view user, std::st
 }
 
 Status MindFiles::read_behaviors(const fs::path& file, const TimeSplit& split) {
+  if (split.origin() == SplitOrigin::all_users) builder_.set_split_origin(SplitOrigin::all_users);
   SOTTO_TRY(DelimitedReader row, DelimitedReader::open(file, {}, job_.report));
   while (true) {
     SOTTO_TRY(const bool more, row.next());

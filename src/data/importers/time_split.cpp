@@ -34,6 +34,8 @@ TimeSplit TimeSplit::all(Split split) {
 TimeSplit TimeSplit::by_time(std::vector<RowMoment> rows, const TestStart& test_start,
                              double validation_share) {
   TimeSplit result;
+  if (test_start.kind == TestStart::Kind::last_day || validation_share > 0)
+    result.origin_ = SplitOrigin::all_users;
   if (rows.empty()) return result;
   std::sort(rows.begin(), rows.end());
   if (test_start.kind == TestStart::Kind::at_time) {

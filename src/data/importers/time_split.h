@@ -40,9 +40,12 @@ class TimeSplit {
   static TimeSplit by_time(std::vector<RowMoment> rows, const TestStart& test_start, double validation_share);
 
   Split of(const RowMoment& row) const;
+  // By how the cut was asked for, not by what the rows made of it.
+  SplitOrigin origin() const { return origin_; }
 
  private:
   Split fixed_ = Split::train;
+  SplitOrigin origin_ = SplitOrigin::public_or_own;
   std::optional<RowMoment> validation_from_, test_from_;
 };
 

@@ -129,7 +129,8 @@ privacy::PrivacyEvent blind_event(const blind::Shape& shape) {
   privacy::PrivacyEvent event{privacy::ApproximateDp{0, 0x1p-100}, privacy::Adjacency::replace_one,
                               privacy::Unit::user};
   const double drawn = static_cast<double>(shape.probes) * static_cast<double>(shape.columns() + ring_degree);
-  event.total_variation = drawn * privacy::GridNoise::total_variation;
+  // All of the sampler's distance as δ: an ε of 0 stays one.
+  event.total_variation = drawn * (privacy::GridNoise::total_variation + privacy::GridNoise::log_ratio);
   return event;
 }
 

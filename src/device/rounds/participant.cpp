@@ -7,6 +7,7 @@
 #include "device/rounds/round_calls.h"
 #include "device/rounds/round_inputs.h"
 #include "device/wire/server_calls.h"
+#include "local/page_evaluation.h"
 #include "rounds/come_back.h"
 
 namespace sotto::device {
@@ -40,6 +41,8 @@ class RoundAttempt {
   Talk<Result<Participation>> take_part() {
     SOTTO_CO_TRY(const auto offer, co_await fetch_offer());
     if (!offer) co_return done_;
+    // What comes after a withdrawal is not looked at: looking at it keeps what it says.
+    if (parts_.cancelled()) co_return ended("cancelled before it looked at the order");
     const auto fetched = parts_.steady();
     SOTTO_CO_TRY(auto accepted, check(*offer));
     if (!accepted) co_return done_;
@@ -47,17 +50,20 @@ class RoundAttempt {
     const auto joins = fetched + std::chrono::seconds(accepted->campaign.campaign.max_training_seconds);
     SOTTO_CO_TRY(const auto model, co_await fetch_model(*accepted));
     if (!model) co_return done_;
-    auto update = trained(*accepted, *model, joins);
+    auto update = accepted->order.order.evaluates ? measured(*accepted, *model, joins)
+                                                  : trained(*accepted, *model, joins);
     if (!update) co_return done_;
     for (auto now = parts_.steady(); !parts_.cancelled() && now < joins; now = parts_.steady())
       co_await exchange_.pause(
           std::min(std::chrono::ceil<std::chrono::milliseconds>(joins - now), longest_nap));
-    if (parts_.cancelled()) {
-      done_.outcome = Outcome::ended;
-      done_.why = "cancelled before it checked in";
-      co_return done_;
-    }
+    if (parts_.cancelled()) co_return ended("cancelled before it checked in");
     co_return co_await join(*std::move(accepted), *std::move(update));
+  }
+
+  Participation ended(std::string why) {
+    done_.outcome = Outcome::ended;
+    done_.why = std::move(why);
+    return done_;
   }
 
   // What comes without an answer, or from a server that is not well, is asked for again, ever more slowly.
@@ -132,14 +138,16 @@ class RoundAttempt {
 
   Result<std::optional<AcceptedRound>> check(const RoundOffer& offer) {
     SOTTO_TRY(const auto now, parts_.ledger.time_at(parts_.clock()));
-    RoundKnowledge knows{
-        .keys = parts_.keys,
-        .purpose = parts_.purpose,
-        .policy = parts_.policy,
-        .trainable = {},
-        .now = now,
-        .log = seen_,
-        .charged = [&](const rounds::Digest& campaign) { return parts_.ledger.rounds_of(campaign); }};
+    RoundKnowledge knows{.keys = *parts_.keys,
+                         .purpose = parts_.purpose,
+                         .policy = parts_.policy,
+                         .trainable = {},
+                         .now = now,
+                         .log = seen_,
+                         .charged = [&](const rounds::Digest& campaign, privacy::ReleasePurpose purpose) {
+                           return parts_.ledger.rounds_of(campaign, purpose);
+                         }};
+    if (const auto order = rounds::open_order(offer.order)) done_.evaluates = order->order.evaluates;
     SOTTO_CHECK(find_trainer(offer, knows));
     auto checked = check_round_offer(offer, knows);
     if (!checked) {
@@ -151,15 +159,24 @@ class RoundAttempt {
     }
     done_.round = checked->order.order.round;
     done_.number = checked->order.order.number;
+    const rounds::Campaign& campaign = checked->campaign.campaign;
+    done_.checked =
+        Participation::Checked{checked->campaign.hash,
+                               checked->order.order.model,
+                               offer.head.head.root,
+                               offer.head.head.size,
+                               offer.campaign_entry.index,
+                               rounds::witnesses_of(offer.head, campaign.witnesses),
+                               std::max<std::uint64_t>(campaign.witnesses_needed, parts_.policy.witnesses)};
     SOTTO_CHECK(keep_keys(checked->keys));
     SOTTO_CHECK(write_file_atomically(parts_.log_file, checked->log.encode(), FileReaders::owner));
     return std::optional(*std::move(checked));
   }
 
   Status keep_keys(const rounds::OperatorKeys& keys) const {
-    if (keys.encode() == parts_.keys.encode()) return {};
+    if (keys.encode() == parts_.keys->encode()) return {};
     SOTTO_CHECK(write_file_atomically(parts_.keys_file, keys.encode(), FileReaders::owner));
-    parts_.keys = keys;
+    *parts_.keys = keys;
     return {};
   }
 
@@ -215,10 +232,12 @@ class RoundAttempt {
     SOTTO_CO_TRY(const auto version, rounds::decode_model(bytes));
     SOTTO_CO_TRY(const std::string items, co_await items_of(version.table));
     SOTTO_CO_TRY(auto table, rounds::decode_items(items));
+    const bool evaluates = accepted.order.order.evaluates;
     const std::size_t sent = trainer_->dimension(table.size(), number),
                       asked = accepted.terms.plan.settings().dimension;
-    auto model = FetchedModel::create(version, std::move(table), *trainer_, number);
-    if (model && sent == asked) co_return std::move(*model);
+    auto model =
+        FetchedModel::create(version, std::move(table), *trainer_, std::max<std::uint64_t>(number, 1));
+    if (model && (sent == asked || evaluates)) co_return std::move(*model);
     refuse(!model ? std::move(model).error().message
                   : fmt::format("'{}' sends {} numbers in round {}, and the campaign sums {}",
                                 accepted.campaign.campaign.recipe, sent, number, asked));
@@ -230,18 +249,35 @@ class RoundAttempt {
                                             steady_clock::time_point until) {
     const std::uint64_t number = accepted.order.order.number;
     const EventsOfReader own(model, trainer_->reads(), parts_.impressions, parts_.rows);
-    auto update = trainer_->train(model.inputs(), own.events(), parts_.draws.examples(number),
+    const auto& evaluation = accepted.campaign.campaign.evaluation;
+    const local::OwnEvents trained_on =
+        local::without_held_out(own.events(), evaluation ? evaluation->held_out : 0);
+    auto update = trainer_->train(model.inputs(), trained_on, parts_.draws.examples(number),
                                   [&] { return parts_.cancelled() || parts_.steady() > until; });
-    // Whoever could not finish in time must not be told from whoever had nothing to learn.
-    if (!update && update.error().kind == ErrorKind::failed)
-      return std::vector<float>(accepted.terms.plan.settings().dimension, 0.0F);
-    if (!update) {
-      refuse(update.error().message);
-      return std::nullopt;
-    }
+    if (!update) return nothing_or_refusal(accepted, update.error());
     done_.loss = update->loss;
     done_.samples = update->samples;
     return std::move(update->direction);
+  }
+
+  std::optional<std::vector<float>> measured(const AcceptedRound& accepted, const FetchedModel& model,
+                                             steady_clock::time_point until) {
+    const rounds::EvaluationSum& evaluation = *accepted.campaign.campaign.evaluation;
+    const EventsOfReader own(model, trainer_->reads(), parts_.impressions, parts_.rows);
+    const auto numbers = local::evaluate_pages(
+        *trainer_, model.inputs(), own.events(), {evaluation.held_out, evaluation.pages},
+        parts_.draws.examples(evaluation_draws(accepted.order.order.number)),
+        [&] { return parts_.cancelled() || parts_.steady() > until; });
+    if (!numbers) return nothing_or_refusal(accepted, numbers.error());
+    return std::vector<float>(numbers->begin(), numbers->end());
+  }
+
+  // Whoever could not finish in time must not be told from whoever had nothing to tell.
+  std::optional<std::vector<float>> nothing_or_refusal(const AcceptedRound& accepted, const Error& error) {
+    if (error.kind == ErrorKind::failed)
+      return std::vector<float>(accepted.terms.plan.settings().dimension, 0.0F);
+    refuse(error.message);
+    return std::nullopt;
   }
 
   void refuse(std::string why) {
@@ -261,7 +297,8 @@ class RoundAttempt {
   Talk<Result<Participation>> join(AcceptedRound accepted, std::vector<float> update) {
     const rounds::Digest order = accepted.order.hash;
     const rounds::UtcTime expires = accepted.order.order.expires;
-    const std::uint64_t number = accepted.order.order.number;
+    const rounds::RoundOrder& asked = accepted.order.order;
+    const std::uint64_t number = asked.evaluates ? evaluation_draws(asked.number) : asked.number;
     RoundSession session(std::move(accepted), std::move(update),
                          {*parts_.identity, parts_.ledger, parts_.clock,
                           [this](const auto& members) { return check_members(members); }, parts_.draws.keys(),

@@ -23,8 +23,8 @@ struct ParticipantParts {
   std::shared_ptr<const secagg::Identity> identity;
   privacy::Ledger& ledger;
   std::function<privacy::ClockReading()> clock;
-  rounds::OperatorKeys& keys;  // followed as they change
-  std::string purpose;         // that the device's person agreed to
+  std::shared_ptr<rounds::OperatorKeys> keys;  // followed as they change
+  std::string purpose;                         // that the device's person agreed to
   TrainingPolicy policy;
   fs::path log_file;    // how much of the public log was seen
   fs::path keys_file;   // the operator's keys
@@ -45,11 +45,19 @@ struct Participation {
     ended,      // before the end, for the reason given
     took_part,  // the coordinator has all it asked for
   };
+  // By what this device found that others were shown the same.
+  struct Checked {
+    rounds::Digest campaign{}, model{}, log_root{};
+    std::uint64_t log_entries = 0, campaign_entry = 0;  // of how many, and which one names the campaign
+    std::uint64_t witnesses = 0, witnesses_needed = 0;  // that cosigned this log
+  };
   Outcome outcome = Outcome::no_round;
   std::optional<RoundRefusalReason> refusal;
+  std::optional<Checked> checked;  // of an offer that was not refused
   std::string why;
   rounds::Digest round{};
   std::uint64_t number = 0;
+  bool evaluates = false;  // a version was measured
   bool was_charged = false;
   double loss = 0;  // stays here
   std::uint64_t samples = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/chain_hash.h"
+#include "rounds/evaluation.h"
 #include "rounds/model_version.h"
 
 namespace sotto::device {
@@ -91,8 +92,14 @@ Checked check_policy(const rounds::Campaign& campaign, const rounds::CampaignTer
                   asked, rule, allowed);
   };
   const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
-  if (terms.guarantee.epsilon > policy.epsilon * (1 + rounding))
-    return against("epsilon of the campaign", terms.guarantee.epsilon, "at most", policy.epsilon);
+  // Of all that a device may be asked for, training and evaluations together.
+  if (campaign.total_epsilon() > policy.epsilon * (1 + rounding)) {
+    const auto all = rounds::cost_of(campaign, campaign.participations, campaign.delta,
+                                     campaign.evaluation ? campaign.evaluation->participations : 0);
+    if (!all) return because(Reason::terms, all.error());
+    if (all->epsilon > policy.epsilon * (1 + rounding))
+      return against("epsilon of the campaign", all->epsilon, "at most", policy.epsilon);
+  }
   if (campaign.delta > policy.delta)
     return against("delta of the campaign", campaign.delta, "at most", policy.delta);
   if (terms.group.clients < policy.group)
@@ -122,11 +129,14 @@ Checked check_participation(const rounds::Campaign& campaign, const rounds::Roun
       }))
     return refuse(Reason::unknown_recipe, "this device does not train '{}' with the layout {}",
                   campaign.recipe, to_hex(campaign.layout));
-  const std::vector<rounds::Digest> charged = knows.charged(order.campaign);
+  const bool evaluates = order.evaluates;
+  const std::vector<rounds::Digest> charged = knows.charged(
+      order.campaign, evaluates ? privacy::ReleasePurpose::evaluation : privacy::ReleasePurpose::training);
+  const std::uint64_t most = evaluates ? campaign.evaluation->participations : campaign.participations;
   if (std::find(charged.begin(), charged.end(), order.round) != charged.end())
     return refuse(Reason::charged_before, "round {} was charged before: it is not paid twice",
                   to_hex(order.round));
-  if (charged.size() >= campaign.participations)
+  if (charged.size() >= most)
     return refuse(Reason::participations, "this device took part {} times, as often as the campaign allows",
                   charged.size());
   return {};
@@ -221,16 +231,19 @@ tl::expected<AcceptedRound, RoundRefusal> check_round_offer(const RoundOffer& of
                   campaign->campaign.purpose, knows.purpose);
   if (auto good = check_participation(campaign->campaign, order->order, knows); !good)
     return tl::unexpected(good.error());
-  auto terms = rounds::terms_of(campaign->campaign, order->order.number);
+  const bool evaluates = order->order.evaluates;
+  auto terms = evaluates ? rounds::evaluation_terms(campaign->campaign)
+                         : rounds::terms_of(campaign->campaign, order->order.number);
   if (!terms) return because(Reason::terms, terms.error());
   if (auto good = check_policy(campaign->campaign, *terms, knows.policy); !good)
     return tl::unexpected(good.error());
-  privacy::Release release{.purpose = privacy::ReleasePurpose::training,
-                           .event = terms->event,
-                           .reads = std::nullopt,
-                           .about = fmt::format("round {} of campaign {}", order->order.number,
-                                                to_hex(std::span(campaign->hash).first(8))),
-                           .round = privacy::TrainingRound{campaign->hash, order->order.round}};
+  privacy::Release release{
+      .purpose = evaluates ? privacy::ReleasePurpose::evaluation : privacy::ReleasePurpose::training,
+      .event = terms->event,
+      .reads = std::nullopt,
+      .about = fmt::format("{} {} of campaign {}", evaluates ? "version" : "round", order->order.number,
+                           to_hex(std::span(campaign->hash).first(8))),
+      .round = privacy::TrainingRound{campaign->hash, order->order.round}};
   secagg::ClientPolicy client = client_policy(campaign->campaign, *terms, order->hash);
   return AcceptedRound{*std::move(campaign),
                        *std::move(terms),

@@ -42,8 +42,9 @@ struct RoundKnowledge {
   std::vector<Trainable> trainable;
   rounds::UtcTime now{};    // by the ledger's clock
   rounds::LogFrontier log;  // as far as it was seen
-  // The rounds of a campaign that were charged: Ledger::rounds_of.
-  std::function<std::vector<rounds::Digest>(const rounds::Digest& campaign)> charged;
+  // The rounds of a campaign that were charged for this: Ledger::rounds_of.
+  std::function<std::vector<rounds::Digest>(const rounds::Digest& campaign, privacy::ReleasePurpose purpose)>
+      charged;
 };
 
 // As the server sent it.

@@ -8,6 +8,9 @@
 
 namespace sotto::device {
 
+// By which `round` an evaluation's draws are addressed: above all rounds of training.
+constexpr std::uint64_t evaluation_draws(std::uint64_t version) { return (std::uint64_t{1} << 31) + version; }
+
 class RoundDraws {
  public:
   virtual ~RoundDraws() = default;

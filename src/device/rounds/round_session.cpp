@@ -123,7 +123,7 @@ Result<secagg::Bytes> RoundSession::upload(secagg::ByteView shares) {
                      privacy::to_text(accepted_.order.order.expires));
   SOTTO_TRY(const privacy::Receipt receipt, device_.ledger.charge(accepted_.release, now));
   was_charged_ = true;
-  SOTTO_CHECK(receipt.covers(privacy::ReleasePurpose::training, accepted_.release.event));
+  SOTTO_CHECK(receipt.covers(accepted_.release.purpose, accepted_.release.event));
   const auto bound = static_cast<float>(accepted_.order.order.bound);
   for (float& number : update_) number /= bound;
   SOTTO_TRY(

@@ -199,9 +199,10 @@ Talk<Result<BlindRanking::Asked>> BlindRanking::ask(Exchange& exchange, std::vec
     privacy::Release release;
     release.purpose = privacy::ReleasePurpose::serving;
     release.event = blind_event(shape);
-    release.about =
-        fmt::format("recommendations, {} encrypted probe(s): epsilon 0, computational (ring-LWE, 128 bits)",
-                    shape.probes);
+    release.about = fmt::format(
+        "recommendations, {} encrypted probe(s): epsilon 0, computational (ring-LWE: 128 bits by "
+        "the standard's table, 115 by the estimate of its best known attack)",
+        shape.probes);
     SOTTO_CO_TRY(const privacy::Receipt receipt, ledger.charge(release, now));
     SOTTO_CO_CHECK(receipt.covers(privacy::ReleasePurpose::serving, release.event));
     SOTTO_CO_CHECK(make_question(user));

@@ -47,8 +47,11 @@ class BlindRanking {
   // Fetches the guide where it is missing. An error when there is none, or it is not the one that the pack
   // names.
   Talk<Status> ensure_guide(Exchange& exchange);
+  const std::string& guide_version() const { return version_; }  // empty: there is none yet
   // Makes the keys of the next question, so that asking takes no time. Does nothing when they are there.
   Status prepare();
+
+  const std::optional<BlindAnswerKept>& last_answer() const { return kept_; }
 
   // Deletes what the last answer said, and the question under way.
   Status forget();

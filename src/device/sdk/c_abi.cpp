@@ -7,6 +7,7 @@
 
 #include "base/settings.h"
 #include "base/utf8.h"
+#include "device/history/history_store.h"
 #include "device/rounds/round_calls.h"
 #include "device/sdk/device_json.h"
 #include "device/sotto_device.h"
@@ -420,6 +421,13 @@ char* sotto_device_statement(sotto_device* device, sotto_error* error) {
     SOTTO_CHECK(need(device, "the device"));
     SOTTO_TRY(const auto statement, device->device->statement());
     return privacy::to_json(statement);
+  });
+}
+
+char* sotto_device_label_changes(sotto_device* device, sotto_error* error) {
+  return text_of(error, [&]() -> Result<std::string> {
+    SOTTO_CHECK(need(device, "the device"));
+    return to_line(to_json(device->device->label_changes()));
   });
 }
 

@@ -7,6 +7,7 @@
 #include "device/wire/pack_codec.h"
 #include "device/wire/server_calls.h"
 #include "privacy/ledger/ledger_statement.h"
+#include "rounds/model_version.h"
 
 namespace sotto::device {
 
@@ -46,7 +47,7 @@ Status remove_file(const fs::path& path) {
 }
 
 Device::State::State(fs::path where, DeviceSettings wanted, DeviceEnvironment around, privacy::Ledger book,
-                     HistoryStore clicks, ImpressionStore shown, RowStore used)
+                     HistoryStore clicks, ImpressionStore shown, RowStore used, LogWatch watch)
     : folder(std::move(where)),
       settings(std::move(wanted)),
       environment(std::move(around)),
@@ -56,7 +57,8 @@ Device::State::State(fs::path where, DeviceSettings wanted, DeviceEnvironment ar
       history(std::move(clicks)),
       pages(std::move(shown)),
       rows(std::move(used)),
-      blind(folder, random) {}
+      blind(folder, random),
+      log(std::move(watch)) {}
 
 Status Device::State::adopt(std::string_view bytes, bool store) {
   SOTTO_TRY(auto pack, decode_pack(bytes));
@@ -89,8 +91,9 @@ Result<Device> Device::open(const fs::path& folder, const DeviceSettings& settin
                                              static_cast<std::size_t>(settings.clicks_per_category)));
   SOTTO_TRY(auto pages, ImpressionStore::open(folder / file_names::pages, page_limits(settings)));
   SOTTO_TRY(auto rows, RowStore::open(folder / file_names::rows, row_limits(settings)));
+  SOTTO_TRY(auto log, LogWatch::open(folder / file_names::served_log, settings.log));
   auto state = std::make_unique<State>(folder, settings, std::move(environment), std::move(ledger),
-                                       std::move(history), std::move(pages), std::move(rows));
+                                       std::move(history), std::move(pages), std::move(rows), std::move(log));
   SOTTO_CHECK(state->forget_old());
   SOTTO_CHECK(state->read_agreements());
   std::error_code unreadable;
@@ -103,20 +106,32 @@ Result<Device> Device::open(const fs::path& folder, const DeviceSettings& settin
 
 Status Device::install(std::string_view pack) { return state_->adopt(pack, true); }
 
+Talk<Status> Device::State::demand_logged(Exchange& exchange, std::string_view pack) {
+  if (!log.is_demanded()) co_return Status();
+  co_return co_await log.demand(exchange, {rounds::LeafKind::pack, rounds::blob_hash(pack)});
+}
+
 Talk<Result<bool>> Device::State::refresh(Exchange& exchange) {
   const std::string version = installed ? installed->version : std::string();
   SOTTO_CO_TRY(const ServerAnswer answer, co_await exchange.send(pack_call(version)));
-  if (answer.status == 304) co_return false;
+  if (answer.status == 304) {
+    // It may have been installed before a log was demanded.
+    SOTTO_CO_TRY(const std::string same, read_file(path_of(file_names::pack), max_pack_bytes));
+    SOTTO_CO_CHECK(co_await demand_logged(exchange, same));
+    co_return false;
+  }
   if (answer.status != 200) co_return refused("server", answer);
   if (!version.empty()) {
     // The server sends the difference where it can. It says which pack it is for and where it leads, so
     // neither can pass for the other.
     SOTTO_CO_TRY(const std::string old, read_file(path_of(file_names::pack), max_pack_bytes));
     if (const auto later = apply_delta(old, answer.body)) {
+      SOTTO_CO_CHECK(co_await demand_logged(exchange, *later));
       SOTTO_CO_CHECK(adopt(*later, true));
       co_return true;
     }
   }
+  SOTTO_CO_CHECK(co_await demand_logged(exchange, answer.body));
   SOTTO_CO_CHECK(adopt(answer.body, true));
   co_return true;
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/chain_hash.h"
+#include "device/history/history_store.h"
 
 namespace sotto::device {
 
@@ -46,21 +47,48 @@ json to_json(const Recommendations& page) {
   return {{"source", name(page.source)}, {"note", page.note}, {"items", std::move(items)}};
 }
 
+namespace {
+
+json to_json(const Participation::Checked& checked) {
+  return {{"campaign", to_hex(checked.campaign)},
+          {"campaign_entry", checked.campaign_entry},
+          {"model", to_hex(checked.model)},
+          {"log_entries", checked.log_entries},
+          {"log_root", to_hex(checked.log_root)},
+          {"witnesses", checked.witnesses},
+          {"witnesses_needed", checked.witnesses_needed}};
+}
+
+}  // namespace
+
 json to_json(const Participation& part) {
   return {{"outcome", name(part.outcome)},
           {"reason", part.refusal ? std::string(name(*part.refusal)) : ""},
           {"why", part.why},
+          {"checked", part.checked ? to_json(*part.checked) : json(nullptr)},
           {"number", part.number},
+          {"evaluates", part.evaluates},
           {"charged", part.was_charged},
           {"bytes_up", part.bytes_up},
           {"bytes_down", part.bytes_down},
           {"come_back_milliseconds", part.come_back ? json(part.come_back->count()) : json(nullptr)}};
 }
 
+json to_json(const std::vector<LabelChange>& changes) {
+  json list = json::array();
+  for (const LabelChange& change : changes)
+    list.push_back({{"item", change.item},
+                    {"before", change.before},
+                    {"after", change.after},
+                    {"time", privacy::to_text(change.time)}});
+  return list;
+}
+
 json to_json(const rounds::Campaign& campaign) {
   return {{"purpose", campaign.purpose},
           {"recipe", campaign.recipe},
           {"epsilon", campaign.epsilon},
+          {"evaluation_epsilon", campaign.evaluation ? campaign.evaluation->epsilon : 0},
           {"delta", campaign.delta},
           {"rounds", campaign.rounds},
           {"participations", campaign.participations},

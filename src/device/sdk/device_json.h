@@ -11,6 +11,8 @@ nlohmann::json to_json(const ConsentTerms& terms);
 nlohmann::json to_json(const Consent& consent);
 nlohmann::json to_json(const Recommendations& page);
 nlohmann::json to_json(const Participation& part);
+// Oldest first.
+nlohmann::json to_json(const std::vector<LabelChange>& changes);
 // What a person may want to know of a campaign before agreeing.
 nlohmann::json to_json(const rounds::Campaign& campaign);
 

@@ -20,12 +20,12 @@ Result<privacy::LedgerSettings> ledger_settings(const DeviceSettings& settings,
   add(uncategorised);
   for (const std::string& category : pack_categories) add(category);
   // A person may decide about a category before the first pack names it.
-  for (const std::string& category : settings.not_sensitive) add(category);
-  if (std::find(settings.not_sensitive.begin(), settings.not_sensitive.end(), uncategorised) !=
-      settings.not_sensitive.end()) {
+  const std::vector<std::string> not_sensitive = listed(settings.not_sensitive);
+  for (const std::string& category : not_sensitive) add(category);
+  if (std::find(not_sensitive.begin(), not_sensitive.end(), uncategorised) != not_sensitive.end()) {
     return bad_input("items without a category are always sensitive");
   }
-  SOTTO_TRY(auto sensitivity, privacy::SensitivitySettings::create(std::move(known), settings.not_sensitive));
+  SOTTO_TRY(auto sensitivity, privacy::SensitivitySettings::create(std::move(known), not_sensitive));
   std::vector<privacy::LedgerBudget> budgets;
   const auto budget = [&](privacy::BudgetWindow window, double epsilon) {
     if (epsilon > 0) budgets.push_back({window, std::nullopt, epsilon, settings.budget_delta});

@@ -1,5 +1,7 @@
 #include "device/sdk/device_settings.h"
 
+#include <algorithm>
+
 #include "base/settings.h"
 
 namespace sotto::device {
@@ -33,6 +35,27 @@ TrainingPolicy TrainingSettings::policy() const {
           .security_bits = security_bits};
 }
 
+void LogSettings::bind(SettingsTable& table) {
+  table
+      .add("log_key", key,
+           "Public key of the log that packs and guides must be in, 64 hexadecimal digits; empty: of none")
+      .add("log_witnesses", witnesses, "Public keys of that log's witnesses, with commas between them")
+      .add("log_witnesses_needed", witnesses_needed, {0, 16}, "Of these must have cosigned it");
+}
+
+std::vector<std::string> listed(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string_view part = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    if (!part.empty()) parts.emplace_back(part);
+  }
+  return parts;
+}
+
 void DeviceSettings::bind(SettingsTable& table) {
   table.add_choice(
       "ranking", ranking, {"private", "blind", "popular", "local"},
@@ -42,6 +65,9 @@ void DeviceSettings::bind(SettingsTable& table) {
       .add("month_epsilon", month_epsilon, {0, 1e6}, "Budget per month; 0 for none")
       .add("lifetime_epsilon", lifetime_epsilon, {0, 1e6}, "Budget for ever; 0 for none")
       .add("budget_delta", budget_delta, {1e-12, 1e-3}, "Delta of the budgets")
+      .add(
+          "not_sensitive", not_sensitive,
+          "Categories whose clicks may be told exactly, where reads is unprotected; with commas between them")
       .add("clicks_per_category", clicks_per_category, {1, 10'000}, "Clicks kept on the device, newest first")
       .add("pages", pages, {1, 1'000'000}, "Pages that were shown, kept to train on, newest first")
       .add("rows", rows, {1, 1'000'000}, "Items that were used or rated, kept to train on, newest first")
@@ -51,6 +77,7 @@ void DeviceSettings::bind(SettingsTable& table) {
       .add("languages", languages, "Only these are shown, with commas between them; empty for any")
       .add("most_per_category", most_per_category, {0, 1000},
            "Items of one category on a page, as long as there are others; 0 for any number");
+  log.bind(table);
   training.bind(table);
 }
 

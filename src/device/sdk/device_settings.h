@@ -26,6 +26,18 @@ struct TrainingSettings {
   TrainingPolicy policy() const;
 };
 
+// The public log that packs and guides must be in (sdk/log_watch.h).
+struct LogSettings {
+  std::string key;        // of its owner, 64 hexadecimal digits; empty: none is demanded
+  std::string witnesses;  // keys, with commas between them
+  std::int64_t witnesses_needed = 0;
+
+  void bind(SettingsTable& table);
+};
+
+// "a, b" as its parts.
+std::vector<std::string> listed(std::string_view text);
+
 struct DeviceSettings {
   // private: noisy queries. blind: encrypted questions, of which the server learns nothing. popular: the
   // public list, ranked here. local: the pack, ranked here; sends nothing.
@@ -37,7 +49,9 @@ struct DeviceSettings {
   double month_epsilon = 0;
   double lifetime_epsilon = 0;
   double budget_delta = 1e-6;
-  std::vector<std::string> not_sensitive;  // categories
+  // Categories whose clicks its person lets be told exactly, where reads is unprotected; with commas between
+  // them.
+  std::string not_sensitive;
   std::int64_t clicks_per_category = 200;
   std::int64_t pages = 1000;     // that were shown and are trained on
   std::int64_t rows = 10'000;    // of interactions that are trained on
@@ -45,6 +59,7 @@ struct DeviceSettings {
   // What its person wants on a page. Lists of names with commas between them.
   std::string blocked_items, blocked_categories, languages;
   std::int64_t most_per_category = 0;
+  LogSettings log;
   TrainingSettings training;
 
   void bind(SettingsTable& table);

@@ -10,6 +10,7 @@
 #include "device/query/query_mechanism.h"
 #include "device/sdk/blind_ranking.h"
 #include "device/sdk/device_ledger.h"
+#include "device/sdk/log_watch.h"
 
 namespace sotto::device {
 
@@ -30,12 +31,13 @@ namespace file_names {
 inline constexpr std::string_view history = "history.sotto", pages = "impressions.sotto", rows = "rows.sotto",
                                   answers = "answers.sotto", pack = "pack.sotto", consent = "consent.sotto",
                                   enrolment = "enrolment.sotto", identity = "identity.sotto",
-                                  log = "public-log.sotto", items = "items.sotto";
+                                  log = "public-log.sotto", served_log = "served-log.sotto",
+                                  items = "items.sotto";
 }  // namespace file_names
 
 struct Device::State {
   State(fs::path where, DeviceSettings wanted, DeviceEnvironment around, privacy::Ledger book,
-        HistoryStore clicks, ImpressionStore shown, RowStore used);
+        HistoryStore clicks, ImpressionStore shown, RowStore used, LogWatch watch);
 
   fs::path path_of(std::string_view name) const { return folder / name; }
   privacy::ClockReading now() const {
@@ -43,8 +45,11 @@ struct Device::State {
   }
   // A pack becomes the installed one.
   Status adopt(std::string_view bytes, bool store);
+  // That a pack is in the public log, where the settings demand that.
+  Talk<Status> demand_logged(Exchange& exchange, std::string_view pack);
   // None: the budget is spent.
   Result<std::optional<PaidQuery>> ask(const ReadableHistory& readable);
+  Talk<Status> ensure_guide(Exchange& exchange);
   Talk<Result<BlindRanking::Asked>> ask_blindly(Exchange& exchange, std::vector<float> user);
   // What the ledger would say to one more answer.
   Result<std::string> why_no_answer();
@@ -75,8 +80,9 @@ struct Device::State {
   ImpressionStore pages;
   RowStore rows;
   BlindRanking blind;
+  LogWatch log;  // of the server that recommends
   std::optional<Consent> consent;
-  std::optional<rounds::OperatorKeys> operator_keys;  // of the enrolment
+  std::shared_ptr<rounds::OperatorKeys> operator_keys;  // of the enrolment; rounds hold on to theirs
   std::shared_ptr<const secagg::Identity> identity;
   std::optional<PrivateQuery> query;
   std::shared_ptr<const Installed> installed;  // conversations hold on to theirs

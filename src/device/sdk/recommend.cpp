@@ -12,20 +12,6 @@ namespace sotto::device {
 
 namespace {
 
-// "a, b" as its parts.
-std::vector<std::string> listed(std::string_view text) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string_view part = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    while (part.starts_with(' ')) part.remove_prefix(1);
-    while (part.ends_with(' ')) part.remove_suffix(1);
-    if (!part.empty()) parts.emplace_back(part);
-  }
-  return parts;
-}
-
 RecommendRequest popular_request(const std::string& model, std::uint32_t wanted) {
   RecommendRequest request;
   request.model = model;
@@ -39,6 +25,9 @@ Talk<Result<RecommendAnswer>> list_for(Exchange& exchange, const RecommendReques
   if (answer.status != 200) co_return refused("server", answer);
   co_return decode_recommend_answer(answer.body);
 }
+
+// A pack without a guide holds the live pool: nothing needs to be asked, blindly or otherwise.
+bool holds_pool(const DevicePack& pack) { return pack.blind_guide.empty() && pack.items.size() > 0; }
 
 }  // namespace
 
@@ -73,8 +62,15 @@ Result<std::optional<PaidQuery>> Device::State::ask(const ReadableHistory& reada
   return query->ask(*mechanism, readable, now());
 }
 
-Talk<Result<BlindRanking::Asked>> Device::State::ask_blindly(Exchange& exchange, std::vector<float> user) {
+// A question names a guide that everybody can see.
+Talk<Status> Device::State::ensure_guide(Exchange& exchange) {
   SOTTO_CO_CHECK(co_await blind.ensure_guide(exchange));
+  SOTTO_CO_TRY(const auto hash, rounds::digest_from_hex(blind.guide_version(), "the guide's version"));
+  co_return co_await log.demand(exchange, {rounds::LeafKind::guide, hash});
+}
+
+Talk<Result<BlindRanking::Asked>> Device::State::ask_blindly(Exchange& exchange, std::vector<float> user) {
+  SOTTO_CO_CHECK(co_await ensure_guide(exchange));
   const std::chrono::seconds period(std::llround(settings.query.refresh_hours * 3600));
   const privacy::RefreshClock clock{period, phase_of(ledger, period)};
   const auto wanted = static_cast<std::size_t>(settings.query.wanted);
@@ -118,8 +114,10 @@ PageFilter Device::State::page_filter() const {
 Talk<Status> Device::State::prepare(Exchange& exchange) {
   if (settings.ranking != "blind")
     co_return bad_input("only blind questions need keys: set ranking to blind");
-  if (!installed) co_return bad_input("no pack is installed: fetch one first");
-  SOTTO_CO_CHECK(co_await blind.ensure_guide(exchange));
+  const auto used = installed;
+  if (!used) co_return bad_input("no pack is installed: fetch one first");
+  if (holds_pool(used->pack)) co_return {};
+  SOTTO_CO_CHECK(co_await ensure_guide(exchange));
   co_return blind.prepare();
 }
 
@@ -134,6 +132,7 @@ Talk<Result<Recommendations>> Device::State::recommend(Exchange& exchange, std::
   Recommendations result;
 
   std::string ranking = settings.ranking;
+  if (ranking == "blind" && holds_pool(used->pack)) ranking = "local";
   if (ranking != "local") {
     if (const Status agreed = may_ask(); !agreed) {
       ranking = "local";

@@ -70,7 +70,8 @@ Status Device::State::read_agreements() {
   }
   if (!fs::exists(path_of(file_names::enrolment))) return {};
   SOTTO_TRY(const std::string enrolled, read_file(path_of(file_names::enrolment), most_enrolment_bytes));
-  SOTTO_TRY(operator_keys, rounds::OperatorKeys::decode(enrolled));
+  SOTTO_TRY(auto keys, rounds::OperatorKeys::decode(enrolled));
+  operator_keys = std::make_shared<rounds::OperatorKeys>(std::move(keys));
   SOTTO_TRY(auto key, read_identity(path_of(file_names::identity)));
   identity = std::make_shared<const secagg::Identity>(std::move(key));
   return {};
@@ -147,7 +148,7 @@ Talk<Status> Device::State::enrol(Exchange& exchange, std::string token, rounds:
     co_return bad_input("the coordinator does not enrol this device: {}", error_text(answer));
   }
   SOTTO_CO_CHECK(write_file_atomically(path_of(file_names::enrolment), pinned.encode(), FileReaders::owner));
-  operator_keys = std::move(pinned);
+  operator_keys = std::make_shared<rounds::OperatorKeys>(std::move(pinned));
   identity = std::make_shared<const secagg::Identity>(std::move(key));
   co_return Status();
 }
@@ -181,7 +182,7 @@ Talk<Result<Participation>> Device::State::train(Exchange& exchange, std::functi
       .identity = identity,
       .ledger = ledger,
       .clock = [this] { return now(); },
-      .keys = *operator_keys,
+      .keys = operator_keys,
       .purpose = consent->terms.purpose,
       .policy = settings.training.policy(),
       .log_file = path_of(file_names::log),

@@ -47,6 +47,12 @@ ServerCall recommend_call(std::string body) { return post("/v1/recommend", std::
 ServerCall guide_call(std::string_view version) { return get("/v1/blind/" + percent_encode(version)); }
 ServerCall blind_call(std::string body) { return post("/v1/blind", std::move(body)); }
 
+ServerCall item_call(std::string_view id) { return get("/v1/items/" + percent_encode(id)); }
+
+ServerCall log_proof_call(std::string_view kind, std::string_view hash, std::uint64_t from) {
+  return get(fmt::format("/v1/log/proof?kind={}&hash={}&from={}", kind, hash, from));
+}
+
 std::string error_text(const ServerAnswer& answer) {
   std::string text;
   const AlignedBytes aligned(answer.body);

@@ -1,5 +1,7 @@
 // The tables and figures of Efficient-FedRec (Yi et al. 2021).
 
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "eval/experiments/efficient_costs.h"
 #include "eval/experiments/news_settings.h"
 #include "eval/experiments/paper_experiments.h"
@@ -50,6 +52,7 @@ Result<Grid> efficient_table2(const GridContext& context) {
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();
   grid.columns.push_back({"bytes", "MB per client and round", 1e-6, 3, Better::lower});
+  grid.stated = {"model", "compress"};
   grid.plots = {{"auc", "Methods compared", "auc", "", "AUC, %"}};
   const Budget budget = Budget::of(context, 8, "published");
   grid.rows = {
@@ -101,6 +104,7 @@ Result<Grid> efficient_cost(const GridContext& context) {
   grid.columns = {{"bytes_down", "MB down", 1e-6, 3, Better::lower},
                   {"bytes_up", "MB up", 1e-6, 3, Better::lower},
                   {"bytes", "million floats, both ways", 0.25e-6, 3, Better::lower}};
+  grid.stated = {"model", "compress", "bert_size"};
   grid.plots = {{"bytes", "Per client and round", "bytes", "", "MB, both ways", 1e-6, false, true}};
   const Settings few = {fmt::format("cohort={}", context.pick(50, 20)), "validation_impressions=0"},
                  group = {fmt::format("group={}", context.pick(50, 20))};
@@ -168,7 +172,9 @@ Result<GridExtra> cost_table(bool quick) {
                  {"Efficient-FedRec", SeriesStyle::line_and_points, {}, {}, {}}};
   const std::size_t timed = quick ? 3 : std::size(model::bert_sizes);
   const double split_client = user_model_pass_seconds(history_clicks);
+  Progress progress("costs", std::size(model::bert_sizes), "sizes");
   for (std::size_t i = 0; i < std::size(model::bert_sizes); ++i) {
+    if (interrupted()) return failed("stopped while costs were timed");
     SOTTO_TRY(const auto config, model::bert_of_size(model::bert_sizes[i]));
     const double whole = 2e-6 * static_cast<double>(plm_nr_parameters(config)),
                  split = 2e-6 * static_cast<double>(union_items * vector_size + user_model_parameters());
@@ -188,6 +194,7 @@ Result<GridExtra> cost_table(bool quick) {
                           TableCell::number(split_client_seconds, 2), split_server,
                           TableCell::number(table3[i].split_server_seconds, 2)});
     plot.categories.emplace_back(model::bert_sizes[i]);
+    progress.advance();
     for (PlotSeries& series : plot.series) series.x.push_back(static_cast<double>(i));
     plot.series[0].y.push_back(whole);
     plot.series[1].y.push_back(split);
@@ -244,7 +251,8 @@ Result<Grid> efficient_group_size(const GridContext& context) {
   grid.shared = news_settings(context, 1500) +
                 Settings{fmt::format("evaluate_every={}", context.pick(25, 5)),
                          fmt::format("validation_impressions={}", context.pick(1000, 300))};
-  grid.columns = {{"auc", "AUC"},
+  grid.stated = {"group"};
+  grid.columns = {{"auc", "AUC %"},
                   {"converged_round", "rounds to converge", 1, 0, Better::lower},
                   {"bytes", "MB per client and round", 1e-6, 3, Better::lower},
                   {"bytes_to_converge", "MB in all to converge", 1e-6, 1, Better::lower}};
@@ -276,6 +284,7 @@ Result<Grid> efficient_users(const GridContext& context) {
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();
+  grid.stated = {"user_share"};
   grid.plots = {{"auc", "AUC by number of training users", "auc", "training users", "AUC, %", 100, true}};
   for (const std::int64_t users : user_numbers(context))
     grid.rows.push_back({fmt::format("{} users", users),

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "base/distributions.h"
+#include "base/interrupt.h"
 #include "base/make_folder.h"
+#include "base/progress.h"
 #include "base/random.h"
 #include "fl/split_training.h"
 #include "model/bert/bert_model.h"
@@ -46,13 +48,17 @@ std::int64_t plm_nr_parameters(const model::BertConfig& config) {
 
 namespace {
 
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
+double seconds_of(const std::function<void()>& work, const Clock& now = wall_seconds) {
+  const double start = now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return now() - start;
 }
 
 }  // namespace
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 double user_model_pass_seconds(std::int64_t clicks) {
   model::NewsShape shape;  // the papers'
@@ -176,7 +182,10 @@ Result<GridExtra> group_costs(const data::Dataset& dataset, const std::vector<st
     plot->x_label = "users in a group";
     plot->series = {{"", SeriesStyle::line_and_points, {}, {}, {}}};
   }
+  Progress progress("secure sums", group_sizes.size(), "groups");
   for (const std::int64_t group : group_sizes) {
+    if (interrupted()) return failed("stopped while secure sums were timed");
+    progress.advance();
     if (static_cast<std::size_t>(group) > sets.size()) continue;
     SOTTO_TRY(const auto statistics,
               secagg::union_statistics(sets, static_cast<std::uint64_t>(group), grouping_seed));
@@ -202,19 +211,21 @@ struct OwnWork {
 };
 
 // The server averages gradients of the whole model.
-Result<OwnWork> whole_model_work(recipes::NewsRun& run, std::span<const data::UserId> group) {
+Result<OwnWork> whole_model_work(recipes::NewsRun& run, std::span<const data::UserId> group,
+                                 const Clock& now) {
   OwnWork work;
   run.training().user_gradient(0, group.front());  // the first one also sets up libraries
   for (const data::UserId user : group)
     work.client +=
-        seconds_of([&] { run.training().user_gradient(0, user); }) / static_cast<double>(group.size());
+        seconds_of([&] { run.training().user_gradient(0, user); }, now) / static_cast<double>(group.size());
   work.server =
       mean_seconds(static_cast<std::int64_t>(group.size()), static_cast<std::int64_t>(run.dimension()));
   return work;
 }
 
 // The server infers the vectors of the group's items and carries their gradients back.
-Result<OwnWork> split_model_work(recipes::NewsRun& run, std::span<const data::UserId> group) {
+Result<OwnWork> split_model_work(recipes::NewsRun& run, std::span<const data::UserId> group,
+                                 const Clock& now) {
   SOTTO_TRY(auto split, fl::SplitTraining::create(run.training(), run.model()));
   OwnWork work;
   std::set<data::ItemId> together;
@@ -229,15 +240,17 @@ Result<OwnWork> split_model_work(recipes::NewsRun& run, std::span<const data::Us
                                [](data::UserId, const fl::DeviceGradients&) -> Status { return {}; });
     };
     if (std::exchange(first, false)) compute();
-    work.client += seconds_of(compute) / static_cast<double>(group.size());
+    work.client += seconds_of(compute, now) / static_cast<double>(group.size());
     SOTTO_CHECK(computed);
   }
   const std::vector<data::ItemId> all(together.begin(), together.end());
   const torch::Tensor update = torch::ones({static_cast<std::int64_t>(split.dimension(all.size()))});
-  work.server = seconds_of([&] {
-    split.infer(all);
-    split.whole_gradient(all, update);
-  });
+  work.server = seconds_of(
+      [&] {
+        split.infer(all);
+        split.whole_gradient(all, update);
+      },
+      now);
   return work;
 }
 
@@ -249,7 +262,7 @@ struct TimedSystem {
 
 }  // namespace
 
-Result<GridExtra> own_work(const data::Dataset& dataset, std::int64_t group, bool quick) {
+Result<GridExtra> own_work(const data::Dataset& dataset, std::int64_t group, bool quick, const Clock& now) {
   constexpr TimedSystem systems[] = {{"FedRec", "fednewsrec", false, 0},
                                      {"FedRec(BERT tiny)", "plm-nr", false, 0.69},
                                      {"Efficient-FedRec(BERT tiny)", "plm-nr", true, 0.02},
@@ -266,7 +279,9 @@ Result<GridExtra> own_work(const data::Dataset& dataset, std::int64_t group, boo
   plot.y_label = "seconds";
   plot.log_y = true;
   plot.series = {{"", SeriesStyle::points, {}, {}, {}}};
+  Progress progress("own work", std::size(systems), "systems");
   for (const TimedSystem& system : systems) {
+    if (interrupted()) return failed("stopped while a client's own work was timed");
     const fs::path folder =
         fs::temp_directory_path() / fmt::format("sotto-own-work-{}-{}", ::getpid(), system.model);
     SOTTO_CHECK(make_folder(folder));
@@ -282,7 +297,7 @@ Result<GridExtra> own_work(const data::Dataset& dataset, std::int64_t group, boo
       const auto& users = run.data().users;
       const auto drawn =
           std::span(users).first(std::min<std::size_t>(users.size(), static_cast<std::size_t>(group)));
-      return system.split ? split_model_work(run, drawn) : whole_model_work(run, drawn);
+      return system.split ? split_model_work(run, drawn, now) : whole_model_work(run, drawn, now);
     }();
     std::error_code left_there;
     fs::remove_all(folder, left_there);
@@ -294,6 +309,7 @@ Result<GridExtra> own_work(const data::Dataset& dataset, std::int64_t group, boo
     plot.series[0].x.push_back(static_cast<double>(plot.categories.size()));
     plot.series[0].y.push_back(work.client);
     plot.categories.emplace_back(system.label);
+    progress.advance();
   }
   extra.tables.push_back({"own-work", std::move(table)});
   extra.plots.emplace_back("client-seconds", std::move(plot));

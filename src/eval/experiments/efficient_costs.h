@@ -2,6 +2,7 @@
 // What Efficient-FedRec costs beside training: BERT for a client that holds it, by size; the union of a
 // group's items, and the secure sum.
 
+#include <functional>
 #include <vector>
 
 #include "base/result.h"
@@ -10,6 +11,9 @@
 #include "model/bert/bert_config.h"
 
 namespace sotto::eval {
+
+using Clock = std::function<double()>;  // seconds since some moment
+double wall_seconds();
 
 // Numbers that BertModel learns.
 std::int64_t bert_parameters(const model::BertConfig& config);
@@ -32,7 +36,8 @@ double mean_seconds(std::int64_t clients, std::int64_t numbers);
 // What one round asks of one client, alone on this machine, and of the server, by system: FedRec computes the
 // whole model's gradient on the device, Efficient-FedRec the user model's, with vectors that the server
 // infers and whose gradients it carries back. Narrow models when quick.
-Result<GridExtra> own_work(const data::Dataset& dataset, std::int64_t group, bool quick);
+Result<GridExtra> own_work(const data::Dataset& dataset, std::int64_t group, bool quick,
+                           const Clock& now = wall_seconds);
 
 // The items that a user's training touches: clicks before and in training impressions, and the items shown
 // there that were not clicked, as far as samples of `negatives` per click would draw them. By user.

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/result.h"
+#include "eval/experiments/quick_clock.h"
 
 namespace sotto::eval {
 
@@ -20,8 +21,9 @@ struct GridContext;
 struct ExperimentRequest {
   fs::path data, out;
   fs::path run;        // a trained run to look at; empty: the experiment trains what it needs below `out`
-  bool quick = false;  // two minutes on two cores; marked as quick in everything written
-  std::int64_t seeds = 1;
+  bool quick = false;  // two minutes (quick_clock.h); marked as quick in everything written
+  // Trained with first_seed, first_seed + 1, ...; finished rows of earlier seeds join their table.
+  std::int64_t seeds = 1, first_seed = 1;
   std::string device = "cpu";
   std::vector<std::string> assignments;                    // key=value
   std::function<void(const nlohmann::json& event)> event;  // called for every finished row
@@ -29,12 +31,15 @@ struct ExperimentRequest {
   int jobs = 1;
   std::vector<std::string> worker_command;
   bool worker = false;  // is one of these: trains what no other does, and writes no results
+  Seconds now = {};     // what a quick experiment is timed by; empty: the machine's steady clock
 };
 
 struct ExperimentResult {
   std::string text;  // the table, for people
   std::vector<fs::path> files;
-  bool interrupted = false;           // run the same command again to go on
+  // Rows are missing, and the same command goes on: a signal stopped it, or the two minutes of a quick one
+  // were over.
+  bool interrupted = false, out_of_time = false;
   std::vector<std::string> failures;  // rows that could not be finished, and why; the others are written
 };
 

@@ -43,6 +43,12 @@ std::optional<json> FinishedRows::find(std::string_view key) const {
   return json::parse(row->second);
 }
 
+std::vector<std::string> FinishedRows::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, row] : rows_) keys.push_back(key);
+  return keys;
+}
+
 Status FinishedRows::add(const std::string& key, const json& row) {
   SOTTO_TRY(const Claim alone, Claim::wait(path_));
   SOTTO_CHECK(read());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/files.h"
 #include "base/result.h"
@@ -20,6 +21,7 @@ class FinishedRows {
  public:
   static Result<FinishedRows> open(const fs::path& path, const nlohmann::json& fingerprint);
   std::optional<nlohmann::json> find(std::string_view key) const;
+  std::vector<std::string> keys() const;
   Status add(const std::string& key, const nlohmann::json& row);
 
  private:

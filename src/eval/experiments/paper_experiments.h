@@ -40,6 +40,9 @@ Result<Grid> privrec_no_proximal(const GridContext& context);
 // Tables 3 and 4: arithmetic, no training.
 Result<ExperimentResult> privrec_accountant(const ExperimentRequest& request);
 
+// What privacy costs as the population grows.
+Result<Grid> population(const GridContext& context);
+
 // How much recommendation quality private serving keeps, for every mechanism and ε
 // (serving/serving_epsilon.cpp).
 Result<ExperimentResult> run_serving_epsilon(const ExperimentRequest& request);

@@ -34,8 +34,8 @@ Result<QueryEpsilon> query_epsilon(const PrivateRecPoint& point) {
                                                .epsilon = point.serving_epsilon,
                                                .delta = 0,
                                                .padding = point.padding}));
-  privacy::PrivacyEvent event = attention.whole_history();
-  event.total_variation = 0;  // of the sampler: below every digit shown
+  // What the sampler costs is below every digit shown.
+  const privacy::PrivacyEvent event = privacy::drawn_exactly(attention.whole_history());
   SOTTO_TRY(const auto holds,
             privacy::account({&event, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server));
   return QueryEpsilon{point.serving_epsilon, holds.epsilon};
@@ -53,8 +53,7 @@ Result<QueryEpsilon> vector_epsilon(const GridContext& context, double epsilon) 
                                                                        .epsilon = epsilon}));
   const privacy::MechanismStatement statement = release.statement();
   if (!statement.holds) return QueryEpsilon{epsilon, std::nullopt};
-  privacy::PrivacyEvent event = *statement.holds;
-  event.total_variation = 0;
+  const privacy::PrivacyEvent event = privacy::drawn_exactly(*statement.holds);
   SOTTO_TRY(const auto holds,
             privacy::account({&event, 1}, 0, privacy::Method::pure_composition, privacy::Adversary::server));
   return QueryEpsilon{epsilon, holds.epsilon};
@@ -67,6 +66,7 @@ Result<GridRow> private_rec_row(const GridContext& context, const PrivateRecPoin
               "privaterec",
               {"mode=paper", context.quick ? "cohort=50" : cohort_of(context, 0.02), federated_rate(context),
                fmt::format("basis_vectors={}", point.basis), fmt::format("padding={:g}", point.padding),
+               "noise=laplace", "weight_clip=1",
                fmt::format("training_epsilon={}", epsilon_setting(point.training_epsilon))}};
   row.at_test = {fmt::format("serving_epsilon={}", epsilon_setting(point.serving_epsilon))};
   SOTTO_TRY(row.query, query_epsilon(point));
@@ -110,6 +110,7 @@ Result<Grid> privaterec_table1(const GridContext& context) {
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();
+  grid.stated = {"model"};
   grid.plots = {{"auc", "NAML, NRMS, PLM-NR", "auc", "", "AUC, %"}};
   const Numbers printed[] = {
       {paper_news(65.35, 31.36, 33.82, 39.55), paper_news(63.04, 29.93, 32.08, 37.75),
@@ -159,6 +160,7 @@ Result<Grid> privaterec_table2(const GridContext& context) {
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();
+  grid.stated = {"model", "basis_vectors", "padding", "noise", "weight_clip"};
   grid.plots = {{"auc", "NAML, NRMS, PLM-NR", "auc", "", "AUC, %"}};
   const std::vector<PaperNumber> printed[] = {paper_news(57.52, 26.39, 27.88, 33.45),
                                               paper_news(57.00, 26.15, 27.49, 32.74),
@@ -206,6 +208,7 @@ Result<Grid> privaterec_serving_epsilon(const GridContext& context) {
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();
+  grid.stated = {"model", "basis_vectors", "padding", "noise", "weight_clip"};
   grid.plots = {
       {"auc", "AUC by the ε of a query", "auc", "claimed ε_s of one query (∞ at 100)", "AUC, %", 100, true}};
   const auto serving_epsilons =
@@ -272,6 +275,7 @@ Result<Grid> privaterec_padding(const GridContext& context) {
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();
+  grid.stated = {"basis_vectors", "padding", "noise", "weight_clip"};
   grid.plots = {{"auc", "AUC by share of padded clicks", "auc", "padding p", "AUC, %"}};
   const auto serving = context.pick<std::vector<double>>({0.1, 1, 10}, {1, 10});
   for (const int basis : {3, 5}) {
@@ -348,6 +352,7 @@ Result<Grid> privaterec_basis(const GridContext& context) {
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();
+  grid.stated = {"basis_vectors"};
   grid.plots = {{"auc", "AUC by number of basis vectors", "auc", "basis vectors B", "AUC, %", 100, true}};
   for (const double epsilon : {10.0, double{INFINITY}}) {
     for (const int basis : context.pick<std::vector<int>>({2, 3, 5, 10, 20, 50}, {2, 3, 5, 20})) {
@@ -403,6 +408,7 @@ Result<Grid> privaterec_noise_helps(const GridContext& context) {
   grid.paper_data = "MIND-small";
   grid.shared = news_settings(context, 1500);
   grid.columns = news_columns();
+  grid.stated = {"basis_vectors", "padding", "noise", "weight_clip"};
   grid.plots = {
       {"auc", "AUC by the noise in training", "auc", "ε_t of training (∞ at 100)", "AUC, %", 100, true}};
   grid.verdict = claim_tested;

@@ -69,6 +69,9 @@ std::span<const ExperimentEntry> experiments() {
       ExperimentEntry{"privrec-accountant", "PrivRec and DP-PrivRec",
                       "Tables 3 and 4: epsilon by cohort and delta, reproduced and corrected", DataNeed::none,
                       nullptr, &privrec_accountant},
+      ExperimentEntry{"population", "Sotto",
+                      "What privacy costs as the population grows, with and without noise", DataNeed::news,
+                      &population},
       ExperimentEntry{"serving-epsilon", "Sotto",
                       "Private serving by true epsilon, every mechanism, with and without re-ranking on the "
                       "device",

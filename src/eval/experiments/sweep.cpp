@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "base/log.h"
+#include "eval/compare_runs.h"
 #include "eval/experiments/grid/run_grid.h"
 
 namespace sotto::eval {
@@ -81,14 +83,41 @@ std::vector<double> differences_by_seed(const GridResult& first, const std::vect
   return pairs;
 }
 
-// Every row against the first, seed by seed.
-std::vector<GridExtra::Table> differences(const std::vector<GridColumn>& columns,
-                                          const std::vector<GridResult>& results) {
+// One seed each: the measure of comparisons, impression by impression or test user by test user, of the runs
+// tested again. NaN where a run is missing or its test was stopped.
+std::vector<MeanAndError> differences_by_test(const std::vector<GridResult>& results, const fs::path& data) {
+  std::vector<MeanAndError> differences(results.size(), {NAN, NAN});
+  const auto test_all = [&]() -> Status {
+    SOTTO_TRY(const auto dataset, data::Dataset::open(data));
+    if (results.front().runs.size() != 1) return {};
+    SOTTO_TRY(const TestedAgain first, test_again(results.front().runs.front(), dataset));
+    for (std::size_t i = 1; i < results.size(); ++i) {
+      if (results[i].runs.size() != 1) continue;
+      SOTTO_TRY(const TestedAgain own, test_again(results[i].runs.front(), dataset));
+      if (own.unit == first.unit && own.each.size() == first.each.size())
+        differences[i] = paired_difference(first.each, own.each);
+    }
+    return {};
+  };
+  if (const Status tested = test_all(); !tested) warn("no differences by pairs: {}", tested.error().message);
+  return differences;
+}
+
+// Every row against the first, seed by seed; of one seed, the measure of comparisons by its tests.
+std::vector<GridExtra::Table> differences(const std::vector<GridColumn>& columns, std::string_view measure,
+                                          const fs::path& data, const std::vector<GridResult>& results) {
   if (results.size() < 2) return {};
+  const bool one_seed = std::all_of(results.begin(), results.end(),
+                                    [](const GridResult& result) { return result.seeds.size() <= 1; });
+  const std::vector<MeanAndError> by_test =
+      one_seed ? differences_by_test(results, data) : std::vector<MeanAndError>();
   ReportTable table;
   table.caption = fmt::format(
-      "Difference to '{}', of runs with equal seeds: mean ± standard error. One seed has no error.",
-      results.front().row.label);
+      "Difference to '{}': mean ± standard error, {}.", results.front().row.label,
+      one_seed
+          ? fmt::format("of {} over what both were tested on; one seed says nothing of the others' error",
+                        measure)
+          : "of runs with equal seeds");
   table.columns.push_back({"row", Better::neither});
   for (const GridColumn& column : columns) table.columns.push_back({column.heading, Better::neither});
   for (std::size_t i = 1; i < results.size(); ++i) {
@@ -99,7 +128,8 @@ std::vector<GridExtra::Table> differences(const std::vector<GridColumn>& columns
       std::vector<double> pairs;
       if (first != results.front().values.end() && own != results[i].values.end())
         pairs = differences_by_seed(results.front(), first->second, results[i], own->second);
-      const MeanAndError difference = metrics::mean_and_error(pairs);
+      MeanAndError difference = metrics::mean_and_error(pairs);
+      if (one_seed && column.measure == measure && std::isfinite(by_test[i].mean)) difference = by_test[i];
       if (!std::isfinite(difference.mean)) {
         cells.push_back(TableCell::words("–"));
         continue;
@@ -138,8 +168,10 @@ Result<ExperimentResult> run_sweep(const SweepRequest& request) {
     grid.plots.push_back({"by_" + axes.front().key, fmt::format("{} by {}", main.heading, axes.front().key),
                           main.measure, axes.front().key, main.heading, main.factor});
   }
-  grid.tables = [columns = grid.columns](const std::vector<GridResult>& results) {
-    return differences(columns, results);
+  const std::string measure = dataset.has_impressions() ? "auc" : "hits10";
+  grid.tables = [columns = grid.columns, measure,
+                 data = request.run.data](const std::vector<GridResult>& results) {
+    return differences(columns, measure, data, results);
   };
   return run_grid(grid, "sweep", request.run, dataset);
 }

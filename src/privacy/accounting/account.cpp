@@ -68,7 +68,7 @@ Result<double> analytic_epsilon(std::span<const PrivacyEvent> events, double del
     inverse_squares +=
         static_cast<double>(event.count) / (gaussian->noise_multiplier * gaussian->noise_multiplier);
   }
-  return epsilon_with_sampler_slack(delta, total_variation_of(events), [&](double share) {
+  return epsilon_with_sampler_slack(delta, sampler_distance_of(events), [&](double share) {
     return gaussian_epsilon(1 / std::sqrt(inverse_squares), share);
   });
 }
@@ -91,7 +91,8 @@ Result<double> pure_epsilon(std::span<const PrivacyEvent> events) {
       return bad_input("{} has no pure epsilon: give a delta and use method pld or rdp",
                        describe(event.mechanism));
     }
-    sum += static_cast<double>(event.count) * amplify({one, 0}, participation_rate(event.sampling)).epsilon;
+    const double sampled = amplify({one, 0}, participation_rate(event.sampling)).epsilon;
+    sum += static_cast<double>(event.count) * (sampled + 2 * event.log_ratio);
   }
   return sum;
 }
@@ -128,7 +129,7 @@ Result<Guarantee> account(std::span<const PrivacyEvent> events, double delta, Me
     case Method::pld: {
       SOTTO_TRY(const PldAnswer answer, pld_epsilon(events, delta, target));
       guarantee.epsilon = answer.upper;
-      if (target.with_lower_bound && total_variation_of(events) == 0 &&
+      if (target.with_lower_bound && sampler_distance_of(events).is_zero() &&
           std::none_of(events.begin(), events.end(), is_dominated)) {
         guarantee.epsilon_lower = answer.lower;
       }
@@ -177,22 +178,38 @@ Result<double> smallest_noise(double epsilon, const EpsilonOfNoise& epsilon_of) 
   if (!(epsilon > 0) || !std::isfinite(epsilon))
     return bad_input("the epsilon to reach must be a finite number above 0, not {}", epsilon);
   std::string refusal;  // why the last amount of noise could not be accounted for
+  bool refused = false;
   const auto enough = [&](double noise) {
     const auto holds = epsilon_of(noise);
-    if (!holds) refusal = ": " + holds.error().message;
+    refused = !holds;
+    if (refused) refusal = ": " + holds.error().message;
     return holds && *holds <= epsilon;
   };
   // By an interrupt that comes meanwhile: after an earlier one a training still finishes its round.
   const auto stopped = [before = interrupted()] { return interrupted() && !before; };
   constexpr std::string_view was_stopped = "stopped while noise was calibrated";
-  double high = 1;
+  // What is refused above an amount that is too little is more than a grid holds: what is enough lies between
+  // the two, or there is nothing.
+  double high = 1, too_little = 0, too_much = infinity;
   while (!enough(high)) {
     if (stopped()) return failed("{}", was_stopped);
-    high *= 2;
-    if (high > most_noise)
-      return bad_input("no noise up to {:.0e} reaches epsilon {}{}", most_noise, epsilon, refusal);
+    if (!refused) {
+      too_little = high;
+    } else if (too_little > 0) {
+      too_much = high;
+    }
+    if (too_much > most_noise) {
+      high *= 2;
+      if (high > most_noise)
+        return bad_input("no noise up to {:.0e} reaches epsilon {}{}", most_noise, epsilon, refusal);
+    } else {
+      if (too_much <= too_little * (1 + 10 * tolerance))
+        return bad_input("epsilon {} needs more noise than {:.4g} times the sensitivity{}", epsilon,
+                         too_little, refusal);
+      high = std::sqrt(too_little * too_much);
+    }
   }
-  double low = high / 2;
+  double low = std::max(high / 2, too_little);
   while (low > least_noise && !stopped() && enough(low)) {
     high = low;
     low /= 2;

@@ -6,6 +6,7 @@
 
 #include "privacy/accounting/account.h"
 #include "privacy/accounting/datasheet.h"
+#include "privacy/accounting/default_plans.h"
 #include "privacy/accounting/log_math.h"
 #include "privacy/accounting/rdp_curves.h"
 
@@ -34,18 +35,19 @@ Result<Claim> fednewsrec() {
   const PrivacyEvent coordinates{LaplaceNoise{1 / per_coordinate}, Adjacency::replace_one, Unit::user,
                                  NoSampling{}, size * uploads};
   SOTTO_TRY(const Guarantee all, account({&coordinates, 1}, claim_delta, Method::rdp, Adversary::server));
-  return Claim{"FedNewsRec",
-               "gradient upload, clip 0.005, Laplace 0.015",
-               per_coordinate,
-               all.epsilon,
-               claim_delta,
-               Unit::user,
-               Adversary::server,
-               {fmt::format("ε = 2δ/λ holds for one coordinate; an upload has {} of them: pure ε {:.3g}.",
-                            size, one_upload),
-                fmt::format("A user uploads about {} times, which adds up to ε {:.3g} at δ {:g}.", uploads,
-                            all.epsilon, claim_delta),
-                "The number of a user's behaviours travels beside it in the clear, outside of any ε."}};
+  return Claim{
+      "FedNewsRec",
+      "gradient upload, clip 0.005, Laplace 0.015",
+      per_coordinate,
+      std::nullopt,
+      0,
+      Unit::user,
+      Adversary::server,
+      {fmt::format("ε = 2δ/λ holds for one coordinate; an upload has {} of them: pure ε {:.3g}.", size,
+                   one_upload),
+       fmt::format("A user uploads about {} times: ε {:.3g} at δ {:g} of the noised gradients alone.",
+                   uploads, all.epsilon, claim_delta),
+       "The number of a user's behaviours travels beside them in the clear: nothing holds for a user."}};
 }
 
 Claim efficient_fedrec() {
@@ -173,7 +175,7 @@ SkellamNoise grid_noise(double noise_multiplier) {
   return {sigma * sigma, grid_sensitivity * grid_sensitivity, grid_sensitivity};
 }
 
-// Cohorts drawn without replacement, the budget kept for what is published (against=published, the default).
+// Cohorts drawn without replacement, the budget kept for what is published (against=published).
 Result<std::vector<Claim>> own_rounds(const char* recipes, SamplingWithoutReplacement cohorts,
                                       std::uint64_t rounds) {
   TrainingExposure exposure;
@@ -220,13 +222,12 @@ Result<std::vector<Claim>> own_rounds(const char* recipes, SamplingWithoutReplac
 }
 
 Result<Claim> own_sums() {
-  constexpr double counts_over_pairs = 4;  // choose_noise with 4,000 training users or more
   Guarantee holds;
   SOTTO_TRY(const double noise, smallest_noise(own_budget, [&](double candidate) -> Result<double> {
               const auto release = [](double multiplier) {
                 return PrivacyEvent{grid_noise(multiplier), Adjacency::replace_one, Unit::user};
               };
-              const std::array both = {release(counts_over_pairs * candidate), release(candidate)};
+              const std::array both = {release(dp_svd_choose_noise * candidate), release(candidate)};
               SOTTO_TRY(auto tried, account_best(both, claim_delta, Adversary::server));
               if (tried.epsilon <= own_budget) holds = tried;
               return tried.epsilon;
@@ -240,7 +241,7 @@ Result<Claim> own_sums() {
       Unit::user,
       Adversary::server,
       {fmt::format("Skellam shares, {:.4g} times the sensitivity on pairs, {:g} times that on counts.", noise,
-                   counts_over_pairs),
+                   dp_svd_choose_noise),
        fmt::format("Both releases are composed before anything is converted, by {}.", name(holds.method)),
        "Nobody is sampled: the same number holds for what is published."}};
 }

@@ -24,6 +24,15 @@ Status validate_composition(std::span<const PrivacyEvent> events) {
   return {};
 }
 
+SamplerDistance sampler_distance_of(std::span<const PrivacyEvent> events) {
+  SamplerDistance sum;
+  for (const auto& event : events) {
+    sum.total_variation += static_cast<double>(event.count) * event.total_variation;
+    sum.log_ratio += static_cast<double>(event.count) * event.log_ratio;
+  }
+  return sum;
+}
+
 double delta_of_approximate_events(std::span<const PrivacyEvent> events) {
   double sum = 0;
   for (const auto& event : events) {
@@ -31,17 +40,15 @@ double delta_of_approximate_events(std::span<const PrivacyEvent> events) {
       sum += static_cast<double>(event.count) * amplify(*m, participation_rate(event.sampling)).delta;
     }
   }
-  return sum;
-}
-
-double total_variation_of(std::span<const PrivacyEvent> events) {
-  double sum = 0;
-  for (const auto& event : events) sum += static_cast<double>(event.count) * event.total_variation;
-  return sum;
+  return sum * std::exp(sampler_distance_of(events).log_ratio);
 }
 
 double delta_of_sampler(double epsilon, double total_variation) {
   return total_variation > 0 ? (1 + std::exp(epsilon)) * total_variation : 0;
+}
+
+double pure_epsilon_with_sampler(const PrivacyEvent& event) {
+  return rdp_at_infinity(event.mechanism) + 2 * event.log_ratio;
 }
 
 bool is_known_by_epsilon_alone(const Mechanism& mechanism) {
@@ -53,22 +60,27 @@ double delta_of_their_samplers(std::span<const PrivacyEvent> events) {
   for (const auto& event : events) {
     if (!is_known_by_epsilon_alone(event.mechanism)) continue;
     sum += static_cast<double>(event.count) *
-           delta_of_sampler(rdp_at_infinity(event.mechanism), event.total_variation);
+           delta_of_sampler(pure_epsilon_with_sampler(event), event.total_variation);
   }
   return sum;
 }
 
-Result<double> epsilon_with_sampler_slack(double delta, double total_variation,
+Result<double> epsilon_with_sampler_slack(double delta, SamplerDistance distance,
                                           const std::function<Result<double>(double)>& epsilon_for) {
-  if (total_variation == 0) return epsilon_for(delta);
+  const double delta_of_law = delta * std::exp(-distance.log_ratio);
+  const auto epsilon_at = [&](double share) -> Result<double> {
+    SOTTO_TRY(const double epsilon, epsilon_for(share * delta_of_law));
+    return epsilon + 2 * distance.log_ratio;
+  };
+  if (distance.total_variation == 0) return epsilon_at(1);
   for (const double share : {0.999, 0.99, 0.9, 0.5, 0.1}) {
-    SOTTO_TRY(const double epsilon, epsilon_for(share * delta));
-    if (delta_of_sampler(epsilon, total_variation) <= (1 - share) * delta) return epsilon;
+    SOTTO_TRY(const double epsilon, epsilon_at(share));
+    if (delta_of_sampler(epsilon, distance.total_variation) <= (1 - share) * delta) return epsilon;
   }
   return bad_input(
       "the samplers' total variation adds up to {:.3g}, too much for delta {:.3g}: use an exact sampler or a "
       "larger delta",
-      total_variation, delta);
+      distance.total_variation, delta);
 }
 
 }  // namespace sotto::privacy

@@ -47,7 +47,8 @@ Result<Guarantee> account_server(const TrainingExposure& exposure, double delta)
                           exposure.unit,
                           NoSampling{},
                           std::min(exposure.rounds, exposure.participation_cap),
-                          exposure.total_variation};
+                          exposure.total_variation,
+                          exposure.log_ratio};
   SOTTO_CHECK(validate(seen));
   SOTTO_CHECK(validate_delta(delta));
   Guarantee server;
@@ -69,8 +70,8 @@ Result<TwoAdversaries> account_training(const TrainingExposure& exposure, double
   SOTTO_TRY(both.server, account_server(exposure, delta));
   both.published = both.server;
   both.published.adversary = Adversary::published;
-  PrivacyEvent drawn{exposure.mechanism, exposure.adjacency, exposure.unit,
-                     exposure.sampling,  exposure.rounds,    exposure.total_variation};
+  PrivacyEvent drawn{exposure.mechanism, exposure.adjacency,       exposure.unit,     exposure.sampling,
+                     exposure.rounds,    exposure.total_variation, exposure.log_ratio};
   SOTTO_CHECK(validate(drawn));
   const double reached =
       chance_that_caps_matter(exposure.sampling, exposure.rounds, exposure.participation_cap);
@@ -152,13 +153,15 @@ std::string in_words(const PrivacyDatasheet& sheet) {
 
 std::string to_text(const PrivacyDatasheet& sheet) {
   const auto note = simulation_note(sheet);
-  std::string text = note ? *note + "\n" : "";
+  std::string text = note.value_or("no simulation, all noise was secret: none of it is in any file") + "\n";
   text += fmt::format("privacy of {} ({} mode)\n", sheet.recipe, sheet.mode);
   text += fmt::format("  {:<16} {}\n", "epsilon", both_epsilons(sheet));
-  text += fmt::format("  {:<16} {}\n", "noise",
-                      note ? "from a seed: a simulation" : "secret: this is no simulation of it");
   if (sheet.epsilon_claimed)
     text += fmt::format("  {:<16} {}\n", "paper claims", shown(sheet.epsilon_claimed));
+  if (sheet.epsilon_noised_part)
+    text +=
+        fmt::format("  {:<16} {} for the noised part of the uploads alone: no guarantee of what is sent\n",
+                    "noised part", shown(sheet.epsilon_noised_part));
   if (sheet.epsilon_query)
     text += fmt::format("  {:<16} {} each, on top of the training\n", "queries", query_cost(sheet));
   text += fmt::format("  {:<16} {}\n", "ledger", ledger_line(sheet));
@@ -225,6 +228,7 @@ std::string to_json(const PrivacyDatasheet& sheet) {
                         {"epsilon", or_null(sheet.epsilon_server)},
                         {"epsilon_published", or_null(sheet.epsilon_published)},
                         {"epsilon_claimed", or_null(sheet.epsilon_claimed)},
+                        {"epsilon_noised_part", or_null(sheet.epsilon_noised_part)},
                         {"epsilon_query", or_null(sheet.epsilon_query)},
                         {"delta_query", sheet.delta_query},
                         {"query_choices", or_null(sheet.query_choices)},
@@ -259,7 +263,9 @@ Result<PrivacyDatasheet> datasheet_from_json(std::string_view text) {
     sheet.epsilon_claimed = number_or_none(json.at("epsilon_claimed"));
     sheet.epsilon_query = number_or_none(json.at("epsilon_query"));
     sheet.delta_query = json.value("delta_query", 0.0);
-    // Runs of version 0.2.0 have neither.
+    // Runs of version 0.2.0 have none of these.
+    if (const auto part = json.find("epsilon_noised_part"); part != json.end())
+      sheet.epsilon_noised_part = number_or_none(*part);
     if (const auto choices = json.find("query_choices"); choices != json.end() && !choices->is_null())
       sheet.query_choices = choices->get<std::uint64_t>();
     if (const auto sums = json.find("sums"); sums != json.end())

@@ -23,7 +23,8 @@ struct TrainingExposure {
   std::uint64_t rounds = 1;
   // A device refuses to take part more often; rounds when there is no cap.
   std::uint64_t participation_cap = 1;
-  double total_variation = 0;  // per use, as in PrivacyEvent
+  double total_variation = 0;  // both per use, as in PrivacyEvent
+  double log_ratio = 0;
 };
 
 struct TwoAdversaries {
@@ -69,6 +70,9 @@ struct PrivacyDatasheet {
   // With secret noise. Nothing: no differential privacy holds against this adversary.
   std::optional<double> epsilon_server, epsilon_published;
   std::optional<double> epsilon_claimed;  // what the paper prints for these settings
+  // Of the noised part of all uploads, where another part travels in the clear beside it: no guarantee, and
+  // the size of the noise. Nothing: all that is sent is noised, or none of it.
+  std::optional<double> epsilon_noised_part;
   // One answer to the server when recommending, for the whole history; nothing: it is not part of this page.
   std::optional<double> epsilon_query;
   double delta_query = 0;  // of that ε

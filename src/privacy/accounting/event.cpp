@@ -95,6 +95,9 @@ Status validate(const PrivacyEvent& event) {
   if (!(event.total_variation >= 0) || event.total_variation >= 1) {
     return bad_input("the total variation slack must lie in [0, 1), not {}", event.total_variation);
   }
+  if (!(event.log_ratio >= 0) || event.log_ratio >= 1) {
+    return bad_input("the log ratio of the sampler must lie in [0, 1), not {}", event.log_ratio);
+  }
   if (std::holds_alternative<RandomisedResponse>(event.mechanism) &&
       event.adjacency != Adjacency::replace_one) {
     return bad_input(
@@ -117,6 +120,11 @@ Status validate(const PrivacyEvent& event) {
 Status validate_delta(double delta) {
   if (delta > 0 && delta < 1) return {};
   return bad_input("delta must lie strictly between 0 and 1, not {}", delta);
+}
+
+PrivacyEvent drawn_exactly(PrivacyEvent event) {
+  event.total_variation = event.log_ratio = 0;
+  return event;
 }
 
 std::string describe(const Mechanism& mechanism) {

@@ -99,9 +99,10 @@ struct PrivacyEvent {
   Unit unit = Unit::user;
   Sampling sampling = NoSampling{};
   std::uint64_t count = 1;
-  // Per use: distance in total variation between the sampler that runs and the law stated above. Charged to
-  // δ.
+  // Per use, how far the sampler that runs is from the law stated above: within a factor of e^±log_ratio at
+  // every outcome, up to total_variation. The first is charged to ε, the second to δ.
   double total_variation = 0;
+  double log_ratio = 0;
 };
 
 enum class Method {
@@ -131,6 +132,9 @@ Status validate(const Mechanism& mechanism);
 Status validate(const Sampling& sampling);
 Status validate(const PrivacyEvent& event);
 Status validate_delta(double delta);  // 0 < δ < 1
+
+// The same release drawn from the very law it states.
+PrivacyEvent drawn_exactly(PrivacyEvent event);
 
 // Short words for people: "Gaussian noise, multiplier 1.1", "Poisson, rate 0.01".
 std::string describe(const Mechanism& mechanism);

@@ -4,9 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <complex>
-#include <unsupported/Eigen/FFT>
+#include <optional>
 
 #include "privacy/accounting/log_math.h"
+#include "privacy/accounting/real_transform.h"
 
 namespace sotto::privacy {
 namespace {
@@ -17,34 +18,45 @@ namespace {
 constexpr double stage_error = 4e-15;
 constexpr double outside_mass = 1e-10;  // tilted mass left outside of the window, per side
 constexpr std::size_t max_transform = std::size_t{1} << 24;
+// The scale of a point follows from that of the one above, by a factor of e^{tilt · step}, and is computed
+// anew so often.
+constexpr std::size_t scales_in_a_row = 32;
+// A coefficient of the composition that is surely smaller is taken for 0, and charged as large as this.
+constexpr double log_negligible = -100;
+const double negligible = 1.01 * std::exp(log_negligible);
 
 using Spectrum = std::vector<std::complex<double>>;
 
-double norm(const std::vector<double>& values) {
+double norm(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += value * value;
   return std::sqrt(sum);
 }
 
-void multiply_by_power(Spectrum& product, const Spectrum& base, std::uint64_t exponent) {
-  for (std::size_t i = 0; i < product.size(); ++i) {
-    std::complex<double> square = base[i];
-    for (std::uint64_t bits = exponent; bits != 0; bits >>= 1) {
-      const auto [a, b] = std::pair(square.real(), square.imag());
-      if (bits & 1) {
-        const auto [c, d] = std::pair(product[i].real(), product[i].imag());
-        product[i] = {a * c - b * d, a * d + b * c};
-      }
-      square = {a * a - b * b, 2 * a * b};
+std::complex<double> times_power(std::complex<double> product, std::complex<double> base,
+                                 std::uint64_t exponent) {
+  for (; exponent != 0; exponent >>= 1) {
+    const auto [a, b] = std::pair(base.real(), base.imag());
+    if (exponent & 1) {
+      const auto [c, d] = std::pair(product.real(), product.imag());
+      product = {a * c - b * d, a * d + b * c};
     }
+    base = {a * a - b * b, 2 * a * b};
   }
+  return product;
 }
+
+// Room for one composition. Asking the system for it anew every time costs as much as the transforms.
+struct Room {
+  std::vector<double> tilted, mass, damping, relative_slope;
+  Spectrum product, spectrum;
+};
 
 // The composed law inside a window, tilted: true mass at point i is e^{log_scale − tilt·loss(i)} · mass[i].
 struct TiltedSum {
   double step = 0, offset = 0, tilt = 0, log_scale = 0;
   std::int64_t first = 0;
-  std::vector<double> mass;
+  std::span<double> mass;     // in the room that compose() was given
   double noise = 0;           // bound of Σ |error of mass[i]|
   double outside = 0;         // tilted mass that wrapped into the window
   double outside_above = 0;   // of that, from above
@@ -95,7 +107,7 @@ Window choose_window(std::span<const LossPower> losses, double tilt, const Cumul
   return window;
 }
 
-Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt) {
+Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt, Room& room) {
   if (losses.empty()) return bad_input("there is no privacy loss to compose");
   TiltedSum sum;
   sum.step = losses.front().loss->step;
@@ -110,35 +122,40 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt) {
   const std::size_t n = std::bit_ceil(static_cast<std::size_t>(points));
   const double levels = std::log2(static_cast<double>(n)) + 2;  // two more for the real-input packing
 
-  Eigen::FFT<double> transform;
-  transform.SetFlag(Eigen::FFT<double>::HalfSpectrum);
+  std::optional<RealTransform> large;
+  RealTransform& transform = n <= RealTransform::most_kept ? RealTransform::of(n) : large.emplace(n);
   const double coefficient_error = stage_error * levels;
-  Spectrum product(n / 2 + 1, 1.0);
-  Spectrum spectrum;
-  std::vector<double> log_damping(n / 2 + 1,
-                                  0.0);  // Σ count · log m, m ≥ the coefficient and its computed value
-  std::vector<double> relative_slope(n / 2 + 1, 0.0);  // Σ count / m
+  auto& [tilted, mass, damping, relative_slope, product, spectrum] = room;
+  product.assign(n / 2 + 1, 1.0);
+  damping.assign(n / 2 + 1, 1.0);         // ≥ the product so far, true and computed
+  relative_slope.assign(n / 2 + 1, 0.0);  // Σ count / m, m ≥ the coefficient and its computed value
   double log_finite = 0;
   double uses = 0;
   for (const auto& [loss, count] : losses) {
     const double times = static_cast<double>(count);
     const double value = cumulants(*loss, tilt).value;
-    std::vector<double> tilted(n, 0.0);
+    tilted.assign(n, 0.0);
     double largest_exponent = 0;
     for (std::size_t i = 0; i < loss->mass.size(); ++i) {
       if (loss->mass[i] <= 0) continue;
       const double exponent = tilt * loss->loss(i) - value;
       const double weight = loss->mass[i] * std::exp(exponent);
       if (weight > 1e-20) largest_exponent = std::max(largest_exponent, std::abs(exponent));
-      const auto k = static_cast<std::uint64_t>(loss->first + static_cast<std::int64_t>(i));
-      tilted[k & (n - 1)] += weight;  // two's complement: k modulo the power of two n
+      tilted[static_cast<std::uint64_t>(loss->places[i]) & (n - 1)] += weight;  // two's complement: modulo n
     }
-    transform.fwd(spectrum, tilted);
-    spectrum.resize(n / 2 + 1);
-    multiply_by_power(product, spectrum, count);
+    transform.forward(tilted, spectrum);
+    // Most powers of a spectrum are nothing: they are not computed, and what they are at most is charged.
+    const double negligible_size = std::exp(log_negligible / times);
     for (std::size_t i = 0; i < spectrum.size(); ++i) {
-      const double size = std::hypot(spectrum[i].real(), spectrum[i].imag()) + coefficient_error;
-      log_damping[i] += times * std::log(size);
+      if (damping[i] == 0) continue;
+      const double size = std::sqrt(std::norm(spectrum[i])) + coefficient_error;
+      if (size < negligible_size) {
+        product[i] = 0;
+        damping[i] = 0;
+        continue;
+      }
+      product[i] = times_power(product[i], spectrum[i], count);
+      damping[i] *= std::exp(times * std::log(size));
       relative_slope[i] += times / size;
     }
     sum.relative_error += times * rounding_unit * (16 + 2 * largest_exponent);
@@ -149,12 +166,13 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt) {
   }
   // |ŷ^T − y^T| ≤ T·|ŷ − y|·m^{T−1} per coefficient, and the product rule over several laws.
   double spectrum_error = 0;
-  for (std::size_t i = 0; i < log_damping.size(); ++i) {
-    const double error = coefficient_error * relative_slope[i] * std::exp(log_damping[i]);
+  for (std::size_t i = 0; i < damping.size(); ++i) {
+    const double error = damping[i] == 0 ? negligible : coefficient_error * relative_slope[i] * damping[i];
     spectrum_error += 2 * error * error;  // twice: the other half of the spectrum mirrors this one
   }
   spectrum_error = std::sqrt(spectrum_error);
-  transform.inv(sum.mass, product, static_cast<Eigen::Index>(n));
+  transform.inverse(product, mass);
+  sum.mass = mass;
   const double root_n = std::sqrt(static_cast<double>(n));
   const double result_norm = root_n * norm(sum.mass);
   spectrum_error += 4 * rounding_unit * uses * result_norm;  // complex multiplications of the powers
@@ -167,6 +185,7 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt) {
   sum.first = static_cast<std::int64_t>(std::floor((at.mean - window.below - sum.offset) / sum.step));
   const auto start = static_cast<std::size_t>(static_cast<std::uint64_t>(sum.first) & (n - 1));
   std::rotate(sum.mass.begin(), sum.mass.begin() + static_cast<std::ptrdiff_t>(start), sum.mass.end());
+  sum.relative_error += rounding_unit * scales_in_a_row * (4 + tilt * sum.step);
   sum.relative_error +=
       4 * rounding_unit *
       (std::abs(sum.log_scale) + tilt * std::max(std::abs(sum.loss(0)), std::abs(sum.loss(n - 1))));
@@ -182,21 +201,24 @@ class DeltaWalk {
         pessimistic_(rounding == Rounding::pessimistic),
         at_(sum.mass.size() - 1),
         keep_(std::exp(-sum.step)),
-        lose_(-std::expm1(-sum.step)) {
+        lose_(-std::expm1(-sum.step)),
+        scale_(sum.scale(sum.loss(at_))),
+        rise_(std::exp(sum.tilt * sum.step)) {
     fixed_charge_ = sum.infinite;
-    if (pessimistic_) fixed_charge_ += sum.scale(sum.loss(at_)) * sum.outside_above;
+    if (pessimistic_) fixed_charge_ += scale_ * sum.outside_above;
   }
 
   bool at_bottom() const { return at_ == 0; }
   double loss() const { return sum_.loss(at_); }
-  double delta() const { return delta_ + charge(at_); }
+  double delta() const { return delta_ + charge(); }
 
   void descend() {
     const double safety = pessimistic_ ? 1 + sum_.relative_error : 1 - sum_.relative_error;
-    above_ += std::max(0.0, sum_.mass[at_]) * sum_.scale(sum_.loss(at_)) * safety;
+    above_ += std::max(0.0, sum_.mass[at_]) * scale_ * safety;
     previous_delta_ = delta_;
     delta_ = keep_ * delta_ + lose_ * above_;
     --at_;
+    scale_ = at_ % scales_in_a_row == 0 ? sum_.scale(sum_.loss(at_)) : scale_ * rise_;
   }
 
   // Between this point and the one above it, δ(ε) = A − e^{ε − s}·(A − δ(s)) with A the mass above and s the
@@ -204,30 +226,29 @@ class DeltaWalk {
   double epsilon_between(double delta) const {
     const double lower = sum_.loss(at_);
     const double upper = sum_.loss(at_ + 1);
-    const double ratio = (above_ + charge(at_) - delta) / (above_ - previous_delta_);
+    const double ratio = (above_ + charge() - delta) / (above_ - previous_delta_);
     return ratio > 0 ? std::clamp(upper + std::log(ratio), lower, upper) : lower;
   }
 
  private:
-  double charge(std::size_t i) const {
-    const double scale = sum_.scale(sum_.loss(i));
-    return pessimistic_ ? fixed_charge_ + scale * sum_.noise
-                        : fixed_charge_ - scale * (sum_.noise + sum_.outside);
+  // Of the point it stands on.
+  double charge() const {
+    return pessimistic_ ? fixed_charge_ + scale_ * sum_.noise
+                        : fixed_charge_ - scale_ * (sum_.noise + sum_.outside);
   }
 
   const TiltedSum& sum_;
   bool pessimistic_;
   std::size_t at_;
   double keep_, lose_;
+  double scale_, rise_;  // of the point it stands on; of each point over the one above
   double fixed_charge_ = 0;
   double above_ = 0, delta_ = 0, previous_delta_ = 0;
 };
 
-}  // namespace
-
-Result<double> composed_epsilon(std::span<const LossPower> losses, double delta, double tilt,
-                                Rounding rounding) {
-  SOTTO_TRY(const TiltedSum sum, compose(losses, tilt));
+Result<double> composed_in(Room& room, std::span<const LossPower> losses, double delta, double tilt,
+                           Rounding rounding) {
+  SOTTO_TRY(const TiltedSum sum, compose(losses, tilt, room));
   DeltaWalk walk(sum, rounding);
   if (walk.delta() > delta) {
     if (rounding == Rounding::optimistic) return walk.loss();
@@ -241,6 +262,16 @@ Result<double> composed_epsilon(std::span<const LossPower> losses, double delta,
   }
   // The whole window satisfies δ. Its lower end is then a valid upper bound, and nothing is known from below.
   return rounding == Rounding::pessimistic ? std::max(0.0, walk.loss()) : 0.0;
+}
+
+}  // namespace
+
+Result<double> composed_epsilon(std::span<const LossPower> losses, double delta, double tilt,
+                                Rounding rounding) {
+  thread_local Room kept;  // the calling thread's, as the transform is: 10 MB at most
+  auto answer = composed_in(kept, losses, delta, tilt, rounding);
+  if (kept.tilted.size() > RealTransform::most_kept) kept = {};
+  return answer;
 }
 
 }  // namespace sotto::privacy

@@ -26,8 +26,9 @@ struct LossPower {
   std::uint64_t count = 1;
 };
 
-// λ near the one that minimises the Chernoff bound at the target.
-double tilt_for_delta(std::span<const LossPower> losses, double delta);
+// λ near the one that minimises the Chernoff bound at the target. Found sooner from a start that is near it;
+// 0: none is known.
+double tilt_for_delta(std::span<const LossPower> losses, double delta, double start = 0);
 
 // ε at δ of the composition: an upper bound for pessimistic laws, a lower bound for optimistic
 // ones. All laws must share one step. Any tilt gives a valid answer; the one above a tight one.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "privacy/accounting/log_math.h"
 #include "privacy/accounting/loss_composition.h"
@@ -18,9 +19,9 @@ double tilt_limit(std::span<const LossPower> losses) {
   return std::min(1e6 / std::max(largest, 1e-6), 8 / losses.front().loss->step);
 }
 
-// Safeguarded Newton iteration for an increasing function of the tilt.
+// Safeguarded Newton iteration for an increasing function of the tilt. Nothing where it begins too far up.
 template <class ValueAndSlope>
-double solve_for_tilt(double start, double limit, const ValueAndSlope& value_and_slope) {
+std::optional<double> solve_for_tilt(double start, double limit, const ValueAndSlope& value_and_slope) {
   double low = 0;
   double high = limit;
   double tilt = std::clamp(start, 1e-9, limit);
@@ -28,7 +29,7 @@ double solve_for_tilt(double start, double limit, const ValueAndSlope& value_and
     const auto [value, slope] = value_and_slope(tilt);
     (value < 0 ? low : high) = tilt;
     // A bounded loss may have no solution: stop once the tilted law sits on its highest atom.
-    if (value < 0 && slope * tilt < 1e-2) return tilt;
+    if (value < 0 && slope * tilt < 1e-2) return i > 0 ? std::optional(tilt) : std::nullopt;
     double next = slope > 0 ? tilt - value / slope : infinity;
     next = std::clamp(next, tilt / 8, tilt * 8);
     if (!(next > low && next < high)) next = high < limit || next < high ? (low + high) / 2 : limit;
@@ -76,18 +77,24 @@ Cumulants cumulants(std::span<const LossPower> losses, double tilt) {
   return sum;
 }
 
-double tilt_for_delta(std::span<const LossPower> losses, double delta) {
+double tilt_for_delta(std::span<const LossPower> losses, double delta, double start) {
   // A tilt that is best for 10⁴·δ leaves the noise at 10⁴ times its own size relative to δ, which is still
   // nothing, and keeps heavy tails light, hence the window small.
   const double target = -std::log(1e4 * delta);
   if (target <= 0) return 0;
-  const Cumulants plain = cumulants(losses, 0);
-  const double start = std::sqrt(2 * target / std::max(plain.variance, 1e-300));
+  const double limit = tilt_limit(losses);
   // (K(λ) + log 1/δ)/λ is smallest where λK' − K = log 1/δ.
-  return solve_for_tilt(start, tilt_limit(losses), [&](double tilt) {
-    const Cumulants at = cumulants(losses, tilt);
-    return std::pair(tilt * at.mean - at.value - target, tilt * at.variance);
-  });
+  const auto solve = [&](double from) {
+    return solve_for_tilt(from, limit, [&](double tilt) {
+      const Cumulants at = cumulants(losses, tilt);
+      return std::pair(tilt * at.mean - at.value - target, tilt * at.variance);
+    });
+  };
+  if (start > 0) {
+    if (const auto found = solve(start)) return *found;
+  }
+  const double of_a_gaussian = std::sqrt(2 * target / std::max(cumulants(losses, 0).variance, 1e-300));
+  return solve(of_a_gaussian).value_or(std::min(of_a_gaussian, limit));
 }
 
 }  // namespace sotto::privacy

@@ -51,38 +51,43 @@ double lattice_offset(const LossPair& pair, double step) {
   return lowest - step * std::round(lowest / step);
 }
 
-// Splits the mass of losses in [lower, lower + step] between the two ends.
+// Splits the mass of losses between two points between them.
 void connect_the_dots(LossLattice& lattice, std::size_t at, const BinMass& bin) {
   const double lower = lattice.loss(at);
+  const double width = static_cast<double>(lattice.places[at + 1] - lattice.places[at]) * lattice.step;
   const double p = bin.p.value + bin.p.error;
   const double slack = bin.p.error + scaled(bin.q.error, lower);
   const double upper_part =
-      std::clamp((bin.p.value - scaled(bin.q.value, lower) + slack) / -std::expm1(-lattice.step), 0.0, p);
+      std::clamp((bin.p.value - scaled(bin.q.value, lower) + slack) / -std::expm1(-width), 0.0, p);
   lattice.mass[at] += p - upper_part;
   lattice.mass[at + 1] += upper_part;
 }
 
-void fill_pessimistic(LossLattice& lattice, const LossPair& pair) {
+// The last of the points, from the first on, that is not above `loss`, as far as one computes.
+std::size_t point_below(const LossLattice& lattice, double loss) {
+  const double place = std::floor((loss - lattice.offset) / lattice.step);
+  const auto above =
+      std::upper_bound(lattice.places.begin(), lattice.places.end(), place,
+                       [](double wanted, std::int64_t at) { return wanted < static_cast<double>(at); });
+  return above == lattice.places.begin() ? 0 : static_cast<std::size_t>(above - lattice.places.begin()) - 1;
+}
+
+void fill_pessimistic(LossLattice& lattice, const LossPair& pair, const LossGrid& grid) {
   const std::size_t points = lattice.mass.size();
   if (pair.tails) {
-    LossTails left = pair.tails(lattice.loss(0));
-    lattice.mass[0] += left.p_below + tail_error(left.p_below);
-    for (std::size_t i = 0; i + 1 < points; ++i) {
-      const LossTails right = pair.tails(lattice.loss(i + 1));
-      connect_the_dots(lattice, i, between(left, right));
-      left = right;
-    }
-    lattice.infinite += left.p_above + tail_error(left.p_above);
+    const double lowest = grid.tails.front().p_below;
+    lattice.mass[0] += lowest + tail_error(lowest);
+    for (std::size_t i = 0; i + 1 < points; ++i)
+      connect_the_dots(lattice, i, between(grid.tails[i], grid.tails[i + 1]));
+    const double highest = grid.tails.back().p_above;
+    lattice.infinite += highest + tail_error(highest);
   }
   for (const auto& atom : pair.atoms) {
     if (!is_finite(atom)) {
       lattice.infinite += atom.p;
       continue;
     }
-    const double position = (loss_of(atom) - lattice.loss(0)) / lattice.step;
-    const auto at =
-        static_cast<std::size_t>(std::clamp(std::floor(position), 0.0, static_cast<double>(points) - 2));
-    connect_the_dots(lattice, at,
+    connect_the_dots(lattice, std::min(point_below(lattice, loss_of(atom)), points - 2),
                      {{atom.p, 4 * rounding_unit * atom.p}, {atom.q, 4 * rounding_unit * atom.q}});
   }
 }
@@ -120,19 +125,22 @@ double excess_over(const Cell& cell, double loss) {
          8 * rounding_unit * (1 + std::abs(loss));
 }
 
-// The shift that costs least: cells below the shifted point lose a whole step, all others the shift.
+// The shift that costs least: cells below the shifted point lose all down to the point before, all others the
+// shift.
 double cheapest_shift(const LossLattice& lattice, const std::vector<Cell>& cells) {
   constexpr int most_halvings = 40;
-  std::vector<double> lost(most_halvings + 2, 0.0);  // mass that shift −step/2^j leaves below the point
+  std::vector<double> lost(most_halvings + 2,
+                           0.0);  // what shift −step/2^j costs the cells that it leaves below
   double total = 0;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (std::size_t i = 1; i < cells.size(); ++i) {
     if (cells[i].p.value <= cells[i].p.error) continue;
     total += cells[i].p.value;
     const double excess = excess_over(cells[i], lattice.loss(i));
     if (excess >= 0) continue;
     const double halvings =
         std::floor(std::log2(-lattice.step / excess));  // the finest shift that still covers it
-    lost[static_cast<std::size_t>(std::clamp(halvings + 1, 1.0, most_halvings + 1.0))] += cells[i].p.value;
+    lost[static_cast<std::size_t>(std::clamp(halvings + 1, 1.0, most_halvings + 1.0))] +=
+        cells[i].p.value * (lattice.loss(i) - lattice.loss(i - 1));
   }
   double best = -lattice.step / 2;
   double best_cost = infinity;
@@ -140,7 +148,7 @@ double cheapest_shift(const LossLattice& lattice, const std::vector<Cell>& cells
   for (int j = 1; j <= most_halvings; ++j) {
     below += lost[static_cast<std::size_t>(j)];
     const double shift = std::ldexp(lattice.step, -j);
-    const double cost = below * lattice.step + total * shift;
+    const double cost = below + total * shift;
     if (cost < best_cost) {
       best_cost = cost;
       best = -shift;
@@ -154,9 +162,12 @@ void fill_optimistic(LossLattice& lattice, const LossPair& pair) {
   std::vector<Cell> cells(points);
   double above_range = 0;
   if (pair.tails) {
-    LossTails left = pair.tails(lattice.loss(0) + lattice.step / 2);
+    // A cell ends in the middle between its point and the next; the last one half a step above.
+    LossTails left = pair.tails((lattice.loss(0) + lattice.loss(1)) / 2);
     for (std::size_t i = 1; i < points; ++i) {
-      const LossTails right = pair.tails(lattice.loss(i) + lattice.step / 2);
+      const double end =
+          i + 1 < points ? (lattice.loss(i) + lattice.loss(i + 1)) / 2 : lattice.loss(i) + lattice.step / 2;
+      const LossTails right = pair.tails(end);
       cells[i].add(between(left, right));
       left = right;
     }
@@ -167,8 +178,10 @@ void fill_optimistic(LossLattice& lattice, const LossPair& pair) {
       lattice.infinite += atom.p;
       continue;
     }
-    const double position = std::round((loss_of(atom) - lattice.loss(0)) / lattice.step);
-    cells[static_cast<std::size_t>(std::clamp(position, 1.0, static_cast<double>(points) - 1))].add(
+    std::size_t nearest = point_below(lattice, loss_of(atom));
+    if (nearest + 1 < points && loss_of(atom) > (lattice.loss(nearest) + lattice.loss(nearest + 1)) / 2)
+      ++nearest;
+    cells[std::max<std::size_t>(nearest, 1)].add(
         {{atom.p, 4 * rounding_unit * atom.p}, {atom.q, 4 * rounding_unit * atom.q}});
   }
   // Cells whose loss fell below their point borrow from above, then those above it from below.
@@ -189,6 +202,59 @@ void fill_optimistic(LossLattice& lattice, const LossPair& pair) {
   lattice.mass[points - 1] += above_range;
   lattice.offset += shift;
 }
+
+// Halves cells until each is fine enough, from the lowest to the highest.
+class Bisection {
+ public:
+  Bisection(const LossPair& pair, const Coarseness& coarseness, LossGrid& grid)
+      : pair_(pair), coarseness_(coarseness), grid_(grid) {}
+
+  // False: that takes too many points.
+  bool fill(double first, double last) {
+    const auto from = static_cast<std::int64_t>(first);
+    const auto to = static_cast<std::int64_t>(last);
+    if (coarseness_.most <= 0 && to - from >= max_points) return false;
+    const LossTails left = tails_at(from);
+    keep(from, left);
+    return halve(from, left, to, tails_at(to));
+  }
+
+ private:
+  bool halve(std::int64_t from, const LossTails& left, std::int64_t to, const LossTails& right) {
+    if (to - from == 1 || is_fine(from, left, to, right)) {
+      keep(to, right);
+      return static_cast<std::int64_t>(grid_.places.size()) <= max_points;
+    }
+    const std::int64_t middle = from + (to - from) / 2;
+    const LossTails between_them = tails_at(middle);
+    return halve(from, left, middle, between_them) && halve(middle, between_them, to, right);
+  }
+
+  bool is_fine(std::int64_t from, const LossTails& left, std::int64_t to, const LossTails& right) const {
+    if (coarseness_.most <= 0) return false;
+    const double low = loss(from);
+    const double high = loss(to);
+    double mass = pair_.tails ? between(left, right).p.value : 0;
+    for (const auto& atom : pair_.atoms)
+      if (is_finite(atom) && loss_of(atom) > low - grid_.step / 2 && loss_of(atom) < high + grid_.step / 2)
+        mass += atom.p;
+    const double weight = 1 + std::exp(coarseness_.tilt * high - coarseness_.log_scale);
+    return mass == 0 || weight * mass * (high - low) * (high - low) <= coarseness_.most;
+  }
+
+  double loss(std::int64_t place) const { return static_cast<double>(place) * grid_.step + grid_.offset; }
+  LossTails tails_at(std::int64_t place) const {
+    return pair_.tails ? pair_.tails(loss(place)) : LossTails{};
+  }
+  void keep(std::int64_t place, const LossTails& tails) {
+    grid_.places.push_back(place);
+    if (pair_.tails) grid_.tails.push_back(tails);
+  }
+
+  const LossPair& pair_;
+  const Coarseness& coarseness_;
+  LossGrid& grid_;
+};
 
 // A point just outside of where `is_inside` begins, by bisection.
 template <class Inside>
@@ -235,20 +301,29 @@ LossRange loss_range(const LossPair& pair, double tail) {
   return range;
 }
 
-Result<LossLattice> to_lattice(const LossPair& pair, const LossRange& range, double step, Rounding rounding) {
-  LossLattice lattice;
-  lattice.step = step;
-  lattice.offset = lattice_offset(pair, step);
-  const double first = std::floor((range.low - lattice.offset) / step) - 1;
-  const double last = std::ceil((range.high - lattice.offset) / step) + 1;
-  if (!(last - first < static_cast<double>(max_points)) || !(std::abs(first) < 1e15)) {
+Result<LossGrid> loss_grid(const LossPair& pair, const LossRange& range, double step,
+                           const Coarseness& coarseness) {
+  LossGrid grid;
+  grid.step = step;
+  grid.offset = lattice_offset(pair, step);
+  const double first = std::floor((range.low - grid.offset) / step) - 1;
+  const double last = std::ceil((range.high - grid.offset) / step) + 1;
+  if (!(std::abs(first) < 1e15) || !(std::abs(last) < 1e15) ||
+      !Bisection(pair, coarseness, grid).fill(first, last)) {
     return failed("a loss range of {:.3g} to {:.3g} needs too many lattice points of {:.3g}", range.low,
                   range.high, step);
   }
-  lattice.first = static_cast<std::int64_t>(first);
-  lattice.mass.assign(static_cast<std::size_t>(last - first) + 1, 0.0);
+  return grid;
+}
+
+LossLattice to_lattice(const LossPair& pair, const LossGrid& grid, Rounding rounding) {
+  LossLattice lattice;
+  lattice.step = grid.step;
+  lattice.offset = grid.offset;
+  lattice.places = grid.places;
+  lattice.mass.assign(grid.places.size(), 0.0);
   if (rounding == Rounding::pessimistic) {
-    fill_pessimistic(lattice, pair);
+    fill_pessimistic(lattice, pair, grid);
   } else {
     fill_optimistic(lattice, pair);
   }

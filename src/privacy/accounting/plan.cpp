@@ -110,6 +110,8 @@ void PrivacyPlan::bind(SettingsTable& table) {
            "Cap per unit; when given, the ε against the server is answered as well")
       .add("total_variation", total_variation, {0, 1},
            "Distance per use between the sampler that runs and the law stated; charged to δ")
+      .add("log_ratio", log_ratio, {0, 1},
+           "Beside that distance, the sampler is within e^±this of its law, per use; charged to ε")
       .add("second_noise", second_noise, {0, largest_value},
            "Noise of a second release by the same mechanism, with everybody in both; 0: there is none")
       .add("second_l1_sensitivity", second_l1_sensitivity, {0, largest_value},
@@ -117,7 +119,8 @@ void PrivacyPlan::bind(SettingsTable& table) {
       .add("second_l2_sensitivity", second_l2_sensitivity, {0, largest_value},
            "L2 sensitivity of the second release")
       .add("second_total_variation", second_total_variation, {0, 1},
-           "Distance of the second sampler from its law");
+           "Distance of the second sampler from its law")
+      .add("second_log_ratio", second_log_ratio, {0, 1}, "The same of the second sampler, as in log_ratio");
 }
 
 Result<PrivacyEvent> event_of(const PrivacyPlan& plan) {
@@ -129,6 +132,7 @@ Result<PrivacyEvent> event_of(const PrivacyPlan& plan) {
   event.unit = unit_of(plan.unit);
   event.count = static_cast<std::uint64_t>(plan.rounds);
   event.total_variation = plan.total_variation;
+  event.log_ratio = plan.log_ratio;
   SOTTO_CHECK(validate(event));
   return event;
 }
@@ -145,6 +149,7 @@ Result<std::vector<PrivacyEvent>> events_of(const PrivacyPlan& plan) {
   further.l1_sensitivity = plan.second_l1_sensitivity;
   further.l2_sensitivity = plan.second_l2_sensitivity;
   further.total_variation = plan.second_total_variation;
+  further.log_ratio = plan.second_log_ratio;
   SOTTO_TRY(const PrivacyEvent second, event_of(further));
   return std::vector{first, second};
 }
@@ -167,11 +172,14 @@ Result<PlanAnswer> account(const PrivacyPlan& plan) {
     return answer;
   }
 
-  TrainingExposure exposure{
-      event.mechanism,      event.adjacency,
-      event.unit,           event.sampling,
-      event.count,          static_cast<std::uint64_t>(std::max<std::int64_t>(plan.participations, 0)),
-      event.total_variation};
+  TrainingExposure exposure{event.mechanism,
+                            event.adjacency,
+                            event.unit,
+                            event.sampling,
+                            event.count,
+                            static_cast<std::uint64_t>(std::max<std::int64_t>(plan.participations, 0)),
+                            event.total_variation,
+                            event.log_ratio};
   SOTTO_TRY(TwoAdversaries both, account_training(exposure, plan.delta));
   answer.server = std::move(both.server);
   // A binding cap disturbs the sampling; account_training charges that. Keep the method asked for when it is
@@ -192,6 +200,7 @@ PrivacyPlan stated(const PrivacyEvent& event, double delta) {
   plan.delta = delta;
   plan.adjacency = "replace-one";
   plan.total_variation = event.total_variation;
+  plan.log_ratio = event.log_ratio;
   return plan;
 }
 

@@ -33,11 +33,13 @@ struct PrivacyPlan {
   std::string method = "best";
   std::int64_t participations = 0;
   double total_variation = 0;
+  double log_ratio = 0;
   // A second release by the same mechanism, to everybody who was in the first; 0: there is none.
   double second_noise = 0;
   double second_l1_sensitivity = 0;
   double second_l2_sensitivity = 0;
   double second_total_variation = 0;
+  double second_log_ratio = 0;
 
   // The table refers to this object: keep it alive and in place.
   void bind(SettingsTable& table);

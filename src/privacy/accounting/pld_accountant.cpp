@@ -20,7 +20,7 @@ struct Direction {
 };
 
 using Query = std::function<Result<double>(std::span<const LossPower>, double tilt, Rounding)>;
-using Tilt = std::function<double(std::span<const LossPower>)>;
+using Tilt = std::function<double(std::span<const LossPower>, double start)>;
 
 Result<std::vector<Direction>> directions_of(std::span<const PrivacyEvent> events, double tail) {
   Direction remove;
@@ -42,28 +42,96 @@ Result<std::vector<Direction>> directions_of(std::span<const PrivacyEvent> event
   return directions;
 }
 
-// Variance of one loss, from a lattice refined until it resolves the bulk.
-Result<double> loss_variance(const LossPair& pair, const LossRange& range) {
-  double step = std::max(range.high - range.low, 1e-12) / 1024;
-  while (true) {
-    SOTTO_TRY(const LossLattice lattice, to_lattice(pair, range, step, Rounding::pessimistic));
-    const double variance = lattice.variance();
-    if (variance >= 200 * step * step || lattice.mass.size() > (std::size_t{1} << 20)) return variance;
-    step = std::clamp(std::sqrt(variance / 400), step / 8, step / 2);
+// A law on as few points as its variance needs, to choose the step by: plain, and tilted as the sum is where
+// it counts.
+class Sketch {
+ public:
+  static Result<Sketch> create(const Direction& direction, double delta) {
+    Sketch sketch;
+    SOTTO_CHECK(sketch.draw(direction));
+    // The tails weigh more the better they are drawn: a few rounds settle it.
+    for (int i = 0; i < 3; ++i) {
+      sketch.tilt_ = tilt_for_delta(sketch.powers_, 1e-4 * delta,
+                                    sketch.tilt_);  // of δ itself, where it is e^{−K} that counts
+      SOTTO_CHECK(sketch.draw(direction));
+    }
+    return sketch;
   }
-}
 
-// Splitting mass inside a step adds at most step²/4 (about step²/6) of variance per use.
-constexpr double variance_inflation = 1e-4;
+  double tilt() const { return tilt_; }
+  double log_scale(std::size_t i) const { return cumulants(laws_[i], tilt_).value; }
+  double variance(std::size_t i) const { return laws_[i].variance(); }
+  // Chernoff's bound, δ(ε) ≤ e^{K − λε} + what is infinite. The sketch is pessimistic, so ε surely is not
+  // above it.
+  double epsilon(double delta) const {
+    double infinite = 0;
+    for (const auto& [law, count] : powers_) infinite += static_cast<double>(count) * law->infinite;
+    if (!(tilt_ > 0) || !(infinite < delta)) return infinity;
+    return std::max(0.0, (cumulants(powers_, tilt_).value - std::log(delta - infinite)) / tilt_) * (1 + 1e-9);
+  }
 
-Result<double> first_step(const Direction& direction) {
+ private:
+  Status draw(const Direction& direction) {
+    std::vector<LossLattice> drawn;
+    for (std::size_t i = 0; i < direction.pairs.size(); ++i) {
+      const LossPair& pair = direction.pairs[i];
+      const LossRange& range = direction.ranges[i];
+      const double span = std::max(range.high - range.low, 1e-12);
+      Coarseness coarseness{0, 0, laws_.empty() ? span * span / 64 : cells_share * variance(i)};
+      if (!laws_.empty()) {
+        coarseness.tilt = tilt_;
+        coarseness.log_scale = log_scale(i);
+      }
+      double drawn_variance = 0;
+      while (true) {
+        SOTTO_TRY(const LossGrid grid, loss_grid(pair, range, span / finest, coarseness));
+        drawn.resize(i);
+        drawn.push_back(to_lattice(pair, grid, Rounding::pessimistic));
+        drawn_variance = drawn.back().variance();
+        if (coarseness.most <= 2 * cells_share * drawn_variance || grid.places.size() > most_points) break;
+        coarseness.most = std::max(cells_share * drawn_variance, coarseness.most / 64);
+      }
+    }
+    laws_ = std::move(drawn);
+    powers_.clear();
+    for (std::size_t i = 0; i < laws_.size(); ++i) powers_.push_back({&laws_[i], direction.counts[i]});
+    return {};
+  }
+
+  static constexpr double finest = 1 << 24;
+  static constexpr double cells_share = 1.0 / 2000;
+  static constexpr std::size_t most_points = 20'000;
+
+  double tilt_ = 0;
+  std::vector<LossLattice> laws_;
+  std::vector<LossPower> powers_;
+};
+
+// How the loss of a direction is rounded.
+struct Resolution {
+  double epsilon_at_most = infinity;
+  double step = 0;
+  std::vector<Coarseness> coarseness;  // of each pair
+
+  void halve() {
+    step /= 2;
+    for (auto& one : coarseness) one.most /= 4;
+  }
+};
+
+// Rounding inside a step adds at most step²/4 (about step²/6) of variance v per use, and about v/2 to its
+// mean: ε moves by about v·(λ + 1)/2 where the sum is tilted by λ. The step is the larger of the one that
+// inflates the variance by a tenth of the error wanted, relatively, and the one that moves ε by a twentieth
+// of it.
+Result<Resolution> first_resolution(const Direction& direction, double delta, const PldTarget& target) {
+  SOTTO_TRY(const Sketch sketch, Sketch::create(direction, delta));
   double variance = 0;
   double uses = 0;
   double atoms = 0;
   double atom_variance = 0;
   for (std::size_t i = 0; i < direction.pairs.size(); ++i) {
     const double count = static_cast<double>(direction.counts[i]);
-    SOTTO_TRY(const double one, loss_variance(direction.pairs[i], direction.ranges[i]));
+    const double one = sketch.variance(i);
     variance += count * one;
     uses += count;
     if (const double span = atom_span(direction.pairs[i]); span > 0 && count * one > atom_variance) {
@@ -71,11 +139,21 @@ Result<double> first_step(const Direction& direction) {
       atom_variance = count * one;
     }
   }
-  const double step = std::sqrt(6 * variance_inflation * variance / uses);
-  if (!(step > 0)) return bad_input("the privacy loss does not vary: nothing to compose");
+  Resolution resolution;
+  resolution.epsilon_at_most = sketch.epsilon(delta);
+  const double expected = std::isfinite(resolution.epsilon_at_most) ? resolution.epsilon_at_most : 0;
+  const double error = std::max(target.relative * expected, target.absolute) / 20;
+  resolution.step = std::max(std::sqrt(6 * target.relative / 10 * variance / uses),
+                             std::sqrt(12 * error / (uses * (sketch.tilt() + 1))));
+  if (!(resolution.step > 0)) return bad_input("the privacy loss does not vary: nothing to compose");
   // Put the atoms of the most important discrete law (and their middle) on the lattice, where they cost
   // nothing.
-  return atoms > 0 ? atoms / (2 * std::max(1.0, std::ceil(atoms / (2 * step)))) : step;
+  if (atoms > 0) resolution.step = atoms / (2 * std::max(1.0, std::ceil(atoms / (2 * resolution.step))));
+  // A thousand cells then add a fifth of what the step itself does.
+  const double most = resolution.step * resolution.step / 5000;
+  for (std::size_t i = 0; i < direction.pairs.size(); ++i)
+    resolution.coarseness.push_back({sketch.tilt(), sketch.log_scale(i), most});
+  return resolution;
 }
 
 struct Lattices {
@@ -83,51 +161,69 @@ struct Lattices {
   std::vector<LossPower> powers;
 };
 
-Result<Lattices> lattices_of(const Direction& direction, double step, Rounding rounding) {
+Lattices lattices_of(const Direction& direction, const std::vector<LossGrid>& grids, Rounding rounding) {
   Lattices lattices;
-  lattices.storage.reserve(direction.pairs.size());
-  for (std::size_t i = 0; i < direction.pairs.size(); ++i) {
-    SOTTO_TRY(LossLattice lattice, to_lattice(direction.pairs[i], direction.ranges[i], step, rounding));
-    lattices.storage.push_back(std::move(lattice));
-    lattices.powers.push_back({&lattices.storage.back(), direction.counts[i]});
-  }
+  for (std::size_t i = 0; i < grids.size(); ++i)
+    lattices.storage.push_back(to_lattice(direction.pairs[i], grids[i], rounding));
+  for (std::size_t i = 0; i < grids.size(); ++i)
+    lattices.powers.push_back({&lattices.storage[i], direction.counts[i]});
   return lattices;
 }
 
-// The worst direction, bracketed with one lattice step.
-Result<PldAnswer> bracket(const std::vector<Direction>& directions, double step, bool with_lower,
-                          const Tilt& tilt, const Query& query) {
-  PldAnswer answer{0, 0, step};
-  for (const auto& direction : directions) {
-    SOTTO_TRY(const Lattices above, lattices_of(direction, step, Rounding::pessimistic));
-    const double lambda = tilt(above.powers);
+Result<std::vector<LossGrid>> grids_of(const Direction& direction, const Resolution& resolution) {
+  std::vector<LossGrid> grids;
+  for (std::size_t i = 0; i < direction.pairs.size(); ++i) {
+    SOTTO_TRY(LossGrid grid,
+              loss_grid(direction.pairs[i], direction.ranges[i], resolution.step, resolution.coarseness[i]));
+    grids.push_back(std::move(grid));
+  }
+  return grids;
+}
+
+// The worst direction, bracketed.
+Result<PldAnswer> bracket(const std::vector<Direction>& directions,
+                          const std::vector<Resolution>& resolutions, bool with_lower, const Tilt& tilt,
+                          const Query& query) {
+  PldAnswer answer{0, 0, infinity};
+  for (std::size_t i = 0; i < directions.size(); ++i) {
+    const Direction& direction = directions[i];
+    if (resolutions[i].epsilon_at_most <= answer.upper) continue;  // the worst is known
+    answer.step = std::min(answer.step, resolutions[i].step);
+    SOTTO_TRY(const auto grids, grids_of(direction, resolutions[i]));
+    const Lattices above = lattices_of(direction, grids, Rounding::pessimistic);
+    const double lambda = tilt(above.powers, resolutions[i].coarseness.front().tilt);
     SOTTO_TRY(const double upper, query(above.powers, lambda, Rounding::pessimistic));
     answer.upper = std::max(answer.upper, upper);
     if (!with_lower) continue;
-    SOTTO_TRY(const Lattices below, lattices_of(direction, step, Rounding::optimistic));
+    const Lattices below = lattices_of(direction, grids, Rounding::optimistic);
     SOTTO_TRY(const double lower, query(below.powers, lambda, Rounding::optimistic));
     answer.lower = std::max(answer.lower, lower);
   }
   return answer;
 }
 
-Result<PldAnswer> refine(const std::vector<Direction>& directions, const PldTarget& target, double absolute,
+Result<PldAnswer> refine(std::vector<Direction> directions, double delta, const PldTarget& target,
                          const Tilt& tilt, const Query& query) {
-  double step = infinity;
+  std::vector<Resolution> resolutions;
   for (const auto& direction : directions) {
-    SOTTO_TRY(const double wanted, first_step(direction));
-    step = std::min(step, wanted);
+    SOTTO_TRY(Resolution wanted, first_resolution(direction, delta, target));
+    resolutions.push_back(std::move(wanted));
   }
-  SOTTO_TRY(PldAnswer best, bracket(directions, step, target.with_lower_bound, tilt, query));
+  // The direction that looks worse comes first: it often spares the other.
+  if (resolutions.size() == 2 && resolutions[0].epsilon_at_most < resolutions[1].epsilon_at_most) {
+    std::swap(directions[0], directions[1]);
+    std::swap(resolutions[0], resolutions[1]);
+  }
+  SOTTO_TRY(PldAnswer best, bracket(directions, resolutions, target.with_lower_bound, tilt, query));
   if (!target.with_lower_bound) return best;
   constexpr int max_halvings = 6;
   for (int i = 0; i < max_halvings; ++i) {
-    if (best.upper - best.lower <= std::max(target.relative * best.upper, absolute)) break;
-    step /= 2;
-    auto finer = bracket(directions, step, true, tilt, query);
+    if (best.upper - best.lower <= std::max(target.relative * best.upper, target.absolute)) break;
+    for (auto& resolution : resolutions) resolution.halve();
+    auto finer = bracket(directions, resolutions, true, tilt, query);
     if (!finer) break;  // the largest transform is reached: the answer so far stands, with its gap
     const double gap = best.upper - best.lower;
-    best = {std::min(best.upper, finer->upper), std::max(best.lower, finer->lower), step};
+    best = {std::min(best.upper, finer->upper), std::max(best.lower, finer->lower), finer->step};
     if (best.upper - best.lower > 0.8 * gap) break;  // something else than the step limits the answer
   }
   return best;
@@ -150,16 +246,16 @@ Result<PldAnswer> pld_epsilon(std::span<const PrivacyEvent> events, double delta
   PldAnswer answer;
   const auto epsilon_at = [&](double share) -> Result<double> {
     // What is cut off above the range has infinite loss: a millionth of δ in all.
-    SOTTO_TRY(const auto directions, directions_of(events, 1e-6 * share / total_uses(events)));
+    SOTTO_TRY(auto directions, directions_of(events, 1e-6 * share / total_uses(events)));
     SOTTO_TRY(answer, refine(
-                          directions, target, target.absolute,
-                          [share](auto losses) { return tilt_for_delta(losses, share); },
+                          std::move(directions), share, target,
+                          [share](auto losses, double start) { return tilt_for_delta(losses, share, start); },
                           [share](auto losses, double tilt, Rounding rounding) {
                             return composed_epsilon(losses, share, tilt, rounding);
                           }));
     return answer.upper;
   };
-  SOTTO_TRY(answer.upper, epsilon_with_sampler_slack(delta, total_variation_of(events), epsilon_at));
+  SOTTO_TRY(answer.upper, epsilon_with_sampler_slack(delta, sampler_distance_of(events), epsilon_at));
   return answer;
 }
 

@@ -184,7 +184,7 @@ Result<RdpAnswer> RdpAccountant::epsilon(double delta, RdpConversion conversion)
   }
   RdpAnswer answer;
   SOTTO_TRY(answer.epsilon,
-            epsilon_with_sampler_slack(delta - spent, total_variation_of(events_),
+            epsilon_with_sampler_slack(delta - spent, sampler_distance_of(events_),
                                        [&](double share) -> Result<double> {
                                          answer = epsilon_of_curves(share, conversion);
                                          if (std::isfinite(answer.epsilon)) return answer.epsilon;

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "privacy/accounting/gaussian_exact.h"
 #include "privacy/audit/mechanism_subjects.h"
+#include "privacy/audit/query_subjects.h"
 #include "privacy/mechanisms/private_attention.h"
 #include "privacy/mechanisms/user_embedding_release.h"
 #include "privacy/mechanisms/vector_release.h"
@@ -77,19 +79,24 @@ Result<AuditedMechanism> attention(GuaranteeMode mode, NoiseKind noise, double e
   return vector_subject(claim, shared(std::move(mechanism)), softmax_attention(), clipped_attention(), scale);
 }
 
-// Embeddings of norm θ = 1 in opposite corners: 2θ apart in L2 and 2θ√d in L1.
-Result<AuditedMechanism> embedding(const UserEmbeddingRelease::Settings& settings) {
-  SOTTO_TRY(auto mechanism, UserEmbeddingRelease::create(settings));
-  const MechanismStatement statement = mechanism.statement();
-  const bool papers = settings.mode == GuaranteeMode::paper;
-  SOTTO_TRY(const AuditClaim claim,
-            papers ? papers_claim(statement) : claim_of(*statement.holds, audited_delta));
+// Embeddings of norm θ in opposite corners: 2θ apart in L2 and 2θ√d in L1.
+AuditedMechanism opposite_corners(UserEmbeddingRelease mechanism,
+                                  const UserEmbeddingRelease::Settings& settings, const AuditClaim& claim) {
   const double root = std::sqrt(static_cast<double>(settings.dimension));
   const std::array<Vector, 2> pair{Vector(settings.dimension, settings.clip / root),
                                    Vector(settings.dimension, -settings.clip / root)};
-  const double l1 = 2 * settings.clip * (papers ? 1 : root);
+  const double l1 = 2 * settings.clip * (settings.mode == GuaranteeMode::paper ? 1 : root);
   const double scale = settings.noise == NoiseKind::laplace ? l1 / settings.epsilon : 0;
   return vector_subject(claim, shared(std::move(mechanism)), pair, pair, scale);
+}
+
+Result<AuditedMechanism> embedding(const UserEmbeddingRelease::Settings& settings) {
+  SOTTO_TRY(auto mechanism, UserEmbeddingRelease::create(settings));
+  const MechanismStatement statement = mechanism.statement();
+  SOTTO_TRY(const AuditClaim claim, settings.mode == GuaranteeMode::paper
+                                        ? papers_claim(statement)
+                                        : claim_of(*statement.holds, audited_delta));
+  return opposite_corners(std::move(mechanism), settings, claim);
 }
 
 }  // namespace
@@ -148,6 +155,40 @@ Result<AuditedMechanism> attention_padded() {
     return released.reals();
   };
   return subject;
+}
+
+// Weights on two disjoint groups of basis vectors, clipped: furthest apart in L1 with half of them each, in
+// L2 with one each.
+Result<AuditedMechanism> attention_query(const PrivateAttention::Settings& settings) {
+  if (settings.basis_vectors < 2) return bad_input("a query of one basis vector says the same for everybody");
+  SOTTO_TRY(auto mechanism, PrivateAttention::create(settings));
+  const bool laplace_noise = settings.noise == NoiseKind::laplace;
+  SOTTO_TRY(const AuditClaim claim,
+            claim_of(mechanism.whole_history(), laplace_noise ? audited_delta : settings.delta));
+  const std::size_t basis = settings.basis_vectors, group = laplace_noise ? basis / 2 : 1;
+  const auto size = static_cast<double>(group);
+  const double clipped = std::min(settings.clip / std::sqrt(size), 1 / size);
+  const auto on_group = [&](std::size_t first, double weight) {
+    Vector weights(basis, 0);
+    std::fill_n(weights.begin() + static_cast<std::ptrdiff_t>(first), group, weight);
+    return weights;
+  };
+  const double scale =
+      laplace_noise
+          ? std::min(2.0, std::sqrt(2.0 * static_cast<double>(basis)) * settings.clip) / claim.epsilon
+          : 0;
+  return vector_subject(claim, shared(std::move(mechanism)),
+                        std::array<Vector, 2>{on_group(0, 1 / size), on_group(group, 1 / size)},
+                        std::array<Vector, 2>{on_group(0, clipped), on_group(group, clipped)}, scale);
+}
+
+Result<AuditedMechanism> embedding_query(const UserEmbeddingRelease::Settings& settings) {
+  SOTTO_TRY(auto mechanism, UserEmbeddingRelease::create(settings));
+  const MechanismStatement statement = mechanism.statement();
+  if (!statement.holds) return bad_input("nothing holds for such a query: there is no claim to refute");
+  SOTTO_TRY(const AuditClaim claim,
+            claim_of(*statement.holds, settings.delta > 0 ? settings.delta : audited_delta));
+  return opposite_corners(std::move(mechanism), settings, claim);
 }
 
 Result<AuditedMechanism> embedding_laplace() {

@@ -58,7 +58,7 @@ Result<Charge> price(const Release& release, const LedgerSettings& settings) {
     return bad_input("the words about a release are at most {} bytes of printable UTF-8, not \"{}\"",
                      max_about_bytes, printable(release.about));
   }
-  if (release.round && release.purpose != ReleasePurpose::training)
+  if (release.round && !is_for_rounds(release.purpose))
     return bad_input("a release for {} names a round of training: leave it out", name(release.purpose));
   Charge charge{release.purpose, std::nullopt, {}, release.about, release.round};
   SOTTO_TRY(charge.categories, sensitive_categories(release, settings.sensitivity));
@@ -74,6 +74,8 @@ std::string_view name(ReleasePurpose purpose) {
       return "labels";
     case ReleasePurpose::serving:
       return "serving";
+    case ReleasePurpose::evaluation:
+      return "evaluation";
   }
   return "unknown";
 }

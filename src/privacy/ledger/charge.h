@@ -13,11 +13,11 @@
 
 namespace sotto::privacy {
 
-enum class ReleasePurpose : std::uint8_t { training, labels, serving };
-constexpr std::size_t release_purposes = 3;
+enum class ReleasePurpose : std::uint8_t { training, labels, serving, evaluation };
+constexpr std::size_t release_purposes = 4;
 
-// A round of training over a network, by the hashes that its order names them by. Paid for once: the ledger
-// refuses a second charge for the same round, whoever asks for it again.
+// A round of training over a network, or of measuring what was trained, by the hashes that its order names
+// them by. Paid for once: the ledger refuses a second charge for the same round, whoever asks for it again.
 struct TrainingRound {
   using Hash = std::array<std::uint8_t, 32>;
   Hash campaign{}, round{};
@@ -31,8 +31,11 @@ struct Release {
   // server anyway (a setting, or the categories of the items it showed), never chosen by looking at clicks.
   std::optional<std::vector<std::string>> reads;
   std::string about;  // a few words for the statement: "round 17", "front page"
-  std::optional<TrainingRound> round = std::nullopt;  // of training alone
+  std::optional<TrainingRound> round = std::nullopt;  // of training and evaluation alone
 };
+constexpr bool is_for_rounds(ReleasePurpose purpose) {
+  return purpose == ReleasePurpose::training || purpose == ReleasePurpose::evaluation;
+}
 
 struct Charge {
   ReleasePurpose purpose = ReleasePurpose::serving;
@@ -54,6 +57,6 @@ Result<Charge> price(const Release& release, const LedgerSettings& settings);
 // A valid, unsampled event in the ledger's own unit and adjacency.
 Result<PrivacyEvent> restate(const PrivacyEvent& event, Unit unit, Adjacency adjacency);
 
-std::string_view name(ReleasePurpose purpose);  // "training", "labels", "serving"
+std::string_view name(ReleasePurpose purpose);  // "training", "labels", "serving", "evaluation"
 
 }  // namespace sotto::privacy

@@ -233,9 +233,10 @@ LedgerSettings Ledger::settings() const {
   return state_->books.settings();
 }
 
-std::vector<TrainingRound::Hash> Ledger::rounds_of(const TrainingRound::Hash& campaign) const {
+std::vector<TrainingRound::Hash> Ledger::rounds_of(const TrainingRound::Hash& campaign,
+                                                   ReleasePurpose purpose) const {
   const std::scoped_lock lock(state_->mutex);
-  return state_->books.rounds_of(campaign);
+  return state_->books.rounds_of(campaign, purpose);
 }
 
 Result<UtcTime> Ledger::time_at(const ClockReading& now) const {

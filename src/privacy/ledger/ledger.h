@@ -92,7 +92,8 @@ class Ledger {
   Status mend_clock(const ClockReading& now);
 
   // The rounds of a campaign that this device was charged for, oldest first.
-  std::vector<TrainingRound::Hash> rounds_of(const TrainingRound::Hash& campaign) const;
+  std::vector<TrainingRound::Hash> rounds_of(const TrainingRound::Hash& campaign,
+                                             ReleasePurpose purpose = ReleasePurpose::training) const;
 
   // The ledger's clock.
   Result<UtcTime> time_at(const ClockReading& now) const;

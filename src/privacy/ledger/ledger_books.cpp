@@ -103,6 +103,7 @@ void LedgerBooks::add(const ChargeRecord& record) {
   const Charge& charge = record.charge;
   if (charge.round) {
     rounds_.push_back(*charge.round);
+    purposes_.push_back(charge.purpose);
     round_names_.insert(charge.round->round);
   }
   const auto purpose = static_cast<std::size_t>(charge.purpose);
@@ -141,10 +142,11 @@ void LedgerBooks::add(const ClosingRecord& record) {
   }
 }
 
-std::vector<TrainingRound::Hash> LedgerBooks::rounds_of(const TrainingRound::Hash& campaign) const {
+std::vector<TrainingRound::Hash> LedgerBooks::rounds_of(const TrainingRound::Hash& campaign,
+                                                        ReleasePurpose purpose) const {
   std::vector<TrainingRound::Hash> found;
-  for (const TrainingRound& one : rounds_)
-    if (one.campaign == campaign) found.push_back(one.round);
+  for (std::size_t i = 0; i < rounds_.size(); ++i)
+    if (rounds_[i].campaign == campaign && purposes_[i] == purpose) found.push_back(rounds_[i].round);
   return found;
 }
 

@@ -52,9 +52,10 @@ class LedgerBooks {
   // The ledger's clock at a reading.
   Moment at(const ClockReading& now) const { return moment_after(latest_, now); }
 
-  // The rounds of training that were charged, oldest first; of one campaign, or all.
+  // The rounds that were charged, oldest first, of training and of evaluation; those of one campaign.
   const std::vector<TrainingRound>& rounds() const { return rounds_; }
-  std::vector<TrainingRound::Hash> rounds_of(const TrainingRound::Hash& campaign) const;
+  std::vector<TrainingRound::Hash> rounds_of(const TrainingRound::Hash& campaign,
+                                             ReleasePurpose purpose) const;
 
   // The budgets that the charge would exceed at that time; none: it fits.
   Result<std::vector<Refusal>> refusals(const Charge& charge, UtcTime at) const;
@@ -114,6 +115,7 @@ class LedgerBooks {
   EventKinds kinds_;
   std::array<WindowUses, 3> windows_;
   std::vector<TrainingRound> rounds_;          // that were charged
+  std::vector<ReleasePurpose> purposes_;       // of each
   std::set<TrainingRound::Hash> round_names_;  // of all of them
   std::uint64_t records_ = 0;
   UtcTime began_;

@@ -103,18 +103,25 @@ Result<Mechanism> read_mechanism(ByteReader& in) {
   return bad_input("unknown mechanism number {}", tag);
 }
 
+// Set in the unit's number when a log ratio follows the total variation.
+constexpr std::uint8_t has_log_ratio = 0x80;
+
 void write_event(ByteWriter& out, const PrivacyEvent& event) {
   std::visit(MechanismWriter{out}, event.mechanism);
   out.number(static_cast<std::uint8_t>(event.adjacency));
-  out.number(static_cast<std::uint8_t>(event.unit));
+  const auto unit = static_cast<std::uint8_t>(event.unit);
+  const bool ratio = event.log_ratio > 0;
+  out.number(ratio ? static_cast<std::uint8_t>(unit | has_log_ratio) : unit);
   out.number(event.count);
   out.real(event.total_variation);
+  if (ratio) out.real(event.log_ratio);
 }
 
 Result<PrivacyEvent> read_event(ByteReader& in) {
   SOTTO_TRY(Mechanism mechanism, read_mechanism(in));
   const auto adjacency = in.number<std::uint8_t>();
-  const auto unit = in.number<std::uint8_t>();
+  const auto flagged = in.number<std::uint8_t>();
+  const auto unit = static_cast<std::uint8_t>(flagged & ~has_log_ratio);
   if (adjacency > static_cast<std::uint8_t>(Adjacency::replace_one)) {
     return bad_input("unknown adjacency number {}", adjacency);
   }
@@ -122,9 +129,12 @@ Result<PrivacyEvent> read_event(ByteReader& in) {
   PrivacyEvent event{mechanism, static_cast<Adjacency>(adjacency), static_cast<Unit>(unit)};
   event.count = in.number<std::uint64_t>();
   event.total_variation = in.real();
+  const bool ratio = (flagged & has_log_ratio) != 0;
+  if (ratio) event.log_ratio = in.real();
   SOTTO_CHECK(validate(event));
-  // −0.0 would pass as a second spelling of 0.
+  // −0.0 and a ratio of 0 that is spelt out would pass as second spellings of 0.
   if (std::signbit(event.total_variation)) return bad_input("the total variation slack is negative zero");
+  if (ratio && event.log_ratio == 0) return bad_input("a log ratio of 0 is not written down");
   return event;
 }
 
@@ -207,7 +217,7 @@ TrainingRound::Hash read_hash(ByteReader& in) {
 
 Result<Charge> read_charge(ByteReader& in) {
   Charge charge;
-  SOTTO_TRY(charge.purpose, read_enum(in, ReleasePurpose::serving, "purpose"));
+  SOTTO_TRY(charge.purpose, read_enum(in, ReleasePurpose::evaluation, "purpose"));
   charge.about = in.text();
   if (charge.about.size() > max_about_bytes || !is_printable(charge.about)) {
     return bad_input("the words about a charge are not printable text");
@@ -300,7 +310,7 @@ Result<LedgerRecord> decode_record(std::string_view bytes) {
     TrainingRound round{read_hash(in)};
     round.round = read_hash(in);
     SOTTO_TRY(Charge charge, read_charge(in));
-    if (charge.purpose != ReleasePurpose::training)
+    if (!is_for_rounds(charge.purpose))
       return bad_input("a round of training was charged for {}", name(charge.purpose));
     charge.round = round;
     record = ChargeRecord{when, std::move(charge)};

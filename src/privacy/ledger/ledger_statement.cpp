@@ -54,7 +54,8 @@ LedgerStatement make_statement(const LedgerBooks& books, const LedgerId& id, con
   statement.delta = delta_of_lines(settings.budgets);
   Lines lines(books, statement.delta);
   statement.total = lines.line("everything", books.total());
-  constexpr std::array purposes = {ReleasePurpose::training, ReleasePurpose::labels, ReleasePurpose::serving};
+  constexpr std::array purposes = {ReleasePurpose::training, ReleasePurpose::labels, ReleasePurpose::serving,
+                                   ReleasePurpose::evaluation};
   for (const auto purpose : purposes)
     statement.purposes.push_back(lines.line(std::string(name(purpose)), books.purpose(purpose)));
   for (const auto window : {BudgetWindow::day, BudgetWindow::month}) {

@@ -22,9 +22,11 @@ double conversion_overhead(double alpha, double delta) {
   return std::log1p(-1 / alpha) - (std::log(delta) + std::log(alpha)) / (alpha - 1);
 }
 
-// Rényi divergence grows with its order, so the next integer bounds orders that a theorem leaves out.
-double rdp_of_one_use(const Mechanism& mechanism, double alpha) {
-  return rdp_unsampled(mechanism, covers_fractional_orders(mechanism) ? alpha : std::ceil(alpha));
+// Rényi divergence grows with its order, so the next integer bounds orders that a theorem leaves out. A law
+// that is changed by e^±λ everywhere has ∫P^α·Q^(1−α) changed by at most e^((2α−1)λ).
+double rdp_with_sampler(const PrivacyEvent& event, double alpha) {
+  const double order = covers_fractional_orders(event.mechanism) ? alpha : std::ceil(alpha);
+  return rdp_unsampled(event.mechanism, order) + event.log_ratio * (2 * order - 1) / (order - 1);
 }
 
 }  // namespace
@@ -58,8 +60,8 @@ Spent PrivacyFilter::spent(std::span<const PrivacyEvent> events) const {
   double rdp = overhead_;
   for (const PrivacyEvent& event : events) {
     const double count = static_cast<double>(event.count);
-    sum += count * rdp_at_infinity(event.mechanism);
-    if (order_ > 0) rdp += count * rdp_of_one_use(event.mechanism, order_);
+    sum += count * pure_epsilon_with_sampler(event);
+    if (order_ > 0) rdp += count * rdp_with_sampler(event, order_);
   }
   // The overhead may be below 0 at large δ; what was spent is not.
   const bool by_rdp = order_ > 0 && rdp < sum;
@@ -125,7 +127,7 @@ double sum_with_samplers(std::span<const PrivacyEvent> events, double delta) {
   double sum = 0;
   for (const PrivacyEvent& event : events) {
     if (!is_known_by_epsilon_alone(event.mechanism)) return infinity;
-    sum += static_cast<double>(event.count) * rdp_at_infinity(event.mechanism);
+    sum += static_cast<double>(event.count) * pure_epsilon_with_sampler(event);
   }
   return sum;
 }

@@ -22,11 +22,11 @@ namespace sotto::privacy {
 // "One of them" is sound: until the sum is exceeded the loss is at most ε_B with no δ at all, so the outcomes
 // split into those, and those for which the Rényi rule held to the end; the δ are 0 and 0.9·δ_B.
 //
-// A sampler at total variation t from its law makes an ε-DP release (ε, (1 + e^ε)t)-DP. A release that is
-// known by its ε alone is charged that with its own ε, whatever the budget. Of the others, whose Rényi curve
-// is their law's, the real transcript is compared with the ideal one as a whole, which costs (1 + e^ε)·Σt at
-// the ε that is promised; so once there is such a release, no more than ε = 20 is promised, also by larger
-// budgets.
+// A sampler within e^±λ of its law adds 2λ to a release's ε, and (2α − 1)/(α − 1)·λ to its RDP(α). One that
+// is so up to total variation t makes an ε-DP release (ε, (1 + e^ε)t)-DP. A release that is known by its ε
+// alone is charged that with its own ε, whatever the budget. Of the others, whose Rényi curve is their law's,
+// the real transcript is compared with the ideal one as a whole, which costs (1 + e^ε)·Σt at the ε that is
+// promised; so once there is such a release, no more than ε = 20 is promised, also by larger budgets.
 //
 // The order maximises (ε − overhead(α))/α, the number of Gaussian-like releases that fit, at that ε or ε_B.
 // Immutable, safe to share between threads.

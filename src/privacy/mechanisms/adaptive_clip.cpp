@@ -74,7 +74,8 @@ PrivacyEvent AdaptiveClip::round_event() const {
   return {.mechanism = GaussianNoise{1 / std::sqrt(1 / (update * update) + 1 / (fraction * fraction))},
           .adjacency = Adjacency::replace_one,
           .unit = Unit::user,
-          .total_variation = GridNoise::total_variation};
+          .total_variation = GridNoise::total_variation,
+          .log_ratio = GridNoise::log_ratio};
 }
 
 Result<JointClipBit> JointClipBit::create(double bound, double bit_weight) {

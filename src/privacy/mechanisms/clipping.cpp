@@ -181,7 +181,8 @@ PrivacyEvent ClippedMean::event() const {
   return {.mechanism = GaussianNoise{settings_.noise_multiplier},
           .adjacency = settings_.adjacency,
           .unit = Unit::user,
-          .total_variation = GridNoise::total_variation * static_cast<double>(settings_.dimension)};
+          .total_variation = GridNoise::total_variation * static_cast<double>(settings_.dimension),
+          .log_ratio = GridNoise::log_ratio * static_cast<double>(settings_.dimension)};
 }
 
 }  // namespace sotto::privacy

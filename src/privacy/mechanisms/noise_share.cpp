@@ -69,7 +69,8 @@ PrivacyEvent NoiseShare::event() const {
   const double l1 = std::min(std::sqrt(dimension) * l2, l2 * l2);
   PrivacyEvent event{.adjacency = settings_.adjacency,
                      .unit = Unit::user,
-                     .total_variation = GridNoise::total_variation * dimension * present};
+                     .total_variation = GridNoise::total_variation * dimension * present,
+                     .log_ratio = GridNoise::log_ratio * dimension * present};
   if (const auto* gaussian = std::get_if<DiscreteGaussian>(&noise_)) {
     event.mechanism = DiscreteGaussianNoise{gaussian->sigma(), surely_present(), settings_.dimension, l1, l2};
   } else {

@@ -61,7 +61,8 @@ PrivacyEvent UnknownItems::event() const {
   return {.mechanism = ApproximateDp{epsilon_, delta_},
           .adjacency = Adjacency::add_remove,
           .unit = Unit::user,
-          .total_variation = GridNoise::total_variation * cap_};
+          .total_variation = GridNoise::total_variation * cap_,
+          .log_ratio = GridNoise::log_ratio * cap_};
 }
 
 Result<PublicCatalogue> PublicCatalogue::create(double sigma, std::uint32_t cap, std::uint64_t items) {
@@ -98,7 +99,8 @@ PrivacyEvent PublicCatalogue::event() const {
   return {.mechanism = DiscreteGaussianNoise{noise_.sigma(), 1, items_, cap, std::sqrt(cap)},
           .adjacency = Adjacency::add_remove,
           .unit = Unit::user,
-          .total_variation = GridNoise::total_variation * static_cast<double>(items_)};
+          .total_variation = GridNoise::total_variation * static_cast<double>(items_),
+          .log_ratio = GridNoise::log_ratio * static_cast<double>(items_)};
 }
 
 }  // namespace sotto::privacy

@@ -38,7 +38,8 @@ PrivacyEvent GaussianMechanism::event() const {
   return {.mechanism = GaussianNoise{settings_.noise_multiplier},
           .adjacency = settings_.adjacency,
           .unit = settings_.unit,
-          .total_variation = GridNoise::total_variation * static_cast<double>(settings_.dimension)};
+          .total_variation = GridNoise::total_variation * static_cast<double>(settings_.dimension),
+          .log_ratio = GridNoise::log_ratio * static_cast<double>(settings_.dimension)};
 }
 
 Result<LaplaceMechanism> LaplaceMechanism::create(const Settings& settings) {
@@ -71,7 +72,8 @@ PrivacyEvent LaplaceMechanism::event() const {
   return {.mechanism = PureDp{settings_.epsilon},
           .adjacency = settings_.adjacency,
           .unit = settings_.unit,
-          .total_variation = GridNoise::total_variation * static_cast<double>(settings_.dimension)};
+          .total_variation = GridNoise::total_variation * static_cast<double>(settings_.dimension),
+          .log_ratio = GridNoise::log_ratio * static_cast<double>(settings_.dimension)};
 }
 
 Result<ElementwiseLaplace> ElementwiseLaplace::create(const Settings& settings) {
@@ -104,7 +106,8 @@ MechanismStatement ElementwiseLaplace::statement() const {
           .holds = PrivacyEvent{.mechanism = PureDp{dimension * per_coordinate},
                                 .adjacency = Adjacency::replace_one,
                                 .unit = Unit::user,
-                                .total_variation = GridNoise::total_variation * dimension},
+                                .total_variation = GridNoise::total_variation * dimension,
+                                .log_ratio = GridNoise::log_ratio * dimension},
           .why = fmt::format("the claim is the loss of one coordinate; an upload has {} of them",
                              settings_.dimension)};
 }

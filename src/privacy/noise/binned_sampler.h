@@ -8,8 +8,8 @@
 // decided by the weight itself, in double where that is clear, in DoubleDouble where it is not (about one
 // draw in 2^40).
 //
-// How far the output is from the law, in total variation (total_variation, charged by the accountant per
-// sample):
+// How far the output is from the law: within e^±log_ratio of it at every integer, up to total_variation (both
+// charged by the accountant per sample, the first to ε, the second to δ):
 //  1. Slot, threshold and u are compared as integers with uniform bits, so a proposal (k, u) has probability
 //  exactly
 //     W_k/2^(59+b); thresholds that tie on their first 16 bits are decided by 32 more.
@@ -17,11 +17,15 @@
 //  2^-40), so
 //     they agree with the comparison U < A·ŵ(x)/W_k that is made in DoubleDouble with a U of 144 bits. ŵ is
 //     correct to a relative 2^-86, that comparison to 2^-100.
-//  3. The accepted law is therefore proportional to weight(x)·(1 + e), |e| < 2^-85, plus at most 2^-143 for
-//  the length
-//     of U: total variation below 2^-84.
-//  4. The law beyond reach() carries less than 2^-120, or is drawn by memorylessness without any error.
-// Together below 2^-80. Random words are uniform by assumption (ChaCha20 as a random function).
+//  3. The accepted law is therefore proportional to weight(x)·(1 + e), |e| < 2^-85: after division by the sum
+//     within e^±2^-83.9 of the law where that is covered. The length of U moves the chance of every
+//     acceptance by at most 2^-144, of which at least 0.9 succeed: total variation below 2^-142.
+//  4. The law beyond reach() carries less than 2^-128. A memoryless one is drawn there by starting again
+//  behind
+//     the end: one more such factor every time, of which more than eight have a chance below 2^-130.
+// Together e^±2^-80 up to 2^-124. An error that is a factor everywhere is a factor of the chance of any set
+// of outcomes of any number of draws, so it is no matter of δ. Random words are uniform by assumption
+// (ChaCha20 as a random function).
 //
 // Immutable after construction, 60 KB, safe to share between threads (the RandomSource is not). Random words
 // are wiped before fill returns. Running time depends on the drawn values: like every rejection sampler it is
@@ -44,7 +48,8 @@ SamplerKernel fastest_kernel();
 
 class BinnedSampler {
  public:
-  static constexpr double total_variation = 0x1.0p-80;
+  static constexpr double total_variation = 0x1.0p-124;
+  static constexpr double log_ratio = 0x1.0p-80;
 
   explicit BinnedSampler(std::shared_ptr<const LatticeLaw> law, SamplerKernel kernel = fastest_kernel());
 

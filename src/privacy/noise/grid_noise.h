@@ -4,9 +4,9 @@
 // sampling table.
 //
 // Contract of all classes: immutable, cheap to copy (the table is shared), safe to share between threads;
-// memory does not grow with the number of samples; total_variation bounds the distance of one sample from the
-// stated law (proof in binned_sampler.h) and belongs into the event of every mechanism, times the number of
-// coordinates.
+// memory does not grow with the number of samples; total_variation and log_ratio bound the distance of one
+// sample from the stated law (proof in binned_sampler.h) and belong into the event of every mechanism, times
+// the number of coordinates.
 
 #include <cstdint>
 #include <memory>
@@ -22,6 +22,7 @@ namespace sotto::privacy {
 class GridNoise {
  public:
   static constexpr double total_variation = BinnedSampler::total_variation;
+  static constexpr double log_ratio = BinnedSampler::log_ratio;
 
   void fill(std::span<std::int32_t> out, RandomSource& random) const { sampler_->fill(out, random); }
   void fill(std::span<std::int64_t> out, RandomSource& random) const { sampler_->fill(out, random); }

@@ -118,7 +118,7 @@ class LatticeLaw {
 
   virtual double weight(std::int64_t x) const = 0;
   virtual DoubleDouble precise_weight(std::int64_t x) const = 0;
-  // The sampler covers |x| < reach(). What lies beyond is less than 2^-120 of the mass, or is reached by
+  // The sampler covers |x| < reach(). What lies beyond is less than 2^-128 of the mass, or is reached by
   // memorylessness.
   virtual std::int64_t reach() const = 0;
   // True when the law beyond L, seen from L, is the law of the magnitude itself (the geometric law).

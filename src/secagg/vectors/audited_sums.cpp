@@ -1,8 +1,10 @@
 #include "secagg/vectors/audited_sums.h"
 
 #include <array>
+#include <functional>
 #include <memory>
 
+#include "privacy/mechanisms/summed_noise.h"
 #include "secagg/vectors/update_encoding.h"
 
 namespace sotto::secagg {
@@ -52,8 +54,50 @@ Result<std::vector<std::uint32_t>> summed(const UpdateEncoder& encoder, const Up
   return sum;
 }
 
-Result<AuditedMechanism> audited(const EncodingPlan::Settings& settings,
-                                 const std::array<Update, 2>& updates) {
+// The same as a simulation makes it by its law: whole numbers are added before any noise, and that of all who
+// arrived is drawn once. Without a law: without noise.
+Result<std::vector<std::uint32_t>> summed_by_law(const UpdateEncoder& encoder,
+                                                 const privacy::SummedNoise* noise, const Update& replaced,
+                                                 std::uint64_t senders, privacy::DeviceRandom random) {
+  const std::vector<float> own(replaced.begin(), replaced.end()), nothing(replaced.size());
+  std::vector<std::int32_t> whole(encoder.plan().entries());
+  std::vector<std::int64_t> sum(whole.size());
+  for (std::uint64_t device = 0; device < senders; ++device) {
+    SOTTO_CHECK(encoder.round(device == 0 ? own : nothing, random.source(), whole));
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += whole[i];
+  }
+  if (noise != nullptr) noise->add_to(sum, random);
+  std::vector<std::uint32_t> entries(sum.size());
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    entries[i] = static_cast<std::uint32_t>(encoder.plan().modulus().wrap(sum[i]));
+  return entries;
+}
+
+enum class Summing { by_shares, by_law };
+
+using NoisySum =
+    std::function<Result<std::vector<std::uint32_t>>(const Update& replaced, privacy::DeviceRandom random)>;
+
+Result<NoisySum> noisy_sum(const EncodingPlan& plan, Summing summing) {
+  const auto& settings = plan.settings();
+  const std::uint64_t senders = settings.devices - settings.dropped - settings.corrupted;
+  auto encoder = std::make_shared<const UpdateEncoder>(plan);
+  if (summing == Summing::by_shares)
+    return NoisySum([encoder, senders](const Update& replaced, privacy::DeviceRandom random) {
+      return summed(*encoder, replaced, senders, random);
+    });
+  std::shared_ptr<const privacy::SummedNoise> noise;
+  if (plan.noise_share()) {
+    SOTTO_TRY(auto law, privacy::SummedNoise::create(*plan.noise_share(), senders));
+    noise = std::make_shared<const privacy::SummedNoise>(std::move(law));
+  }
+  return NoisySum([encoder, noise, senders](const Update& replaced, privacy::DeviceRandom random) {
+    return summed_by_law(*encoder, noise.get(), replaced, senders, random);
+  });
+}
+
+Result<AuditedMechanism> audited(const EncodingPlan::Settings& settings, const std::array<Update, 2>& updates,
+                                 Summing summing = Summing::by_shares) {
   SOTTO_TRY(const EncodingPlan plan, EncodingPlan::create(settings));
   if (!plan.event()) return bad_input("a sum without noise claims no epsilon: there is nothing to audit");
   SOTTO_TRY(const auto claim, privacy::claim_of(*plan.event(), privacy::subject::audited_delta));
@@ -62,20 +106,19 @@ Result<AuditedMechanism> audited(const EncodingPlan::Settings& settings,
   auto silent_settings = settings;
   silent_settings.noise_multiplier = 0;
   SOTTO_TRY(const EncodingPlan silent, EncodingPlan::create(silent_settings));
-  SeededRandom rounding(1, Purpose::noise, 0,
-                        0);  // little is rounded: both updates lie on the grid, or nearly
-  const std::uint64_t senders = settings.devices - settings.dropped - settings.corrupted;
+  SOTTO_TRY(const NoisySum silent_sum, noisy_sum(silent, summing));
+  // Little is rounded: both updates lie on the grid, or nearly.
+  SeededRandom rounding(1, Purpose::noise, 0, 0);
   for (std::size_t neighbour = 0; neighbour < 2; ++neighbour) {
-    SOTTO_TRY(const auto sum, summed(UpdateEncoder(silent), updates[neighbour], senders,
-                                     privacy::DeviceRandom::simulated(rounding)));
+    SOTTO_TRY(const auto sum, silent_sum(updates[neighbour], privacy::DeviceRandom::simulated(rounding)));
     SOTTO_TRY(subject.noiseless[neighbour], published(silent, sum));
   }
 
-  subject.release = [encoder = std::make_shared<const UpdateEncoder>(plan), updates, senders](
-                        Neighbour neighbour, privacy::DeviceRandom random) -> Result<Update> {
-    SOTTO_TRY(const auto sum,
-              summed(*encoder, updates[static_cast<std::size_t>(neighbour)], senders, random));
-    return published(encoder->plan(), sum);
+  SOTTO_TRY(const NoisySum noisy, noisy_sum(plan, summing));
+  subject.release = [plan, noisy, updates](Neighbour neighbour,
+                                           privacy::DeviceRandom random) -> Result<Update> {
+    SOTTO_TRY(const auto sum, noisy(updates[static_cast<std::size_t>(neighbour)], random));
+    return published(plan, sum);
   };
   Update sigmas(settings.dimension, plan.sigma_of_mean());
   if (settings.clip_bit_weight) sigmas.push_back(plan.sigma_of_mean() / *settings.clip_bit_weight);
@@ -122,6 +165,16 @@ Result<AuditedMechanism> with_clip_bit() {
   return audited(settings, furthest(settings));
 }
 
+Result<AuditedMechanism> by_law() {
+  return audited(round_of_ten(), furthest(round_of_ten()), Summing::by_law);
+}
+
+Result<AuditedMechanism> by_law_with_clip_bit() {
+  auto settings = round_of_ten();
+  settings.clip_bit_weight = 0.5;
+  return audited(settings, furthest(settings), Summing::by_law);
+}
+
 }  // namespace
 
 std::span<const privacy::MechanismEntry> audited_sums() {
@@ -134,7 +187,12 @@ std::span<const privacy::MechanismEntry> audited_sums() {
                               &products},
       privacy::MechanismEntry{"sum-with-clip-bit",
                               "a round of training whose clipping bound follows a quantile", false,
-                              &with_clip_bit}};
+                              &with_clip_bit},
+      privacy::MechanismEntry{"sum-by-law", "a round of training with sums=law, as of 1,000 devices", false,
+                              &by_law},
+      privacy::MechanismEntry{"sum-by-law-with-clip-bit",
+                              "the same when the clipping bound follows a quantile", false,
+                              &by_law_with_clip_bit}};
   return entries;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // The sums that training runs, as the audit sees them: devices encode updates with UpdateEncoder, the server
 // adds the entries modulo 2^b and decodes them, and one device's update is replaced by the one furthest from
-// it. Nothing is modelled: plan, encoder, clip bit and decoder are those of a round.
+// it. Nothing is modelled: plan, encoder, clip bit and decoder are those of a round. Large rounds are
+// simulated by the law of their sum (sums=law): those entries round with the same encoder and draw the same
+// SummedNoise.
 
 #include <span>
 #include <string>

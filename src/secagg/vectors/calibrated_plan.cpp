@@ -1,6 +1,7 @@
 #include "secagg/vectors/calibrated_plan.h"
 
 #include <cmath>
+#include <optional>
 
 #include "base/progress.h"
 #include "privacy/accounting/account.h"
@@ -40,10 +41,14 @@ Result<CalibrationCandidate> with_noise(const TrainingBudget& budget, const Trai
   SOTTO_TRY(EncodingPlan plan, EncodingPlan::create(encoding));
   const privacy::PrivacyEvent event = *plan.event();
   const privacy::TrainingExposure exposure{
-      event.mechanism,      event.adjacency,
-      event.unit,           privacy::SamplingWithoutReplacement{shape.cohort, shape.population},
-      shape.rounds,         cap,
-      event.total_variation};
+      event.mechanism,
+      event.adjacency,
+      event.unit,
+      privacy::SamplingWithoutReplacement{shape.cohort, shape.population},
+      shape.rounds,
+      cap,
+      event.total_variation,
+      event.log_ratio};
   return CalibrationCandidate{std::move(plan), exposure};
 }
 
@@ -74,23 +79,54 @@ std::uint64_t devices_in(double share, std::uint64_t devices) {
   return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(devices) - 1e-9));
 }
 
-Result<CalibratedPlan> calibrated_plan(const TrainingBudget& budget, const TrainingShape& shape) {
-  if (budget.epsilon <= 0)
-    return bad_input("private training needs a budget: give --epsilon (and delta, {:g} by default)",
-                     budget.delta);
-  SOTTO_CHECK(check_delta(budget.delta, shape.population));
-  Progress progress("calibrating", 0, "amounts of noise");
-  const std::uint64_t cap = participation_cap(budget, shape);
-  const auto noise = privacy::smallest_noise(budget.epsilon, [&](double candidate) -> Result<double> {
+namespace {
+
+Result<double> least_noise(const TrainingBudget& budget, const TrainingShape& shape, std::uint64_t cap,
+                           Progress& progress) {
+  return privacy::smallest_noise(budget.epsilon, [&](double candidate) -> Result<double> {
     progress.advance();
     SOTTO_TRY(const CalibrationCandidate tried, with_noise(budget, shape, cap, candidate));
     return bounded_epsilon(budget, tried);
   });
-  if (!noise)
-    return tl::unexpected(
-        Error(noise.error())
-            .in(fmt::format("{} rounds, of which one user takes part in up to {} (fewer need less noise)",
-                            shape.rounds, cap)));
+}
+
+// More noise needs a coarser grid, on which rounding adds to what one device can move: with too few bits no
+// noise is enough. With how many it is; nothing: with no number of them.
+std::optional<unsigned> bits_that_hold(TrainingBudget budget, const TrainingShape& shape, std::uint64_t cap,
+                                       Progress& progress) {
+  constexpr unsigned most_bits = 32;
+  for (unsigned bits = budget.bits + 1; bits <= most_bits; ++bits) {
+    budget.bits = bits;
+    const auto noise = least_noise(budget, shape, cap, progress);
+    if (noise) return bits;
+    if (noise.error().kind != ErrorKind::bad_input) break;  // stopped
+  }
+  return std::nullopt;
+}
+
+Error refusal(Error why, const TrainingBudget& budget, const TrainingShape& shape, std::uint64_t cap,
+              Progress& progress) {
+  if (why.kind == ErrorKind::bad_input) {
+    if (const auto bits = bits_that_hold(budget, shape, cap, progress))
+      why.message += fmt::format(
+          ". With bits={} it can be held, with {} it cannot; two or three more make the grid fine", *bits,
+          *bits - 1);
+  }
+  return std::move(why).in(fmt::format(
+      "{} rounds, of which one user takes part in up to {} (fewer need less noise)", shape.rounds, cap));
+}
+
+}  // namespace
+
+Result<CalibratedPlan> calibrated_plan(const TrainingBudget& budget, const TrainingShape& shape) {
+  if (budget.epsilon <= 0)
+    return bad_input("private training needs a budget above 0: give --epsilon E (and delta, {:g} by default)",
+                     budget.delta);
+  SOTTO_CHECK(check_delta(budget.delta, shape.population));
+  Progress progress("calibrating", 0, "amounts of noise");
+  const std::uint64_t cap = participation_cap(budget, shape);
+  auto noise = least_noise(budget, shape, cap, progress);
+  if (!noise) return tl::unexpected(refusal(std::move(noise).error(), budget, shape, cap, progress));
   SOTTO_TRY(CalibrationCandidate good, with_noise(budget, shape, cap, *noise));
   SOTTO_TRY(auto guarantee, privacy::account_training(good.exposure, budget.delta));
   const privacy::PrivacyEvent event = *good.plan.event();

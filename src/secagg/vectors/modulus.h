@@ -22,7 +22,8 @@ namespace sotto::secagg {
 // Both laws have finite exponential moments, so P(X >= h) <= exp(min over t of log E[e^{tX}] − t·h). A
 // discrete Gaussian is sub-Gaussian with its parameter σ² (Canonne, Kamath, Steinke 2020), and so are sums:
 // −h²/(2V). A Skellam law of variance V has log E[e^{tX}] = V·(cosh t − 1): V·(√(1 + (h/V)²) − 1) −
-// h·asinh(h/V). The samplers' own distance from their laws (2^-80 per draw) is not part of the bounds.
+// h·asinh(h/V). The samplers' own distance from their laws (docs/privacy/accounting.md) is not part of the
+// bounds.
 //
 // Plain values and pure functions.
 struct NoiseSum {

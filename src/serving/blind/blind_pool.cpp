@@ -8,13 +8,22 @@
 
 namespace sotto::serving {
 
+namespace {
+
+// What an item takes in a pack beside its numbers of a byte each: id, time, labels and what surrounds them.
+constexpr std::size_t pack_bytes_beside_vector = 33;
+
+}  // namespace
+
 void BlindSettings::bind(SettingsTable& table) {
   table.add("blind", enabled, "Serve encrypted questions: devices download a guide instead of the pool")
       .add("blind_refresh_bytes", refresh_bytes, {1024, 1 << 28},
            "Bytes of one refresh of a device, up and down")
       .add("blind_hint_bytes", hint_bytes, {4096, 1 << 29}, "Bytes of the hint in the guide")
       .add("blind_probes", probes, {0, blind::ShapeLimits::probes},
-           "Clusters a refresh asks about; 0: chosen")
+           "Clusters a refresh asks about; 0: three, and one from 100,000 items on")
+      .add("blind_whole_bytes", whole_bytes, {0, 1 << 30},
+           "Pools of at most so many bytes travel whole in the pack, and nothing is asked; 0: never")
       .add("blind_stale_share", stale_share, {0, 1},
            "Share of changed items at which the database is made anew")
       .add("blind_rebuild_seconds", rebuild_seconds, {1, 1'000'000}, "Least time between two databases");
@@ -79,10 +88,9 @@ void BlindPool::take_over(std::shared_ptr<const BlindEdition> edition, std::int6
   editions_.replace(std::move(next));
 }
 
-Status BlindPool::rebuild(const LivePool& pool, std::int64_t now) {
-  SOTTO_TRY(auto edition, BlindEdition::make(blind_items(pool), settings_.budget()));
-  take_over(std::move(edition), now);
-  return {};
+bool BlindPool::travels_whole(const LivePool& pool) const {
+  const std::size_t per_item = pool.current()->model().dimension() + pack_bytes_beside_vector;
+  return pool.catalogue().size() * per_item <= static_cast<std::size_t>(settings_.whole_bytes);
 }
 
 Result<bool> BlindPool::rebuild_if_due(const LivePool& pool, std::int64_t now) {
@@ -103,6 +111,12 @@ Result<bool> BlindPool::rebuild_if_due(const LivePool& pool, std::int64_t now) {
   if (pool.catalogue().size() == 0 || (!first && now < made_at_ + settings_.rebuild_seconds) ||
       !is_stale(pool))
     return false;
+  if (travels_whole(pool)) {
+    if (newest() == nullptr) return false;
+    editions_.replace(std::make_shared<const Editions>());
+    made_at_ = now;
+    return true;
+  }
   maker_ = std::thread([this, items = blind_items(pool)] {
     yield_to_other_threads();
     made_ = BlindEdition::make(items, settings_.budget());

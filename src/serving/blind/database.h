@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "blind/guide.h"
+#include "blind/parameters.h"
 #include "serving/blind/product_kernels.h"
 
 namespace sotto::serving {
@@ -43,8 +43,5 @@ class BlindDatabase {
   // All groups of columns of the first 64 rows, then those of the next.
   std::vector<std::uint8_t> packed_;
 };
-
-// database · public matrix, for the guide. Takes about a second of one core per million items.
-Result<std::vector<std::uint32_t>> make_hint(const BlindDatabase& database);
 
 }  // namespace sotto::serving

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
+#include "blind/guide.h"
 #include "blind/quantisation.h"
 #include "blind/rotation.h"
 #include "serving/blind/clusters.h"
+#include "serving/blind/hint.h"
 
 namespace sotto::serving {
 
@@ -88,6 +90,7 @@ Result<std::shared_ptr<const BlindEdition>> BlindEdition::make(const BlindItems&
   SOTTO_TRY(std::string bytes, blind::encode_guide(guide));
   SOTTO_TRY(std::string version, blind::guide_version(bytes));
   std::vector<std::pair<ItemNumber, std::uint32_t>> places;
+  places.reserve(items.size());
   for (std::uint32_t item = 0; item < items.size(); ++item) places.emplace_back(items.numbers[item], item);
   std::sort(places.begin(), places.end());
   return std::shared_ptr<const BlindEdition>(new BlindEdition(

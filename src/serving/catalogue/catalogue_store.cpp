@@ -147,6 +147,12 @@ Result<CatalogueStore> CatalogueStore::open(const fs::path& folder, Durability d
   return store;
 }
 
+Status CatalogueStore::check_unused(const fs::path& folder) {
+  if (!fs::exists(folder / "lock")) return {};
+  SOTTO_TRY(const Descriptor locked, lock_folder(folder));
+  return {};
+}
+
 // Files that were never finished: under temporary names, and logs without a whole header. Nothing was ever
 // acknowledged in them, and the room they take may be what is missing.
 void CatalogueStore::remove_leftovers() const {

@@ -33,6 +33,8 @@ class CatalogueStore {
   // Creates the folder when it is missing. Hands every record to `replay`, oldest first. A disk that takes no
   // writes does not stand in the way of reading.
   static Result<CatalogueStore> open(const fs::path& folder, Durability durability, const Replay& replay);
+  // Refuses a folder that a process has open; for whoever would write beside the files before opening them.
+  static Status check_unused(const fs::path& folder);
 
   Status append(std::span<const std::string> bodies);
   // Would the disk take a change now?

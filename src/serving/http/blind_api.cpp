@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/thread_pool.h"
+#include "blind/guide.h"
 #include "net/negotiation.h"
 
 namespace sotto::serving {
@@ -58,7 +59,8 @@ void BlindApi::add_routes(net::Router& router, std::size_t most_words) {
 void BlindApi::publish() {
   const auto newest = blind_.newest();
   const auto before = guides_.take();
-  if (!newest || (!before->empty() && before->front()->tag() == newest->version())) return;
+  if (!newest) return guides_.replace(std::make_shared<const Guides>());
+  if (!before->empty() && before->front()->tag() == newest->version()) return;
   auto next = std::make_shared<Guides>();
   next->push_back(std::make_shared<const net::PublishedBody>(newest->guide_bytes(), newest->version(),
                                                              net::flat_buffers_type, guide_effort));

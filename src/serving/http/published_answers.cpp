@@ -41,12 +41,14 @@ constexpr int pack_effort = 9;  // of compressing: once for all devices
 
 PackPublisher::PackPublisher() : latest_(std::make_shared<const Edition>()) {}
 
-Status PackPublisher::publish(const device::DevicePack& pack) {
+Status PackPublisher::publish(const device::DevicePack& pack,
+                              const std::function<Status(std::string_view bytes)>& before_others) {
   SOTTO_TRY(std::string bytes, device::encode_pack(pack));
   auto next = std::make_shared<Edition>();
   SOTTO_TRY(next->version, device::pack_version(bytes));
   const auto before = latest_.take();
   if (before->version == next->version) return {};
+  if (before_others) SOTTO_CHECK(before_others(bytes));
   next->pack = std::make_shared<const net::PublishedBody>(std::move(bytes), next->version,
                                                           net::flat_buffers_type, pack_effort);
   if (before->pack) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -52,8 +53,10 @@ class PackPublisher {
   };
 
   PackPublisher();
-  // The same pack again changes nothing.
-  Status publish(const device::DevicePack& pack);
+  // The same pack again changes nothing. `before_others` is given the bytes first: after an error of it
+  // nothing is published.
+  Status publish(const device::DevicePack& pack,
+                 const std::function<Status(std::string_view bytes)>& before_others = {});
   std::shared_ptr<const Edition> latest() const { return latest_.take(); }
 
  private:

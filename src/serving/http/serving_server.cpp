@@ -8,7 +8,9 @@
 
 #include "base/files.h"
 #include "base/system_error.h"
+#include "blind/guide.h"
 #include "device/wire/pack_codec.h"
+#include "net/free_memory.h"
 #include "serving/pool/serving_model.h"
 
 namespace sotto::serving {
@@ -48,8 +50,10 @@ Result<std::shared_ptr<const ServingModel>> ServingServer::load_model() {
 }
 
 Result<std::unique_ptr<ServingServer>> ServingServer::start(const ServeSettings& settings,
-                                                            const EncoderFor& encoder_for) {
+                                                            const EncoderFor& encoder_for,
+                                                            std::unique_ptr<ServedLog> log) {
   std::unique_ptr<ServingServer> serving(new ServingServer(settings, encoder_for));
+  serving->log_ = std::move(log);
   SOTTO_TRY(auto model, serving->load_model());
   LivePool::Settings pool_settings;
   pool_settings.catalogue.durability = settings.durability;
@@ -71,15 +75,25 @@ Result<std::unique_ptr<ServingServer>> ServingServer::start(const ServeSettings&
         std::max(http.max_anonymous_body_bytes, static_cast<std::int64_t>(blind::body_bytes(most_words)));
   }
   if (settings.reader.enabled) {
-    if (settings.blind.enabled)
-      return bad_input(
-          "the reader's page shows the pool of the pack, which blind serving leaves out: serve one of them");
-    serving->reader_api_ = std::make_unique<ReaderApi>(*serving->pool_, settings.reader);
+    serving->reader_api_ = std::make_unique<ReaderApi>(*serving->pool_, settings.reader,
+                                                       settings.blind.enabled, serving->log_.get());
     serving->reader_api_->add_routes(router);
+    if (!settings.reader.training.coordinator.empty()) {
+      SOTTO_TRY(serving->training_gate_, TrainingGate::open(settings.reader.training));
+      serving->training_gate_->add_routes(router);
+      http.max_anonymous_body_bytes = std::max(http.max_anonymous_body_bytes,
+                                               static_cast<std::int64_t>(TrainingGate::most_message_bytes));
+    }
   }
+  if (serving->log_) serving->log_->add_routes(router);
   SOTTO_TRY(auto server, net::HttpServer::start(http, std::move(router), serving->metrics_));
   serving->server_.emplace(std::move(server));
   return serving;
+}
+
+void ServingServer::stop() {
+  if (training_gate_) training_gate_->stop();  // the server waits for what is unanswered
+  server_.reset();
 }
 
 Status ServingServer::reload_if_changed() {
@@ -103,9 +117,14 @@ Status ServingServer::reload_if_changed() {
 Status ServingServer::rebuild_blind_if_due(std::int64_t now) {
   if (!blind_) return {};
   SOTTO_TRY(const bool is_new, blind_->rebuild_if_due(*pool_, now));
-  if (!is_new) return {};
+  guide_waits_ = guide_waits_ || is_new;
+  if (!guide_waits_) return {};
+  if (const auto edition = blind_->newest(); edition && log_)
+    SOTTO_CHECK(log_->note_guide(edition->version(), now));
+  guide_waits_ = false;
   blind_api_->publish();
-  published_ = 0;  // the pack names the guide
+  net::return_free_memory();  // making an edition takes several times what it keeps
+  published_ = 0;             // the pack names the guide
   return {};
 }
 
@@ -113,14 +132,19 @@ Status ServingServer::publish_if_due(std::int64_t now) {
   if (settings_.pack_seconds == 0 || now < published_ + settings_.pack_seconds) return {};
   const std::uint64_t changes = pool_->changes();
   if (published_ > 0 && changes == published_changes_) return {};
-  // A pack without a guide would hold the whole pool: it waits for the first database of its model.
-  if (blind_ && pool_->catalogue().size() > 0 &&
+  // A pack without a guide would hold the whole pool: it waits for the first database of its model, and one
+  // with a guide until that is in the log.
+  if (guide_waits_) return {};
+  if (blind_ && pool_->catalogue().size() > 0 && !blind_->travels_whole(*pool_) &&
       (!blind_->newest() || blind_->newest()->model() != pack_.model))
     return {};
   SOTTO_TRY(const device::DevicePack pack,
             blind_ ? with_blind_items(pack_, *pool_, *blind_) : with_live_items(pack_, *pool_));
   if (reader_api_) reader_api_->publish();  // first: a page must find what its device names
-  SOTTO_CHECK(packs_.publish(pack));
+  SOTTO_CHECK(packs_.publish(pack, [&](std::string_view bytes) -> Status {
+    if (!log_) return {};
+    return log_->note_pack(bytes, now);
+  }));
   published_ = now;
   published_changes_ = changes;
   return {};
@@ -135,7 +159,9 @@ Status ServingServer::check_disk(std::int64_t now) {
   }
   Status health = probe_folder(settings_.catalogue);
   const CatalogueHealth catalogue = pool_->catalogue().health();
-  const std::array<const Status*, 3> told_by = {&maintenance_, &catalogue.writing, &catalogue.compaction};
+  const Status logging = log_ ? log_->health() : Status{};
+  const std::array<const Status*, 4> told_by = {&maintenance_, &catalogue.writing, &catalogue.compaction,
+                                                &logging};
   for (const Status* one : told_by) {
     if (health) health = *one;
   }

@@ -14,7 +14,9 @@
 #include "device/pack/device_pack.h"
 #include "serving/http/blind_api.h"
 #include "serving/http/reader_api.h"
+#include "serving/http/served_log.h"
 #include "serving/http/serving_api.h"
+#include "serving/http/training_gate.h"
 
 namespace sotto::serving {
 
@@ -27,7 +29,7 @@ struct ServeSettings {
   std::int64_t pack_seconds = 60;    // between packs while items change; 0: no packs
   Durability durability = Durability::power_loss;
   BlindSettings blind;
-  ReaderSettings reader;  // not with blind serving: a page shows the pool of the pack
+  ReaderSettings reader;
   net::HttpServerSettings http;
 };
 
@@ -35,15 +37,17 @@ class ServingServer {
  public:
   // Makes the encoder of a model; null where there is none.
   using EncoderFor = std::function<Result<std::shared_ptr<const ItemEncoder>>(const device::DevicePack&)>;
+  // log: every pack and guide is in it before it is handed out; null: none is kept.
   static Result<std::unique_ptr<ServingServer>> start(const ServeSettings& settings,
-                                                      const EncoderFor& encoder_for);
+                                                      const EncoderFor& encoder_for,
+                                                      std::unique_ptr<ServedLog> log = nullptr);
   ~ServingServer() { stop(); }
   ServingServer(const ServingServer&) = delete;
   ServingServer& operator=(const ServingServer&) = delete;
 
   // An error concerns this tick alone (a broken new pack, a full disk): the server goes on as it was.
   Status tick(std::int64_t now);  // seconds since 1970
-  void stop() { server_.reset(); }
+  void stop();
 
   std::string url() const { return server_->url(); }
   LivePool& pool() { return *pool_; }
@@ -74,6 +78,9 @@ class ServingServer {
   std::unique_ptr<ServingApi> api_;
   std::unique_ptr<BlindApi> blind_api_;
   std::unique_ptr<ReaderApi> reader_api_;
+  std::unique_ptr<TrainingGate> training_gate_;
+  std::unique_ptr<ServedLog> log_;
+  bool guide_waits_ = false;  // to be logged and published
   std::optional<net::HttpServer> server_;
 };
 

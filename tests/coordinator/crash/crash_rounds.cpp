@@ -1,15 +1,12 @@
 // A coordinator and its devices, each a process, killed with SIGKILL again and again while rounds go on: at
 // every point before and after which something is written, and at moments that a seed chooses. Demanded at
 // the end: every version that anybody was offered is there, in the log and whole; no device was charged twice
-// for a round, and none sent an upload that it was not charged for; no sum has more uploads than were sent;
-// and after every kill the coordinator was serving again within two seconds.
+// for a round, and none sent an upload that it was not charged for; the coordinator has counted every round,
+// to train and to measure, that any device was charged for; no sum has more uploads than were sent; who was
+// revoked stays so; and after every kill the coordinator was serving again within two seconds. Meanwhile a
+// person pauses, rolls back and revokes, and a witness cosigns.
 //
 //   crash_rounds [SEED [KILLS_OF_COORDINATOR [KILLS_OF_DEVICES [MILLISECONDS_TO_SERVE]]]]
-
-#include <netinet/in.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 
 #include <fstream>
 #include <iostream>
@@ -20,25 +17,25 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "coordinator/crash/faults.h"
+#include "coordinator/crash/life.h"
+#include "rounds/evaluation.h"
 #include "test_paths.h"
 
 namespace sotto::coordinator {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
-using std::chrono::steady_clock;
 
 constexpr std::uint64_t rounds_at_most = 3000;
+// Heard among twenty devices that all kept two pages or more out of training: a real campaign has thousands.
+// Devices may take part in more measurements than a run of a hundred kills comes by.
+constexpr std::size_t some_pages = 8;
+constexpr rounds::EvaluationWish measuring{
+    .every = 20, .held_out = 2, .pages = 2, .participations = 120, .epsilon = 4000};
+constexpr std::string_view operator_token = "a token of the operator";
+rounds::Identity witness() { return rounds::test_key(61); }
 constexpr std::size_t first_devices = 24;
 constexpr seconds patience{10};  // for a process to come by its point; then it is killed where it is
-
-// Time for training passes ten times as fast: nobody here needs a second.
-steady_clock::time_point hurried() {
-  return steady_clock::time_point(10 * steady_clock::now().time_since_epoch());
-}
-
-void nap(milliseconds time) { std::this_thread::sleep_for(time); }
 
 // -- The coordinator's process
 
@@ -47,6 +44,7 @@ int coordinate(const fs::path& folder, std::int64_t port, DeathPoint& death) {
   CoordinatorSettings settings;
   settings.campaign = read_file(folder / "campaign").value();
   settings.operator_key = rounds::operator_key().public_key();
+  settings.operator_token = operator_token;
   settings.http.port = port;
   settings.run.order_time = seconds(10);
   settings.run.retry_time = seconds(0);
@@ -84,19 +82,28 @@ int be_a_device(const fs::path& folder, std::uint8_t number, const std::string& 
   install_interrupt_handler();
   const auto campaign = rounds::open_campaign(read_file(folder / "campaign").value()).value().campaign;
   const fs::path own = folder / fmt::format("device-{}", number);
-  auto device = DeployedDevice::open(own, number, url, campaign, number % 4);
+  auto device = DeployedDevice::open(own, number, url, campaign, some_pages + number % 4);
   if (!device) {
     error("{}", device.error().message);
     return 1;
   }
   MortalTransport network((*device)->network(), death, own);
   device::SecretDraws draws;
+  // Its clock stands still while it trains and ranks, however busy the machine is, and runs fast while it
+  // waits.
+  milliseconds passed{0};
+  const auto hurried = [&] { return steady_clock::time_point(passed); };
+  const auto wait = [&](milliseconds time) {
+    passed += time;
+    nap(std::max(time / 10, milliseconds(1)));
+  };
   while (!interrupted() && !(*device)->enrol(network)) nap(milliseconds(50));
   while (!interrupted()) {
-    const auto part = (*device)->take_part(network, draws, {interrupted, nap}, hurried);
+    const auto part = (*device)->take_part(network, draws, {interrupted, wait}, hurried);
     // Without an answer it tries again; with a wrong one it says so.
     if (part && part->refusal && *part->refusal != device::RoundRefusalReason::charged_before &&
-        *part->refusal != device::RoundRefusalReason::order_time) {
+        *part->refusal != device::RoundRefusalReason::order_time &&
+        *part->refusal != device::RoundRefusalReason::participations) {
       error("device {} refuses ({}): {}", number, name(*part->refusal), part->why);
       return 1;
     }
@@ -107,72 +114,12 @@ int be_a_device(const fs::path& folder, std::uint8_t number, const std::string& 
 
 // -- Whoever starts and kills them
 
-class Life {
- public:
-  Life() = default;
-  Life(const std::vector<std::string>& words, const fs::path& log) : born_(steady_clock::now()) {
-    std::vector<char*> arguments;
-    std::vector<std::string> own = words;
-    own.insert(own.begin(), "crash_rounds");
-    for (std::string& word : own) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    posix_spawn_file_actions_adddup2(&files, 1, 2);
-    if (::posix_spawn(&process_, "/proc/self/exe", &files, nullptr, arguments.data(), environ) != 0)
-      process_ = -1;
-    posix_spawn_file_actions_destroy(&files);
-  }
-  // The status with which it ended, once it has.
-  std::optional<int> ended() {
-    int status = 0;
-    if (process_ <= 0 || ::waitpid(process_, &status, WNOHANG) != process_) return std::nullopt;
-    process_ = -1;
-    return status;
-  }
-  void signal(int number) const {
-    if (process_ > 0) ::kill(process_, number);
-  }
-  // After a signal that it obeys; whoever does not is killed.
-  bool end_well() {
-    signal(SIGTERM);
-    for (int i = 0; i < 1500; ++i) {
-      if (process_ <= 0) return true;
-      if (const auto status = ended()) return WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
-      nap(milliseconds(20));
-    }
-    signal(SIGKILL);
-    return false;
-  }
-  steady_clock::time_point born() const { return born_; }
-
- private:
-  pid_t process_ = -1;
-  steady_clock::time_point born_;
-};
-
 // Where a process is to die: at a point, or, without a name, after some time.
 struct Fate {
   std::string point;
   int passes = 1;
   milliseconds time = patience;
 };
-
-std::int64_t free_port() {
-  // Below the range of ports that clients are given, where a connection could be made to itself.
-  std::random_device random;
-  for (;;) {
-    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<std::uint16_t>(12'000 + random() % 18'000));
-    const bool is_free = ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    ::close(socket);
-    if (is_free) return ntohs(address.sin_port);
-  }
-}
 
 class CrashTest {
  public:
@@ -184,15 +131,19 @@ class CrashTest {
         to_serve_(to_serve) {
     for (const char* what :
          {"open_order", "begin_unmasking", "keep_sum", "seal_sums", "give", "next", "keep_blob",
-          "publish_version", "abandon_order", "acquire", "add_campaign", "renew", "enrol"})
+          "publish_version", "abandon_order", "acquire", "add_campaign", "renew", "enrol", "keep_evaluation",
+          "roll_back", "append_to_log", "set_state", "revoke"})
       for (const char* when : {"before ", "after "}) coordinator_points_.push_back(when + std::string(what));
     for (const char* what : {"upload", "reveal", "share", "advertise", "checkin", "blob", "order"})
       for (const char* when : {"before ", "after "}) device_points_.push_back(when + std::string(what));
   }
 
   bool run() {
-    rounds::Campaign campaign = deployed_campaign(rounds_at_most, 60);
+    auto measured = rounds::with_evaluation(deployed_campaign(rounds_at_most, 60), measuring);
+    if (!measured) return wrong(measured.error().message);
+    rounds::Campaign campaign = *std::move(measured);
     campaign.longest_phase_seconds = 2;
+    campaign.witnesses = {witness().public_key()};
     const std::string document =
         sign_document(rounds::campaign_kind, encode(campaign), rounds::operator_key());
     if (!write_file_atomically(folder_ / "campaign", document)) return wrong("cannot write the campaign");
@@ -203,6 +154,7 @@ class CrashTest {
     kill_device_at_ = steady_clock::now() + seconds(2);
     while (is_well_ && (coordinator_kills_ < wanted_coordinator_ || device_kills_ < wanted_devices_)) {
       watch_coordinator();
+      do_errand();
       watch_devices();
       nap(milliseconds(5));
     }
@@ -234,8 +186,10 @@ class CrashTest {
   Fate coordinator_fate() {
     if (coordinator_kills_ % 4 == 3) return {"", 1, milliseconds(draw(3000))};
     Fate fate{coordinator_points_[next_point_++ % coordinator_points_.size()], 1, patience};
-    const bool is_of_the_start = fate.point.ends_with("acquire") || fate.point.ends_with("campaign");
-    if (!is_of_the_start) fate.passes = 1 + static_cast<int>(draw(2));
+    // At the start, and when somebody enrols who was not there yet, it comes by once.
+    const bool is_once =
+        fate.point.ends_with("acquire") || fate.point.ends_with("campaign") || fate.point.ends_with("enrol");
+    if (!is_once) fate.passes = 1 + static_cast<int>(draw(2));
     return fate;
   }
 
@@ -253,6 +207,58 @@ class CrashTest {
     is_awaited_ = true;
   }
 
+  net::HttpClient client() const {
+    net::HttpClientSettings http;
+    http.url = url_;
+    http.connect_timeout = http.timeout = milliseconds(500);
+    return net::HttpClient::create(http).value();
+  }
+  bool is_done(const std::string& action) const {
+    const auto answer =
+        client().send({.method = net::HttpMethod::post,
+                       .path = "/v1/admin/" + action,
+                       .headers = {{"Authorization", "Bearer " + std::string(operator_token)}},
+                       .body = {},
+                       .content_type = {}});
+    return answer && answer->status == 200;
+  }
+  // What people and witnesses do, where the coordinator is to come by it. A pause that may have been is
+  // ended.
+  void do_errand() {
+    const auto now = steady_clock::now();
+    if (is_awaited_ || now < errand_at_) return;
+    errand_at_ = now + milliseconds(300);
+    const auto is_fated = [&](const char* what) { return fate_.point.ends_with(what); };
+    if (is_paused_)
+      is_paused_ = !is_done("resume");
+    else if (is_fated("set_state"))
+      is_paused_ = true, is_done("pause");
+    if (is_fated("roll_back")) roll_back();
+    if (is_fated("revoke")) revoke_somebody();
+    if (is_fated("append_to_log")) cosign();
+  }
+  void roll_back() const {
+    const auto status = client().get("/v1/status");
+    if (!status || status->status != 200) return;
+    const auto done = nlohmann::json::parse(status->body)["rounds_done"].get<std::uint64_t>();
+    is_done(fmt::format("roll-back?version={}", done == 0 ? 0 : done - 1));
+  }
+  void revoke_somebody() {
+    const auto number = static_cast<std::uint8_t>(200 + strangers_++ % 50);
+    const rounds::Identity stranger = rounds::test_key(number);
+    const auto enrolment =
+        rounds::enrolment_of(deployed_token(number), stranger, rounds::operator_key().public_key());
+    static_cast<void>(client().post("/v1/enrol", encode(*enrolment), "application/octet-stream"));
+    if (is_done("revoke?device=" + to_hex(stranger.public_key()))) revoked_.push_back(stranger.public_key());
+  }
+  void cosign() const {
+    const auto said = client().get("/v1/log/head");
+    const auto head = said ? rounds::decode_head(said->body) : failed("no head");
+    if (!head) return;
+    const rounds::HeadCosignature word{head->head, rounds::cosign_head(head->head, witness())};
+    static_cast<void>(client().post("/v1/log/cosignature", encode(word), "application/octet-stream"));
+  }
+
   void begin_device(Device& device, std::size_t number) {
     device.number = number;
     device.life = Life({"device", folder_.path().string(), std::to_string(number), url_, device.fate.point,
@@ -262,12 +268,8 @@ class CrashTest {
 
   static bool is_killed(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL; }
 
-  bool serves() {
-    net::HttpClientSettings http;
-    http.url = url_;
-    http.connect_timeout = http.timeout = milliseconds(500);
-    auto client = net::HttpClient::create(http);
-    const auto ready = client->get("/readyz");
+  bool serves() const {
+    const auto ready = client().get("/readyz");
     return ready && ready->status == 200;
   }
 
@@ -339,6 +341,8 @@ class CrashTest {
     const std::uint64_t before = rounds_done();
     for (int i = 0; i < 600 && rounds_done() == before; ++i) {
       if (coordinator_.ended()) begin_coordinator();
+      if (is_awaited_ && serves()) is_awaited_ = false;
+      do_errand();
       nap(milliseconds(100));
     }
     if (rounds_done() == before) wrong("no round is finished any more");
@@ -362,12 +366,22 @@ class CrashTest {
       return;
     }
     check_versions(**store);
+    for (const IdentityKey& device : revoked_)
+      if ((*store)->are_enrolled(std::span(&device, 1)).value().front())
+        wrong("the device " + to_hex(device) + " was revoked, and is enrolled");
     std::map<std::string, std::size_t> sent_by_round;
     for (const Device& device : devices_) check_device(device.number, sent_by_round);
     for (const auto& [round, arrived] : lines_of(folder_ / "sums"))
       if (std::stoul(arrived) > sent_by_round[round])
         wrong(fmt::format("the sum of round {} has {} uploads, and {} were sent", round, arrived,
                           sent_by_round[round]));
+    const OrderCounts counted = (*store)->count_orders(campaign_).value();
+    evaluations_ = (*store)->evaluations(campaign_).value().size();
+    if (wanted_coordinator_ >= 100 && evaluations_ == 0)
+      wrong("no version was measured, so that nothing was killed where one is");
+    if (counted.trained < trained_.size() || counted.evaluated < evaluated_.size())
+      wrong(fmt::format("devices were charged for {} rounds and {} measurements, and {} and {} are counted",
+                        trained_.size(), evaluated_.size(), counted.trained, counted.evaluated));
   }
 
   void check_versions(Store& store) {
@@ -381,7 +395,9 @@ class CrashTest {
     for (std::size_t i = 0; i < versions.size(); ++i) {
       const ModelVersion& version = versions[i];
       if (version.round != i) wrong(fmt::format("version {} is missing", i));
-      if (i > 0 && version.parent != versions[i - 1].model) wrong(fmt::format("version {} has no parent", i));
+      // Of the one before it, or of the one that was rolled back to.
+      if (i > 0 && (!version.parent || !whole.contains(to_hex(*version.parent))))
+        wrong(fmt::format("version {} has no parent", i));
       if (!store.blob(version.model)) wrong(fmt::format("version {} cannot be read", i));
       if (!log.find({rounds::LeafKind::model, version.model}))
         wrong(fmt::format("version {} is not in the log", i));
@@ -404,9 +420,16 @@ class CrashTest {
       return;
     }
     std::set<std::string> charged;
-    for (const auto& round : ledger->rounds_of(campaign_))
-      if (!charged.insert(to_hex(round)).second)
-        wrong(fmt::format("device {} was charged twice for round {}", number, to_hex(round)));
+    const auto take = [&](privacy::ReleasePurpose purpose, std::set<std::string>& all) {
+      const auto rounds = ledger->rounds_of(campaign_, purpose);
+      for (const auto& round : rounds) {
+        all.insert(to_hex(round));
+        if (!charged.insert(to_hex(round)).second)
+          wrong(fmt::format("device {} was charged twice for round {}", number, to_hex(round)));
+      }
+    };
+    take(privacy::ReleasePurpose::training, trained_);
+    take(privacy::ReleasePurpose::evaluation, evaluated_);
     const std::uint64_t paid = ledger->statement(privacy::read_system_clocks()).value().total.charges;
     if (paid != charged.size())
       wrong(fmt::format("device {} has {} charges and {} rounds", number, paid, charged.size()));
@@ -427,12 +450,14 @@ class CrashTest {
   void report() {
     for (const auto& [point, times] : deaths_) fmt::print("{:>5} x {}\n", times, point);
     fmt::print(
-        "{} kills of the coordinator, {} of devices; {} versions, {} charges, {} uploads; serving again "
-        "within {} ms; {}\n",
-        coordinator_kills_, device_kills_, versions_, charges_, uploads_, longest_.count(),
+        "{} kills of the coordinator, {} of devices; {} versions, {} measured, {} charges, {} uploads; "
+        "serving again within {} ms; {:.0f} s; {}\n",
+        coordinator_kills_, device_kills_, versions_, evaluations_, charges_, uploads_, longest_.count(),
+        std::chrono::duration<double>(steady_clock::now() - begun_).count(),
         is_well_ ? "nothing was lost" : "WRONG");
   }
 
+  const steady_clock::time_point begun_ = steady_clock::now();
   std::mt19937_64 chance_;
   const std::size_t wanted_coordinator_, wanted_devices_;
   const milliseconds to_serve_;
@@ -446,6 +471,11 @@ class CrashTest {
   Fate fate_;
   std::deque<Device> devices_;
   steady_clock::time_point kill_device_at_, serves_since_;
+  steady_clock::time_point errand_at_;
+  std::size_t strangers_ = 0, evaluations_ = 0;
+  std::vector<IdentityKey> revoked_;
+  std::set<std::string> trained_, evaluated_;  // rounds that a device was charged for
+  bool is_paused_ = false;                     // or may be
   bool is_awaited_ = false, is_well_ = true;
   milliseconds longest_{0};
   std::size_t coordinator_kills_ = 0, device_kills_ = 0, versions_ = 0, charges_ = 0, uploads_ = 0;

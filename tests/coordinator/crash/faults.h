@@ -11,6 +11,7 @@
 #include "base/chain_hash.h"
 #include "base/files.h"
 #include "coordinator/running_deployment.h"
+#include "coordinator/wrapped_store.h"
 
 namespace sotto::coordinator {
 
@@ -45,30 +46,25 @@ inline void note(const fs::path& file, const std::string& line) {
   ::close(descriptor);
 }
 
-class MortalStore final : public Store {
+class MortalStore final : public WrappedStore {
  public:
   // Notes every sum that was kept, as "ROUND ARRIVED", in the file.
   MortalStore(std::unique_ptr<Store> real, DeathPoint& death, fs::path sums)
-      : real_(std::move(real)), death_(death), sums_(std::move(sums)) {}
+      : WrappedStore(std::move(real)), death_(death), sums_(std::move(sums)) {}
 
   Result<Enrolment> enrol(const Enrolment& enrolment) override {
     return death_.around("enrol", [&] { return real_->enrol(enrolment); });
   }
   Status revoke(const IdentityKey& device, UtcTime now, std::string_view why) override {
-    return real_->revoke(device, now, why);
+    return death_.around("revoke", [&] { return real_->revoke(device, now, why); });
   }
-  Result<std::vector<bool>> are_enrolled(std::span<const IdentityKey> devices) override {
-    return real_->are_enrolled(devices);
-  }
-  Result<std::uint64_t> count_enrolled() override { return real_->count_enrolled(); }
   Result<bool> add_campaign(const Fence& fence, const StoredCampaign& campaign,
                             const LogAppend& log) override {
     return death_.around("add_campaign", [&] { return real_->add_campaign(fence, campaign, log); });
   }
   Status set_state(const Digest& campaign, CampaignState state, UtcTime now, std::string_view why) override {
-    return real_->set_state(campaign, state, now, why);
+    return death_.around("set_state", [&] { return real_->set_state(campaign, state, now, why); });
   }
-  Result<std::vector<StoredCampaign>> campaigns() override { return real_->campaigns(); }
   Status open_order(const Fence& fence, const StoredOrder& order) override {
     return death_.around("open_order", [&] { return real_->open_order(fence, order); });
   }
@@ -88,15 +84,9 @@ class MortalStore final : public Store {
   Status abandon_order(const Fence& fence, const Digest& round, std::string_view why) override {
     return death_.around("abandon_order", [&] { return real_->abandon_order(fence, round, why); });
   }
-  Result<std::optional<StoredOrder>> order(const Digest& round) override { return real_->order(round); }
-  Result<std::vector<StoredOrder>> unfinished_orders() override { return real_->unfinished_orders(); }
-  Result<std::vector<GroupSum>> sums_of(const Digest& round) override { return real_->sums_of(round); }
-  Result<std::uint64_t> next_round(const Digest& campaign) override { return real_->next_round(campaign); }
   Result<Digest> keep_blob(std::string_view bytes) override {
     return death_.around("keep_blob", [&] { return real_->keep_blob(bytes); });
   }
-  Result<std::string> blob(const Digest& hash) override { return real_->blob(hash); }
-  Result<bool> has_blob(const Digest& hash) override { return real_->has_blob(hash); }
   Status publish_version(const Fence& fence, const ModelVersion& version, const std::optional<Digest>& round,
                          const LogAppend& log) override {
     return death_.around("publish_version",
@@ -104,21 +94,14 @@ class MortalStore final : public Store {
   }
   Status roll_back(const Digest& campaign, std::uint64_t version, UtcTime now,
                    std::string_view why) override {
-    return real_->roll_back(campaign, version, now, why);
+    return death_.around("roll_back", [&] { return real_->roll_back(campaign, version, now, why); });
   }
-  Result<std::optional<ModelVersion>> current_version(const Digest& campaign) override {
-    return real_->current_version(campaign);
-  }
-  Result<std::vector<ModelVersion>> versions(const Digest& campaign) override {
-    return real_->versions(campaign);
+  Status keep_evaluation(const Fence& fence, const Evaluation& evaluation) override {
+    return death_.around("keep_evaluation", [&] { return real_->keep_evaluation(fence, evaluation); });
   }
   Status append_to_log(const Fence& fence, const LogAppend& log) override {
-    return real_->append_to_log(fence, log);
+    return death_.around("append_to_log", [&] { return real_->append_to_log(fence, log); });
   }
-  Result<std::vector<std::string>> log_records(std::uint64_t from, std::uint64_t most) override {
-    return real_->log_records(from, most);
-  }
-  Result<std::uint64_t> log_size() override { return real_->log_size(); }
   Result<Lease> acquire(std::string_view name, std::string_view owner, UtcTime now,
                         std::chrono::seconds duration) override {
     return death_.around("acquire", [&] { return real_->acquire(name, owner, now, duration); });
@@ -126,16 +109,8 @@ class MortalStore final : public Store {
   Result<Lease> renew(const Lease& lease, UtcTime now, std::chrono::seconds duration) override {
     return death_.around("renew", [&] { return real_->renew(lease, now, duration); });
   }
-  Status release(const Lease& lease) override { return real_->release(lease); }
-  Status note_action(const AdminAction& action) override { return real_->note_action(action); }
-  Result<std::vector<AdminAction>> actions(std::uint64_t from, std::uint64_t most) override {
-    return real_->actions(from, most);
-  }
-  std::string location() const override { return real_->location(); }
-  Status check() override { return real_->check(); }
 
  private:
-  const std::unique_ptr<Store> real_;
   DeathPoint& death_;
   const fs::path sums_;
 };

@@ -2,26 +2,23 @@
 // of many large updates while they do. The coordinator is a process of its own; everything else is the load,
 // on the same cores.
 //
-//   load_rounds [WAITING [ROUND_DEVICES [ENTRIES [CHECK_INS_PER_SECOND]]]]
+//   load_rounds [WAITING [ROUND_DEVICES [ENTRIES [CHECK_INS_PER_SECOND [BYTES_UP]]]]]
+//
+// BYTES_UP: what the simulator says that a device sends in such a round.
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <barrier>
-#include <fstream>
-#include <iostream>
+#include <map>
 
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "coordinator/coordinator.h"
+#include "coordinator/load/own_process.h"
+#include "coordinator/load/round_device.h"
 #include "coordinator/load/waiting_crowd.h"
-#include "device/rounds/round_session.h"
-#include "rounds/small_campaign.h"
 #include "test_paths.h"
-#include "transport/http_transport.h"
 
 namespace sotto::coordinator {
 namespace {
@@ -34,7 +31,9 @@ using std::chrono::steady_clock;
 struct Load {
   std::uint64_t waiting = 10'000, devices = 1000, entries = 100'000;
   double check_ins = 2000;
-  static constexpr std::uint64_t group = 200;
+  double simulated_up = 0;  // bytes; 0: nobody has simulated it
+  static constexpr std::uint64_t group = 200, timed = 2000;
+  std::uint64_t population() const { return waiting + devices + timed; }
 };
 
 UtcTime wall_now() { return std::chrono::time_point_cast<seconds>(std::chrono::system_clock::now()); }
@@ -70,15 +69,14 @@ class LargeTrainer final : public Folding {
 };
 
 rounds::Campaign large_campaign(const Load& load) {
-  const std::uint64_t population = load.waiting + load.devices + 1000;
   const auto calibrated =
       secagg::calibrated_plan(
           {.epsilon = 8, .delta = 1e-6, .participations = 3, .dropping = 0.1, .corrupted = 0.1},
-          {load.entries, population, load.devices, 3, Load::group})
+          {load.entries, load.population(), load.devices, 3, Load::group})
           .value();
   rounds::Campaign campaign = rounds::small_campaign();
   campaign.layout = rounds::layout_hash(layout_of(load.entries));
-  campaign.population = population;
+  campaign.population = load.population();
   campaign.cohort = load.devices;
   campaign.rounds = campaign.participations = 3;
   campaign.epsilon = 8;
@@ -91,13 +89,6 @@ rounds::Campaign large_campaign(const Load& load) {
   campaign.witnesses.clear();
   campaign.witnesses_needed = 0;
   return campaign;
-}
-
-rounds::Identity device_key(std::uint64_t number) {
-  std::array<std::uint8_t, 32> seed{};
-  for (std::size_t i = 0; i < 8; ++i) seed[i] = static_cast<std::uint8_t>(number >> (8 * i));
-  seed[31] = 1;
-  return rounds::Identity::from_seed(secagg::Key(seed));
 }
 
 // In a process of its own; says its address on its standard output.
@@ -127,158 +118,100 @@ int coordinate(const fs::path& folder) {
   return 0;
 }
 
-// Of a process, from /proc.
-struct Usage {
-  double megabytes = 0, largest_megabytes = 0, seconds = 0;
-};
-Usage usage_of(pid_t process) {
-  Usage usage;
-  std::ifstream status(fmt::format("/proc/{}/status", process));
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) usage.megabytes = std::stod(line.substr(6)) / 1024;
-    if (line.starts_with("VmHWM:")) usage.largest_megabytes = std::stod(line.substr(6)) / 1024;
-  }
-  std::ifstream times(fmt::format("/proc/{}/stat", process));
-  std::string all((std::istreambuf_iterator<char>(times)), {});
-  std::istringstream rest(all.substr(all.rfind(')') + 2));
-  std::string field;
-  for (int i = 0; i < 11; ++i) rest >> field;
-  double user = 0, system = 0;
-  rest >> user >> system;
-  usage.seconds = (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return usage;
-}
-
-// A device of the round: accepted and trained before, so that the coordinator alone is measured.
-class RoundDevice {
- public:
-  RoundDevice(const fs::path& folder, std::uint64_t number, const std::string& url,
-              const device::RoundOffer& offer, const rounds::Campaign& campaign)
-      : identity_(device_key(number)),
-        ledger_(privacy::Ledger::create(folder / std::to_string(number),
-                                        {privacy::Unit::user,
-                                         privacy::Adjacency::replace_one,
-                                         privacy::RequestOrder::adaptive,
-                                         privacy::SensitivitySettings::create({"news"}).value(),
-                                         {{privacy::BudgetWindow::lifetime, std::nullopt, 100, 1e-4}}},
-                                        privacy::read_system_clocks(), {.anchor = nullptr, .first_use = true})
-                    .value()) {
-    net::HttpClientSettings http;
-    http.url = url;
-    http.timeout = seconds(900);
-    network_.emplace(transport::HttpTransport::create(http).value());
-    const device::RoundKnowledge knows{
-        .keys = rounds::OperatorKeys(rounds::operator_key().public_key()),
-        .purpose = campaign.purpose,
-        .policy = {.epsilon = 8,
-                   .delta = 1e-6,
-                   .group = Load::group,
-                   .corrupted = 0.1,
-                   .server = secagg::ServerModel::semi_honest,
-                   .witnesses = 0,
-                   .upload_bytes = campaign.max_upload_bytes,
-                   .training_seconds = campaign.max_training_seconds},
-        .trainable = {{campaign.recipe, campaign.layout}},
-        .now = wall_now(),
-        .log = {},
-        .charged = [](const rounds::Digest&) { return std::vector<rounds::Digest>(); }};
-    auto accepted = device::check_round_offer(offer, knows);
-    if (!accepted) throw std::runtime_error(accepted.error().message);
-    order_ = accepted->order.hash;
-    std::vector<float> update(campaign.encoding.dimension, 0.001F);
-    session_.emplace(*std::move(accepted), std::move(update),
-                     device::SessionDevice{identity_, ledger_, privacy::read_system_clocks,
-                                           [](const auto&) { return Status{}; }, keys_, noise_});
-  }
-
-  // One message and its answer; false: it is over.
-  bool step() {
-    const device::SessionStep step = session_->next();
-    if (const auto* over = std::get_if<device::SessionDone>(&step)) {
-      why = over->why;
-      return false;
-    }
-    const auto* call = std::get_if<device::SessionCall>(&step);
-    if (call == nullptr) return true;
-    const bool checks_in = call->stage == device::SessionStage::check_in;
-    const std::string path =
-        checks_in ? "/v1/checkin" : fmt::format("/v1/rounds/{}/{}", to_hex(room_), name(call->stage));
-    const std::string body = checks_in ? encode(rounds::CheckIn{order_}) : std::string(as_text(call->body));
-    const auto answer = network_->send(device::signed_call(path, body, identity_));
-    if (!answer || (answer->status != 200 && answer->status != 202)) {
-      session_->end(answer ? answer->body : answer.error().message);
-      return true;
-    }
-    if (answer->status == 202) {
-      static_cast<void>(session_->received(call->stage, std::nullopt));
-      return true;
-    }
-    if (!checks_in) up += body.size(), down += answer->body.size();
-    std::string message = answer->body;
-    if (checks_in) {
-      const auto place = rounds::decode_group_place(message).value();
-      room_ = place.room;
-      message = place.invitation;
-      is_in = true;
-    }
-    static_cast<void>(session_->received(call->stage, rounds::as_bytes(message)));
-    return true;
-  }
-
-  bool is_in = false;
-  std::string why;
-  std::uint64_t up = 0, down = 0;
-
- private:
-  rounds::Identity identity_;
-  privacy::Ledger ledger_;
-  SecureRandom keys_random_, noise_random_;
-  privacy::DeviceRandom keys_{keys_random_}, noise_{noise_random_};
-  std::optional<transport::HttpTransport> network_;
-  std::optional<device::RoundSession> session_;
-  rounds::Digest order_{}, room_{};
-};
-
-// Check-ins at a steady rate, whether or not the ones before were answered: for an order that is over, so
-// that each is answered at once and has gone the whole way before.
-std::vector<double> time_check_ins(std::int64_t port, const std::vector<std::string>& requests,
-                                   double per_second, double for_seconds) {
-  constexpr std::size_t connections = 64;
-  std::vector<std::vector<double>> times(connections);
-  std::vector<std::thread> threads;
-  const auto begin = steady_clock::now() + milliseconds(100);
-  for (std::size_t c = 0; c < connections; ++c)
-    threads.emplace_back([&, c] {
-      const int socket = connect_to(port);
-      std::string answer;
-      std::array<char, 4096> buffer{};
-      const auto total = static_cast<std::size_t>(per_second * for_seconds);
-      for (std::size_t i = c; i < total; i += connections) {
-        const auto due = begin + std::chrono::duration_cast<steady_clock::duration>(
-                                     duration<double>(static_cast<double>(i) / per_second));
-        std::this_thread::sleep_until(due);
-        const std::string& request = requests[i % requests.size()];
-        if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL) < 0) break;
-        while (take_response(answer) == 0) {
-          const ssize_t got = ::recv(socket, buffer.data(), buffer.size(), 0);
-          if (got <= 0) return;
-          answer.append(buffer.data(), static_cast<std::size_t>(got));
-        }
-        // From when it was due: a queue before the server counts too.
-        times[c].push_back(duration<double, std::milli>(steady_clock::now() - due).count());
-      }
-      ::close(socket);
-    });
-  for (std::thread& thread : threads) thread.join();
-  std::vector<double> all;
-  for (const auto& some : times) all.insert(all.end(), some.begin(), some.end());
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
 double quantile(const std::vector<double>& sorted, double share) {
   return sorted.empty() ? -1
                         : sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+// The devices of the round, a thread each: they check in at a steady rate and are grouped, and wait for a
+// sign to go on.
+class RoundDevices {
+ public:
+  RoundDevices(const Load& load, const fs::path& ledgers, const std::string& url,
+               const device::RoundOffer& offer, const rounds::Campaign& campaign)
+      : devices_(load.devices), answered_(load.devices), every_(1 / load.check_ins) {
+    for (std::size_t i = 0; i < devices_.size(); ++i)
+      threads_.emplace_back([&, i, ledgers, url, offer, campaign] {
+        devices_[i] = std::make_unique<RoundDevice>(ledgers, i, url, offer, campaign);
+        ready_.arrive_and_wait();
+        std::this_thread::sleep_until(due(i));
+        const bool has_place = devices_[i]->check_in();
+        answered_[i] = steady_clock::now();
+        grouped_.arrive_and_wait();
+        go_.arrive_and_wait();
+        if (has_place) devices_[i]->take_part();
+      });
+  }
+
+  // From when the last device of a group was due until each of them has its place.
+  std::vector<double> check_in() {
+    begin_ = steady_clock::now() + milliseconds(200);
+    ready_.arrive_and_wait();
+    grouped_.arrive_and_wait();
+    std::map<rounds::Digest, std::size_t> last;
+    for (std::size_t i = 0; i < devices_.size(); ++i)
+      if (devices_[i]->why.empty()) last[devices_[i]->room()] = i;
+    std::vector<double> times;
+    for (std::size_t i = 0; i < devices_.size(); ++i)
+      if (devices_[i]->why.empty())
+        times.push_back(duration<double, std::milli>(answered_[i] - due(last[devices_[i]->room()])).count());
+    std::sort(times.begin(), times.end());
+    return times;
+  }
+
+  const std::vector<std::unique_ptr<RoundDevice>>& take_part() {
+    go_.arrive_and_wait();
+    for (std::thread& thread : threads_) thread.join();
+    return devices_;
+  }
+
+ private:
+  steady_clock::time_point due(std::size_t number) const {
+    return begin_ + std::chrono::duration_cast<steady_clock::duration>(static_cast<double>(number) * every_);
+  }
+
+  std::vector<std::unique_ptr<RoundDevice>> devices_;
+  std::vector<steady_clock::time_point> answered_;
+  const duration<double> every_;
+  steady_clock::time_point begin_;
+  const std::ptrdiff_t all_ = static_cast<std::ptrdiff_t>(devices_.size()) + 1;  // and the one who leads them
+  std::barrier<> ready_{all_}, grouped_{all_}, go_{all_};
+  std::vector<std::thread> threads_;
+};
+
+void say_times(std::string_view what, const std::vector<double>& times, double per_second) {
+  fmt::print("{} {} at {:.0f} a second: p50 {:.2f} ms, p99 {:.2f} ms, most {:.2f} ms\n", times.size(), what,
+             per_second, quantile(times, 0.5), quantile(times, 0.99), quantile(times, 1));
+  std::fflush(stdout);
+}
+
+// As /metrics says.
+std::uint64_t devices_waiting(net::HttpClient& client) {
+  const auto page = client.get("/metrics");
+  const std::size_t at = page ? page->body.find("\nsotto_devices_waiting ") : std::string::npos;
+  return at == std::string::npos ? 0 : static_cast<std::uint64_t>(std::stod(page->body.substr(at + 23)));
+}
+
+// So many devices from this number on, in the store of a coordinator that has not begun.
+Status enrol(const fs::path& folder, std::uint64_t count) {
+  SOTTO_TRY(const auto store,
+            open_store((folder / "store").string(), rounds::coordinator_key().public_key()));
+  const auto begin = steady_clock::now();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Digest token{};
+    std::memcpy(token.data(), &i, sizeof i);
+    SOTTO_CHECK(store->enrol({device_key(i).public_key(), token, wall_now()}));
+  }
+  fmt::print("{} devices enrolled, {:.0f} a second\n", count,
+             static_cast<double>(count) / duration<double>(steady_clock::now() - begin).count());
+  return {};
+}
+
+std::vector<std::string> check_ins(std::uint64_t first, std::uint64_t count, const rounds::Digest& order) {
+  std::vector<std::string> requests;
+  for (std::uint64_t i = 0; i < count; ++i)
+    requests.push_back(check_in_request(device_key(first + i), order));
+  return requests;
 }
 
 int run(const Load& load) {
@@ -290,83 +223,34 @@ int run(const Load& load) {
   const rounds::Campaign campaign = large_campaign(load);
   const std::string document = sign_document(rounds::campaign_kind, encode(campaign), rounds::operator_key());
   if (!write_file_atomically(folder / "campaign", document)) return 1;
-  const std::uint64_t enrolled = load.waiting + load.devices;
-  {
-    const auto store =
-        open_store((folder / "store").string(), rounds::coordinator_key().public_key()).value();
-    const auto begin = steady_clock::now();
-    for (std::uint64_t i = 0; i < enrolled; ++i) {
-      Digest token{};
-      std::memcpy(token.data(), &i, sizeof i);
-      if (!store->enrol({device_key(i).public_key(), token, wall_now()})) return 1;
-    }
-    fmt::print("{} devices enrolled, {:.0f} a second\n", enrolled,
-               static_cast<double>(enrolled) / duration<double>(steady_clock::now() - begin).count());
-  }
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return 1;
-  std::string program = "load_rounds", role = "coordinator", where = folder.path().string();
-  std::array<char*, 4> arguments = {program.data(), role.data(), where.data(), nullptr};
-  posix_spawn_file_actions_t handed;
-  posix_spawn_file_actions_init(&handed);
-  posix_spawn_file_actions_adddup2(&handed, ends[1], 1);
-  pid_t server = -1;
-  if (::posix_spawn(&server, "/proc/self/exe", &handed, nullptr, arguments.data(), environ) != 0) return 1;
-  posix_spawn_file_actions_destroy(&handed);
-  ::close(ends[1]);
-  std::string url;
-  for (char letter = 0; ::read(ends[0], &letter, 1) == 1 && letter != '\n';) url += letter;
+  if (const Status enrolled = enrol(folder.path(), load.population()); !enrolled) return 1;
+  OwnProcess server("coordinator", folder.path().string());
+  const std::string& url = server.line();
+  if (url.empty()) return 1;
   const std::int64_t port = std::stoll(url.substr(url.rfind(':') + 1));
-  const Usage idle = usage_of(server);
+  const Usage idle = usage_of(server.pid());
 
   net::HttpClientSettings http;
   http.url = url;
   auto network = transport::HttpTransport::create(http).value();
-  device::ServerAnswer open;
-  while (open.status != 200) {
-    std::this_thread::sleep_for(milliseconds(50));
-    open = network.send(device::offer_call()).value();
-  }
-  const auto message = rounds::decode_offer(open.body).value();
-  const auto page = rounds::decode_log_page(network.send(device::log_call(0)).value().body).value();
-  const device::RoundOffer offer{message.campaign,       message.order,      message.head, page.entries, {},
-                                 message.campaign_entry, message.model_entry};
-  const rounds::Digest order = rounds::open_order(message.order).value().hash;
-
-  // The devices of the round check in and are grouped; then everybody else comes, and waits.
-  std::vector<std::unique_ptr<RoundDevice>> devices(load.devices);
-  std::barrier grouped(static_cast<std::ptrdiff_t>(load.devices) + 1),
-      go(static_cast<std::ptrdiff_t>(load.devices) + 1);
-  std::vector<std::thread> threads;
-  fs::create_directories(folder / "ledgers");
-  for (std::uint64_t i = 0; i < load.devices; ++i)
-    threads.emplace_back([&, i] {
-      devices[i] = std::make_unique<RoundDevice>(folder / "ledgers", i, url, offer, campaign);
-      while (!devices[i]->is_in && devices[i]->step()) {
-      }
-      grouped.arrive_and_wait();
-      go.arrive_and_wait();
-      while (devices[i]->step()) {
-      }
-    });
-  grouped.arrive_and_wait();
-  fmt::print("{} devices are in {} groups\n", load.devices, load.devices / Load::group);
-  std::fflush(stdout);
-  std::vector<std::string> requests;
-  for (std::uint64_t i = 0; i < load.waiting; ++i)
-    requests.push_back(check_in_request(device_key(load.devices + i), order));
-  const auto came = steady_clock::now();
-  const Usage before_waiting = usage_of(server);
-  WaitingCrowd crowd(port, std::move(requests));
-  std::uint64_t waiting = 0;
   auto client = net::HttpClient::create(http).value();
-  for (int i = 0; i < 600 && waiting < crowd.connected(); ++i) {
+  const device::RoundOffer offer = fetch_offer(network);
+  const rounds::Digest order = rounds::open_order(offer.order).value().hash;
+
+  // The devices of the round are grouped; then everybody else comes, and waits.
+  fs::create_directories(folder / "ledgers");
+  RoundDevices members(load, folder / "ledgers", url, offer, campaign);
+  const std::vector<double> grouped = members.check_in();
+  say_times("check-ins that are grouped", grouped, load.check_ins);
+  const auto came = steady_clock::now();
+  const Usage before_waiting = usage_of(server.pid());
+  WaitingCrowd crowd(port, check_ins(load.devices, load.waiting, order));
+  std::uint64_t waiting = 0;
+  for (int i = 0; i < 600 && waiting < load.waiting && crowd.failed() == 0; ++i) {
     std::this_thread::sleep_for(milliseconds(100));
-    const auto status = client.get("/metrics").value();
-    const std::size_t at = status.body.find("\nsotto_devices_waiting ");
-    if (at != std::string::npos) waiting = static_cast<std::uint64_t>(std::stod(status.body.substr(at + 23)));
+    waiting = devices_waiting(client);
   }
-  const Usage full = usage_of(server);
+  const Usage full = usage_of(server.pid());
   fmt::print(
       "{} wait, {:.1f} s after the first; the coordinator has {:.0f} MB ({:.0f} before anybody came, {:.0f} "
       "before these)\n",
@@ -374,24 +258,21 @@ int run(const Load& load) {
       before_waiting.megabytes);
   std::fflush(stdout);
 
-  rounds::Digest stale{};
-  std::vector<std::string> stale_requests;
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(enrolled, 2000); ++i)
-    stale_requests.push_back(check_in_request(device_key(i), stale));
-  const Usage before = usage_of(server);
   constexpr double for_seconds = 10;
-  const auto timed = time_check_ins(port, stale_requests, load.check_ins, for_seconds);
-  const Usage after = usage_of(server);
-  fmt::print("{} check-ins at {:.0f} a second: p50 {:.2f} ms, p99 {:.2f} ms, most {:.2f} ms; {:.2f} cores\n",
-             timed.size(), load.check_ins, quantile(timed, 0.5), quantile(timed, 0.99), quantile(timed, 1),
-             (after.seconds - before.seconds) / for_seconds);
+  TimedCheckIns also(port, check_ins(load.devices + load.waiting, load.timed, order));
+  const Usage before = usage_of(server.pid());
+  const auto timed = also.run(load.check_ins, for_seconds);
+  const Usage after = usage_of(server.pid());
+  say_times("check-ins beside those who wait", timed, load.check_ins);
+  const double cores = (after.seconds - before.seconds) / for_seconds;
+  fmt::print("these take {:.2f} cores of the coordinator, {:.0f} us each\n", cores,
+             1e6 * cores / load.check_ins);
   std::fflush(stdout);
 
   const auto begin = steady_clock::now();
-  go.arrive_and_wait();
-  for (std::thread& thread : threads) thread.join();
+  const auto& devices = members.take_part();
   const double took = duration<double>(steady_clock::now() - begin).count();
-  const Usage end = usage_of(server);
+  const Usage end = usage_of(server.pid());
   std::uint64_t up = 0, down = 0, well = 0;
   std::string why;
   for (const auto& device : devices) {
@@ -401,24 +282,49 @@ int run(const Load& load) {
   }
   const rounds::RoundBytes stated = rounds::terms_of(campaign).value().bytes;
   const auto share = static_cast<double>(load.devices);
-  const double bytes_up = static_cast<double>(up) / share;
+  const double bytes_up = static_cast<double>(up) / share, bytes_down = static_cast<double>(down) / share;
+  const double predicted_up = load.simulated_up > 0 ? load.simulated_up : static_cast<double>(stated.up);
   fmt::print(
       "a round of {} devices and {} entries of {} bits: {} took part, {:.1f} s, {:.1f} s of the "
       "coordinator's "
       "cores, at most {:.0f} MB{}{}\n",
       load.devices, load.entries, campaign.bits, well, took, end.seconds - after.seconds,
       end.largest_megabytes, why.empty() ? "" : "; one said: ", why);
-  fmt::print("bytes of a device: {:.0f} up, {:.0f} predicted ({:+.2f} %); {:.0f} down\n", bytes_up,
-             static_cast<double>(stated.up), 100 * (bytes_up / static_cast<double>(stated.up) - 1),
-             static_cast<double>(down) / share);
-  fmt::print("meanwhile {} of {} waited, asked again {} times, {} failed\n", crowd.connected(), load.waiting,
-             crowd.asked_again(), crowd.failed());
-  ::kill(server, SIGTERM);
-  int status = 0;
-  ::waitpid(server, &status, 0);
-  const bool is_good = well == load.devices && waiting >= load.waiting && crowd.failed() == 0 &&
-                       std::abs(bytes_up / static_cast<double>(stated.up) - 1) < 0.05;
-  fmt::print("{}\n", is_good ? "complete" : "NOT complete");
+  fmt::print(
+      "bytes of a device: {:.0f} up, {} by the campaign's terms, {:.0f} predicted by {} ({:+.2f} %); {:.0f} "
+      "down, {} predicted\n",
+      bytes_up, stated.up, predicted_up, load.simulated_up > 0 ? "the simulator" : "the terms",
+      100 * (bytes_up / predicted_up - 1), bytes_down, stated.down);
+  // The round is complete, and everybody hears of it.
+  for (int i = 0; i < 300 && crowd.let_go() + crowd.failed() < load.waiting; ++i)
+    std::this_thread::sleep_for(milliseconds(100));
+  fmt::print(
+      "who waited asked again {} times; {} were let go when the round was complete, {} lost or refused "
+      "before\n",
+      crowd.asked_again(), crowd.let_go(), crowd.failed());
+  // What the project promises of a machine with two cores that does nothing else.
+  const auto every = static_cast<std::size_t>(load.check_ins * for_seconds) - load.timed;
+  const struct {
+    const char* what;
+    bool holds;
+  } promises[] = {
+      {"everybody took part, and whoever waits waited until the round was complete",
+       well == load.devices && waiting >= load.waiting && crowd.failed() == 0 &&
+           crowd.let_go() == load.waiting},
+      {"at most 2 GB", end.largest_megabytes <= 2048},
+      {"p99 of check-ins that are grouped below 100 ms",
+       grouped.size() == load.devices && quantile(grouped, 0.99) < 100},
+      {"p99 of check-ins beside those who wait below 100 ms",
+       timed.size() == every && also.failed() == 0 && quantile(timed, 0.99) < 100},
+      {"bytes up within 5 % of the prediction", std::abs(bytes_up / predicted_up - 1) < 0.05},
+      {"bytes down within 5 % of the prediction",
+       std::abs(bytes_down / static_cast<double>(stated.down) - 1) < 0.05},
+  };
+  bool is_good = true;
+  for (const auto& promise : promises) {
+    fmt::print("{}: {}\n", promise.holds ? "holds" : "DOES NOT HOLD", promise.what);
+    is_good = is_good && promise.holds;
+  }
   return is_good ? 0 : 1;
 }
 
@@ -433,5 +339,6 @@ int main(int count, char** words) {
   if (count > 2) load.devices = std::stoull(words[2]);
   if (count > 3) load.entries = std::stoull(words[3]);
   if (count > 4) load.check_ins = std::stod(words[4]);
+  if (count > 5) load.simulated_up = std::stod(words[5]);
   return sotto::coordinator::run(load);
 }

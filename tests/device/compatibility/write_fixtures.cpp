@@ -7,6 +7,7 @@
 #include "device/history/history_store.h"
 #include "device/history/impression_store.h"
 #include "device/history/row_store.h"
+#include "device/sample_messages.h"
 #include "device/small_pack.h"
 #include "device/small_rows.h"
 #include "device/wire/pack_codec.h"
@@ -67,6 +68,12 @@ Status write_documents(const fs::path& folder) {
   return keep("items_of_everything", everything);
 }
 
+Status write_messages(const fs::path& folder) {
+  for (const auto& [name, bytes] : device::testing::sample_messages())
+    SOTTO_CHECK(write_file_atomically(folder / name, bytes));
+  return {};
+}
+
 Status write_device(const fs::path& folder) {
   const device::DevicePack pack = device::testing::small_pack(12);
   SOTTO_TRY(const std::string bytes, device::encode_pack(pack));
@@ -117,6 +124,7 @@ int main(int count, char** words) {
   Status done = folder.empty() ? bad_input("usage: write_compatibility FOLDER") : Status{};
   if (done) fs::create_directories(folder);
   if (done) done = write_documents(folder);
+  if (done) done = write_messages(folder);
   if (done) done = write_device(folder);
   if (!done) std::fprintf(stderr, "write_compatibility: %s\n", done.error().message.c_str());
   return done ? 0 : 1;

@@ -9,6 +9,12 @@
 
 #include "base/chain_hash.h"
 #include "base/files.h"
+#include "blind/guide.h"
+#include "blind/quantisation.h"
+#include "blind/rotation.h"
+#include "blind/shape.h"
+#include "device/blind/key_part.h"
+#include "device/blind/probes.h"
 #include "device/device.h"
 #include "device/small_user_models.h"
 #include "device/wire/pack_codec.h"
@@ -246,9 +252,52 @@ Status sum(const std::string& name, std::uint32_t count, secagg::VectorShape sha
   return {};
 }
 
+// A blind question with draws from a seed, and what its answer opens to; of a shape as small as a test's, and
+// timed at the one of a million items of 64 numbers.
+Status ask_blindly() {
+  const auto ask = [](const std::string& name, const blind::Shape& shape) -> Status {
+    SOTTO_TRY(const auto parameters, blind::choose_parameters(shape));
+    SeededRandom random(21, Purpose::test);
+    std::vector<std::uint32_t> hint(shape.rows * blind::ring_degree);
+    for (std::uint32_t& word : hint) word = static_cast<std::uint32_t>(random());
+    blind::Guide guide;
+    guide.parameters = parameters;
+    guide.centroids = drawn(22, shape.columns());
+    std::vector<device::KeyPart> keys;
+    {
+      const Stopwatch watch("blind-key/" + name);
+      SOTTO_TRY(keys,
+                device::KeyPart::prepare(parameters, hint, 1, privacy::DeviceRandom::simulated(random)));
+    }
+    std::vector<std::int32_t> products;
+    std::vector<std::uint32_t> answer(shape.rows);
+    std::string body;
+    for (std::uint32_t& word : answer) word = static_cast<std::uint32_t>(random());
+    {
+      const Stopwatch watch("blind-question/" + name);
+      const std::vector<float> user = blind::rotated(drawn(23, shape.dimension), shape.dimension);
+      const auto quantised = blind::quantise_user(user, parameters);
+      const std::uint32_t cluster = device::nearest_clusters(guide, user).front();
+      SOTTO_TRY(auto sealed, std::move(keys[0]).seal(quantised.entries, cluster));
+      body = blind::encode_query({std::string(64, 'a'), sealed.words});
+      products = std::move(sealed.opening).open(answer);
+    }
+    SOTTO_TRY(const ChainHash asked, chain_hash({body}));
+    SOTTO_TRY(const ChainHash opened,
+              chain_hash({{reinterpret_cast<const char*>(products.data()), 4 * products.size()}}));
+    print_bytes("blind-question/" + name, as_text(asked));
+    print_bytes("blind-products/" + name, as_text(opened));
+    return {};
+  };
+  SOTTO_CHECK(ask("small", {32, 40, 37, 1}));
+  SOTTO_TRY(const blind::Shape million, blind::choose_shape(1'000'000, 64, {}));
+  return ask("million", million);
+}
+
 Status everything(const fs::path& pack) {
   SOTTO_TRY(const std::string bytes, read_file(pack, device::max_pack_bytes));
   SOTTO_CHECK(ask(bytes));
+  SOTTO_CHECK(ask_blindly());
   SOTTO_CHECK(encode_readers());
   SOTTO_CHECK(train("sotto", 64, 50));
   SOTTO_CHECK(train("efficient-fedrec", 400, 50));

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,8 +18,14 @@ namespace sotto::serving {
 
 class SourceSocket {
  public:
-  SourceSocket(std::uint16_t port, const std::string& from)
+  // receive_bytes: what the system takes before it is read, in segments as on Ethernet; 0: as it likes.
+  SourceSocket(std::uint16_t port, const std::string& from, int receive_bytes = 0)
       : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (receive_bytes > 0) {
+      const int segment_bytes = 1460;
+      setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+      setsockopt(descriptor_, IPPROTO_TCP, TCP_MAXSEG, &segment_bytes, sizeof segment_bytes);
+    }
     sockaddr_in own{};
     own.sin_family = AF_INET;
     inet_pton(AF_INET, from.c_str(), &own.sin_addr);

@@ -5,6 +5,8 @@ import { svg } from './dom'
 export interface Series {
   label: string
   values: (number | null)[]
+  /** ± so much, drawn as a bar through the point. */
+  errors?: (number | null)[]
   kind: 'accent' | 'second' | 'third'
 }
 
@@ -141,7 +143,13 @@ export function lines(
       path += `${last ? 'L' : 'M'}${here.x.toFixed(1)} ${here.y.toFixed(1)}`
       last = here
       const dot = svg('circle', { cx: here.x, cy: here.y, r: 2.5, class: `fill-${one.kind}` })
-      dot.append(svg('title', {}, `${xLabel} ${names[i]}, ${one.label}: ${value}`))
+      const error = one.errors?.[i] ?? 0
+      const within = error > 0 ? ` ± ${Number(error.toPrecision(2))}` : ''
+      dot.append(svg('title', {}, `${xLabel} ${names[i]}, ${one.label}: ${value}${within}`))
+      if (error > 0) {
+        const end = (at: number) => y(Math.min(range.to, Math.max(range.from, at)))
+        plot.append(svg('line', { x1: here.x, x2: here.x, y1: end(value - error), y2: end(value + error), class: `line-${one.kind}` }))
+      }
       plot.append(dot)
     })
     plot.append(svg('path', { d: path, class: `line-${one.kind}` }))

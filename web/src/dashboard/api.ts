@@ -10,6 +10,8 @@ export interface Counts {
   groups_open: number
   groups_summed: number
   groups_failed: number
+  /** Whose sums no honest devices could give. */
+  groups_implausible: number
   grouped: number
   summed: number
   bytes_received: number
@@ -40,6 +42,17 @@ export interface Status {
   last_round: Counts
   last_round_seconds: number
   draining: boolean
+  /** The store takes what must be kept. */
+  stored: boolean
+  /** When the order that is open was shown, and whether it measures a version instead of training; null: none is. */
+  order_began: string | null
+  order_evaluates: boolean
+  /** The version that devices measured last; null: none was. */
+  evaluation: { version: number; auc: number; noise: number; devices: number; time: string } | null
+  /** What all evaluations may cost a device; absent: the campaign orders none. */
+  evaluation_epsilon?: number
+  /** That version ranks worse than one before it. */
+  alert: string | null
   refusals: Record<string, number>
 }
 
@@ -47,6 +60,8 @@ export interface Round extends Counts {
   round: number
   began: string
   seconds: number
+  /** It measured the version of this number, and trained nothing. */
+  evaluates: boolean
   abandoned: string | null
 }
 
@@ -56,6 +71,9 @@ export interface Version {
   time: string
   bytes: number
   current: boolean
+  /** As devices measured it, ± one standard error of the noise; null: they did not. */
+  auc: number | null
+  auc_noise: number | null
 }
 
 export interface Campaign {
@@ -84,12 +102,17 @@ export interface Action {
   detail: string
 }
 
+/** How far the coordinator's clock is ahead of this machine's, in milliseconds; answers tell to a second. */
+export const clock = { ahead: 0 }
+
 export async function get<T>(path: string, token?: string): Promise<T> {
   const answer = await fetch(path, {
     headers: token ? { Authorization: `Bearer ${token}` } : {},
     cache: 'no-store',
     credentials: 'omit',
   })
+  const told = Date.parse(answer.headers.get('Date') ?? '')
+  if (!Number.isNaN(told)) clock.ahead = told - Date.now()
   const body = await answer.json().catch(() => null)
   if (!answer.ok) throw new Error(body?.error ?? `${path} answers ${answer.status}`)
   return body as T

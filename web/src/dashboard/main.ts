@@ -62,7 +62,7 @@ class Page {
     this.status = status
     this.heard = Date.now()
     this.purpose.textContent = status.purpose
-    const known = [status.rounds_done, status.orders_abandoned, status.log_entries, status.version, status.state === 'paused'].join(' ')
+    const known = [status.rounds_done, status.orders_abandoned, status.log_entries, status.version, status.evaluation?.version, status.evaluation?.time, status.state === 'paused'].join(' ')
     if (known !== this.known) {
       this.known = known
       await this.refresh()
@@ -100,11 +100,13 @@ class Page {
   }
 
   private drawPlots(): void {
-    this.plotsPlace.replaceChildren(...panels.plots(this.rounds))
+    this.plotsPlace.replaceChildren(...panels.plots(this.rounds, this.versions))
   }
 
   private drawConnection(): void {
     if (!this.heard) return
+    const ticking = document.querySelector('#clock')
+    if (ticking && this.status) ticking.textContent = panels.clockOf(this.status)
     const silent = Date.now() - this.heard
     const isStale = silent > staleAfter
     this.connection.textContent = isStale ? words.stale(Math.round(silent / 1000)) : words.live

@@ -1,8 +1,8 @@
 // What is drawn of each answer. Pure: from values to elements.
-import { columns, type Series } from '../common/charts'
+import { columns, lines, type Series } from '../common/charts'
 import { el, share, type Child } from '../common/dom'
-import { bytes, count, epsilon, shortHash } from '../common/format'
-import type { Action, Campaign, Counts, LogPage, Round, Status, Version } from './api'
+import { bytes, count, epsilon, seconds, shortHash } from '../common/format'
+import { clock, type Action, type Campaign, type Counts, type LogPage, type Round, type Status, type Version } from './api'
 import { words } from './words'
 
 /** A number and the call that it came from. */
@@ -18,11 +18,55 @@ function card(title: string, source: string, ...children: Child[]): HTMLElement 
 const big = (id: string, ...children: Child[]) => el('p', { class: 'big number', id }, ...children)
 const note = (...children: Child[]) => el('p', { class: 'quiet' }, ...children)
 
+/** How long the order that is open has been open. */
+export function clockOf(status: Status): string {
+  if (!status.order_began) return ''
+  return seconds(Math.max(0, Math.round((Date.now() + clock.ahead - Date.parse(status.order_began)) / 1000)))
+}
+
+/** Of the groups of this round, the one that has come furthest. */
+function phaseOf(status: Status): string {
+  if (!status.order_began) return ''
+  const reached = phaseNames.filter((phase) => (status.now.phases[phase]?.answered ?? 0) > 0).at(-1)
+  const name = words.phases[reached ?? (status.now.grouped > 0 ? 'grouped' : 'came')]!
+  return status.order_evaluates ? `${words.measuring}: ${name}` : name
+}
+
+/** Measured versions, oldest first. */
+const measuredOf = (versions: Version[]) =>
+  versions.flatMap((one) => (one.auc === null ? [] : [{ version: one.version, auc: one.auc, noise: one.auc_noise ?? 0 }]))
+
+const inPercent = (value: number): string => (100 * value).toFixed(1)
+
+function aucTile(status: Status, versions: Version[]): HTMLElement {
+  const measured = measuredOf(versions)
+  const last = measured.at(-1)
+  const first = measured[0]
+  if (!last || !first)
+    return card(words.auc, '/v1/versions', big('auc', words.noAuc), note(status.evaluation_epsilon ? words.aucSoon : words.aucNever))
+  const change = last.auc - first.auc
+  const error = Math.hypot(last.noise, first.noise)
+  return card(
+    words.auc,
+    '/v1/versions',
+    big('auc', `${inPercent(last.auc)} %`, el('small', {}, ` ± ${inPercent(last.noise)}`)),
+    note(
+      words.aucOf(last.version),
+      last.version !== first.version && el('span', { id: 'trend' }, ` ${words.aucTrend(inPercent(change), inPercent(error), first.version)}`),
+    ),
+  )
+}
+
 export function tiles(status: Status, versions: Version[]): HTMLElement[] {
   const current = versions.find((one) => one.current)
   const spent = status.epsilon_so_far ?? 0
   return [
-    card(words.round, '/v1/status', big('state', status.state), note(words.roundOf(status.rounds_done, status.rounds))),
+    card(words.round, '/v1/status', big('state', status.state),
+      note(
+        words.roundOf(status.rounds_done, status.rounds),
+        status.order_began && el('span', {}, '; ', el('span', { id: 'phase' }, phaseOf(status)), ', ', el('span', { id: 'clock' }, clockOf(status))),
+      ),
+    ),
     card(
       words.devices,
       '/v1/status',
@@ -38,6 +82,7 @@ export function tiles(status: Status, versions: Version[]): HTMLElement[] {
       big('version', current ? String(current.version) : words.noVersion),
       note(current ? `${shortHash(current.model)}, ${bytes(current.bytes)}, ${current.time}` : ''),
     ),
+    aucTile(status, versions),
     card(
       words.privacy,
       '/v1/status',
@@ -67,7 +112,7 @@ export function stagesOf(counts: Counts): { name: string; devices: number }[] {
 
 export function funnel(status: Status, rounds: Round[]): HTMLElement {
   const isNow = status.state === 'gathering'
-  const counts: Counts | undefined = isNow ? status.now : rounds[rounds.length - 1]
+  const counts: Counts | undefined = isNow ? status.now : rounds.filter((one) => !one.evaluates).at(-1)
   if (!counts) return card(words.lastRound, '/v1/rounds', note(words.nothingYet))
   const stages = stagesOf(counts)
   const most = Math.max(...stages.map((stage) => stage.devices), status.cohort)
@@ -100,9 +145,25 @@ function plotCard(title: string, source: string, draw: (host: Element) => SVGEle
   return made
 }
 
-export function plots(all: Round[]): HTMLElement[] {
-  const rounds = all.filter((one) => !one.abandoned).slice(-shown)
-  if (rounds.length === 0) return []
+/** AUC by version, with a little room above and below what was measured. */
+function aucPlot(versions: Version[]): HTMLElement[] {
+  const measured = measuredOf(versions).slice(-shown)
+  if (measured.length < 2) return []
+  const step = 0.02
+  const from = Math.floor(Math.min(...measured.map((one) => one.auc - one.noise)) / step) * step
+  const to = Math.ceil(Math.max(...measured.map((one) => one.auc + one.noise)) / step) * step
+  const series: Series[] = [
+    { label: 'AUC', kind: 'accent', values: measured.map((one) => one.auc), errors: measured.map((one) => one.noise) },
+  ]
+  const names = measured.map((one) => String(one.version))
+  return [
+    plotCard(words.aucPlot, '/v1/versions', (host) => lines(host, names, series, { from, to }, 'version', words.aucPlot), words.aucNote),
+  ]
+}
+
+export function plots(all: Round[], versions: Version[]): HTMLElement[] {
+  const rounds = all.filter((one) => !one.abandoned && !one.evaluates).slice(-shown)
+  if (rounds.length === 0) return aucPlot(versions)
   const names = rounds.map((one) => String(one.round))
   const phase = (one: Round, name: string) => one.phases[name]?.seconds ?? 0
   const fixed = (value: number) => Number(value.toFixed(3))
@@ -115,6 +176,7 @@ export function plots(all: Round[]): HTMLElement[] {
     { label: 'upload', kind: 'accent', values: upload },
   ]
   return [
+    ...aucPlot(versions),
     plotCard(words.rounds, '/v1/rounds', (host) =>
       columns(host, names, [{ label: 'counted', kind: 'accent', values: rounds.map((one) => one.summed) }], 'devices', 'round', words.rounds),
     ),
@@ -146,15 +208,23 @@ export function refusals(status: Status): HTMLElement {
   )
 }
 
+const mostApart = 60 // seconds between two clocks
+
 export function alertsOf(status: Status, rounds: Round[]): string[] {
   const list: string[] = []
   if (status.state === 'paused') list.push(words.alertPaused)
   if (status.state === 'stopped') list.push(words.alertStopped(status.last_problem))
   if (status.state === 'waiting for witnesses') list.push(words.alertWitnesses)
   if (status.draining) list.push(words.alertDraining)
+  if (!status.stored) list.push(words.alertDisk)
+  if (status.alert) list.push(words.alertFell(status.alert))
+  const apart = Math.round(clock.ahead / 1000)
+  if (Math.abs(apart) > mostApart) list.push(words.alertClock(seconds(Math.abs(apart)), apart > 0))
   for (const one of rounds.slice(-10).reverse()) {
-    if (one.abandoned) list.push(words.alertAbandoned(one.round, one.abandoned))
-    else if (one.groups_failed > 0) list.push(words.alertGroups(one.round, one.groups_failed, one.last_failure))
+    const what = one.evaluates ? words.measurement(one.round) : words.roundNumber(one.round)
+    if (one.groups_implausible > 0) list.push(words.alertImplausible(what, one.groups_implausible))
+    if (one.abandoned) list.push(words.alertAbandoned(what, one.abandoned))
+    else if (one.groups_failed > 0) list.push(words.alertGroups(what, one.groups_failed, one.last_failure))
   }
   return list
 }

@@ -4,12 +4,14 @@
 //   await device.call('refresh')
 //   await device.call('click', 'N123')
 //   const page = await device.call('recommend', 10)
+import moduleAddress from '../../wasm/built/sotto_device.wasm?url'
 import { DeviceError, type Calls, type FromWorker, type Name, type Settings, type ToWorker } from './messages'
 import workerAddress from './worker?worker&url'
 
 export * from './messages'
 
-// Out of reach of what empties IndexedDB when a disk is full: how far the ledger has come.
+// How far the ledger has come, apart from it: whoever loses one of the two loses the budget with it. Some browsers
+// empty both together (docs/browser.md).
 const anchorKey = 'sotto-ledger-anchor'
 
 interface Policy {
@@ -31,6 +33,8 @@ export class Device {
   private opened: { resolve(): void; reject(problem: Error): void } | null = null
   /** Something may have changed, here or in another tab. */
   onChange: () => void = () => {}
+  /** Everything was deleted, here or in another tab. */
+  onErased: () => void = () => {}
   /** Does this tab run the device, or another one? */
   here = false
 
@@ -52,12 +56,14 @@ export class Device {
     const device = new Device(settings)
     await new Promise<void>((resolve, reject) => {
       device.opened = { resolve, reject }
-      device.say({ kind: 'open', origin })
+      device.say({ kind: 'open', origin, module: new URL(moduleAddress, location.href).href })
     })
     return device
   }
 
   call<N extends Name>(name: N, ...words: Parameters<Calls[N]>): Promise<ReturnType<Calls[N]>> {
+    // Asked for when something is at stake; browsers answer by their own rules.
+    if (name === 'agree') void navigator.storage?.persist?.().catch(() => false)
     const number = ++this.number
     return new Promise((resolve, reject) => {
       this.waiting.set(number, { resolve: resolve as (value: unknown) => void, reject })
@@ -69,17 +75,31 @@ export class Device {
     this.worker.postMessage(message)
   }
 
+  /** A storage that is full, or that the browser withholds, is an answer too: the worker waits for one. */
+  private ofStorage(use: () => ToWorker): void {
+    let answer: ToWorker
+    try {
+      answer = use()
+    } catch (problem) {
+      answer = { kind: 'not-kept', why: String(problem) }
+    }
+    this.say(answer)
+  }
+
   private hear(said: FromWorker): void {
     if (said.kind === 'starting') {
-      this.say({ kind: 'start', anchor: localStorage.getItem(anchorKey), settings: this.settings() })
+      this.ofStorage(() => ({ kind: 'start', anchor: localStorage.getItem(anchorKey), settings: this.settings() }))
     } else if (said.kind === 'keep-anchor') {
-      localStorage.setItem(anchorKey, said.anchor)
-      this.say({ kind: 'kept' })
+      this.ofStorage(() => {
+        localStorage.setItem(anchorKey, said.anchor)
+        return { kind: 'kept' }
+      })
     } else if (said.kind === 'role') {
       this.here = said.here
       this.opened?.resolve()
       this.onChange()
     } else if (said.kind === 'changed') this.onChange()
+    else if (said.kind === 'erased') this.onErased()
     else if (said.kind === 'answer') {
       this.waiting.get(said.number)?.resolve(said.value)
       this.waiting.delete(said.number)

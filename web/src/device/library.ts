@@ -1,7 +1,6 @@
 // sotto_device.h as TypeScript: texts, structures and files of a module with 32-bit addresses. The numbers below are
 // the offsets of the structures in that header.
 import make, { type Module } from '../../wasm/built/sotto_device.mjs'
-import address from '../../wasm/built/sotto_device.wasm?url'
 import { DeviceError } from './messages'
 import type { Files } from './store'
 
@@ -16,6 +15,7 @@ export type Step = Call | { kind: 'wait'; milliseconds: number } | { kind: 'done
 
 const folder = '/device'
 const packFile = `${folder}/pack.sotto`
+const ledgerFile = `${folder}/ledger.sotto`
 const errorBytes = 4 + 1020
 const stepBytes = 36
 const wrongUse = 2
@@ -23,7 +23,7 @@ const wrongUse = 2
 export class Library {
   private constructor(private readonly module: Module) {}
 
-  static async load(): Promise<Library> {
+  static async load(address: string): Promise<Library> {
     return new Library(await make({ locateFile: () => address }))
   }
 
@@ -115,6 +115,11 @@ export class Library {
     return files
   }
 
+  /** A ledger that is missing begins with its windows spent. */
+  removeLedger(): void {
+    this.module.FS.unlink(ledgerFile)
+  }
+
   setAnchor(anchor: Uint8Array): void {
     this.withBytes(anchor, (place, length) => this.module._sotto_browser_set_anchor(place, length))
   }
@@ -137,6 +142,14 @@ export class Library {
   click(device: number, item: string): void {
     this.withText(item, (place) => this.status((error) => this.module._sotto_device_click(device, place, error)))
   }
+  /** An item that the pack does not hold, with what came along when it was opened. */
+  clickOpened(device: number, item: string, vector: number[], category: string): void {
+    this.withTexts([item, category], (place, name) =>
+      this.withBytes(new Uint8Array(new Float32Array(vector).buffer), (numbers) =>
+        this.status((error) => this.module._sotto_device_click_opened(device, place!, numbers, vector.length, name!, error)),
+      ),
+    )
+  }
   addPage(device: number, shown: string[], clicked: boolean[]): void {
     this.withList(shown, (list) =>
       this.withBytes(Uint8Array.from(clicked, Number), (flags) =>
@@ -149,6 +162,7 @@ export class Library {
       this.text((error) => this.module._sotto_device_rank_again(device, list, items.length, wanted, error)),
     )
   }
+  /** scope: SOTTO_TRAINING, SOTTO_ASKING, or both. */
   terms(device: number, service: string, purpose: string, scope: number): string {
     return this.withTexts([service, purpose], (who, why) =>
       this.text((error) => this.module._sotto_device_terms(device, who!, why!, scope, error)),
@@ -197,6 +211,28 @@ export class Library {
   recommend(device: number, count: number): number {
     return this.pointer((error) => this.module._sotto_device_recommend(device, count, error))
   }
+  /** The guide of blind serving, and the keys of its next question. */
+  prepare(device: number): number {
+    return this.pointer((error) => this.module._sotto_device_prepare(device, error))
+  }
+  /** What a coordinator asks people for. */
+  campaign(device: number): number {
+    return this.pointer((error) => this.module._sotto_device_campaign(device, error))
+  }
+  /** Keys: 64 hexadecimal digits. */
+  enrol(device: number, token: Uint8Array, operatorKey: string, recoveryKey: string | null): number {
+    return this.withTexts([operatorKey, recoveryKey ?? ''], (key, recovery) =>
+      this.withBytes(token, (bytes, length) =>
+        this.pointer((error) =>
+          this.module._sotto_device_enrol(device, bytes, length, key!, recoveryKey === null ? 0 : recovery!, error),
+        ),
+      ),
+    )
+  }
+  /** One round. */
+  train(device: number): number {
+    return this.pointer((error) => this.module._sotto_device_train(device, error))
+  }
   next(talk: number): Step {
     const step = this.module._malloc(stepBytes)
     try {
@@ -223,9 +259,12 @@ export class Library {
       this.module._free(step)
     }
   }
-  received(talk: number, status: number, body: Uint8Array): void {
-    this.withBytes(body, (place, length) =>
-      this.status((error) => this.module._sotto_talk_received(talk, status, place, length, error)),
+  /** comeBack: the answer's header Sotto-Come-Back, empty where it has none. */
+  received(talk: number, status: number, body: Uint8Array, comeBack: string): void {
+    this.withText(comeBack, (header) =>
+      this.withBytes(body, (place, length) =>
+        this.status((error) => this.module._sotto_talk_received_with(talk, status, place, length, header, error)),
+      ),
     )
   }
   lost(talk: number, why: string): void {

@@ -12,6 +12,7 @@ declare module '*/built/sotto_device.mjs' {
       readdir(path: string): string[]
       readFile(path: string): Uint8Array<ArrayBuffer>
       writeFile(path: string, content: Uint8Array): void
+      unlink(path: string): void
       analyzePath(path: string): { exists: boolean }
     }
     _malloc(bytes: number): number
@@ -23,14 +24,40 @@ declare module '*/built/sotto_device.mjs' {
     _sotto_device_consent(device: number, error: number): number
     _sotto_device_withdraw(device: number, error: number): number
     _sotto_device_click(device: number, item: number, error: number): number
+    _sotto_device_click_opened(
+      device: number,
+      item: number,
+      vector: number,
+      dimension: number,
+      category: number,
+      error: number,
+    ): number
     _sotto_device_add_page(device: number, shown: number, clicked: number, count: number, error: number): number
     _sotto_device_rank_again(device: number, items: number, count: number, wanted: number, error: number): number
     _sotto_device_export(device: number, error: number): number
     _sotto_device_forget(device: number, error: number): number
     _sotto_device_refresh(device: number, error: number): number
     _sotto_device_recommend(device: number, count: number, error: number): number
+    _sotto_device_prepare(device: number, error: number): number
+    _sotto_device_campaign(device: number, error: number): number
+    _sotto_device_enrol(
+      device: number,
+      token: number,
+      length: number,
+      operatorKey: number,
+      recoveryKey: number,
+      error: number,
+    ): number
+    _sotto_device_train(device: number, error: number): number
     _sotto_talk_next(talk: number, step: number, error: number): number
-    _sotto_talk_received(talk: number, status: number, body: number, length: number, error: number): number
+    _sotto_talk_received_with(
+      talk: number,
+      status: number,
+      body: number,
+      length: number,
+      comeBack: number,
+      error: number,
+    ): number
     _sotto_talk_lost(talk: number, why: number, error: number): number
     _sotto_talk_result(talk: number, error: number): number
     _sotto_talk_free(talk: number): void

@@ -8,6 +8,7 @@
 
 #include "data/newsroom/oracle.h"
 #include "eval/impression_evaluator.h"
+#include "recipes/run_data.h"
 
 namespace sotto::eval {
 
@@ -21,6 +22,11 @@ std::string GridContext::option(std::string_view name) const {
   return value;
 }
 
+std::string Budget::view_asked_for(const GridContext& context) {
+  if (const std::string given = context.option("against"); !given.empty()) return given;
+  return context.option("epsilon").empty() ? "" : "server";
+}
+
 Budget Budget::of(const GridContext& context, double epsilon, const std::string& against) {
   Budget budget{epsilon, against};
   // What is no number is refused when the row's settings are made.
@@ -28,7 +34,7 @@ Budget Budget::of(const GridContext& context, double epsilon, const std::string&
     const double value = std::strtod(given.c_str(), nullptr);
     if (std::isfinite(value)) budget.epsilon = value;
   }
-  if (const std::string given = context.option("against"); !given.empty()) budget.against = given;
+  if (const std::string asked = view_asked_for(context); !asked.empty()) budget.against = asked;
   return budget;
 }
 
@@ -45,7 +51,7 @@ std::vector<Budget> Budget::each_of(const GridContext& context, const std::vecto
 std::string Budget::name() const { return fmt::format("ε = {:g}, {}", epsilon, against); }
 
 std::vector<std::string> Budget::settings() const {
-  return {fmt::format("epsilon={:g}", epsilon), "against=" + against};
+  return {fmt::format("epsilon={}", epsilon), "against=" + against};
 }
 
 MeanAndError GridResult::mean(const std::string& measure) const {
@@ -61,6 +67,17 @@ std::string GridResult::divergence() const {
       *first == *last ? fmt::format("round {}", *first) : fmt::format("rounds {} to {}", *first, *last);
   if (runs.empty()) return "diverged, " + rounds;
   return fmt::format("{} of {} seeds diverged, {}", diverged.size(), diverged.size() + runs.size(), rounds);
+}
+
+std::string GridResult::cut_short() const {
+  const auto rounds = values.find("stopped_after");
+  if (rounds == values.end()) return "";
+  const auto [least, most] = std::minmax_element(rounds->second.begin(), rounds->second.end());
+  return fmt::format("stopped by the clock after {:g}{} of {:g} rounds{}", *least,
+                     *least == *most ? "" : fmt::format(" to {:g}", *most), mean("rounds_planned").mean,
+                     rounds->second.size() == runs.size()
+                         ? ""
+                         : fmt::format(" ({} of {} seeds)", rounds->second.size(), runs.size()));
 }
 
 bool is_paper_data(const Grid& grid, std::string_view data, std::uint64_t users) {
@@ -100,19 +117,25 @@ std::map<std::string, double> values_of(const metrics::ImpressionMetrics& metric
   return {{"auc", metrics.auc}, {"mrr", metrics.mrr}, {"ndcg5", metrics.ndcg5}, {"ndcg10", metrics.ndcg10}};
 }
 
-std::vector<TrivialRow> of_impressions(const data::Dataset& dataset, const fs::path& data) {
-  const auto test = impressions_of_split(dataset, data::Split::test);
+// What rankings by popularity are called among the trivial rows of impressions and of interactions.
+constexpr const char *popular_of_impressions = "most popular first", *popular_of_interactions = "popularity";
+
+std::vector<TrivialRow> of_impressions(const data::Dataset& dataset, const fs::path& data,
+                                       std::uint64_t test_impressions) {
+  auto test = impressions_of_split(dataset, data::Split::test);
+  recipes::keep_drawn_tests(test, {.dataset = dataset, .run = {}, .test_impressions = test_impressions});
   std::vector<TrivialRow> rows = {
       {"", "random order", values_of(evaluate_random(dataset, test).mean)},
-      {"", "most popular first", values_of(evaluate_popularity(dataset, test).mean)}};
+      {"", popular_of_impressions, values_of(evaluate_popularity(dataset, test).mean)}};
   if (const auto oracle = data::read_oracle(data))
     rows.push_back({"", "best possible (true interests)", values_of(oracle->best)});
   return rows;
 }
 
+constexpr std::string_view beside = "beside.";
+
 // "beside.NAME.MEASURE" of the first row of every group; protocols differ between groups only.
 std::vector<TrivialRow> of_interactions(const std::vector<GridResult>& results) {
-  constexpr std::string_view beside = "beside.";
   std::vector<TrivialRow> rows;
   std::set<std::string> seen;
   for (const GridResult& result : results) {
@@ -137,8 +160,33 @@ std::vector<TrivialRow> of_interactions(const std::vector<GridResult>& results) 
 void add_measures(GridResult& result, const json& run) { add_numbers(result.values, "", run); }
 
 std::vector<TrivialRow> trivial_rows(const data::Dataset& dataset, const fs::path& data,
-                                     const std::vector<GridResult>& results) {
-  return dataset.has_impressions() ? of_impressions(dataset, data) : of_interactions(results);
+                                     const std::vector<GridResult>& results, std::uint64_t test_impressions) {
+  return dataset.has_impressions() ? of_impressions(dataset, data, test_impressions)
+                                   : of_interactions(results);
+}
+
+namespace {
+
+// For the row's own test users where they follow from its seeds, else for everybody's impressions.
+double popularity(const GridResult& result, const std::string& measure,
+                  const std::vector<TrivialRow>& trivial) {
+  const double own = result.mean(fmt::format("{}{}.{}", beside, popular_of_interactions, measure)).mean;
+  if (std::isfinite(own)) return own;
+  for (const TrivialRow& row : trivial) {
+    const auto value = row.values.find(measure);
+    if (row.label == popular_of_impressions && value != row.values.end()) return value->second;
+  }
+  return NAN;
+}
+
+}  // namespace
+
+std::optional<bool> is_below_popularity(const GridResult& result, const std::vector<TrivialRow>& trivial) {
+  for (const char* measure : {"auc", "hits10"}) {
+    const double own = result.mean(measure).mean, popular = popularity(result, measure, trivial);
+    if (std::isfinite(own) && std::isfinite(popular)) return own < popular;
+  }
+  return std::nullopt;
 }
 
 EpsilonTexts epsilon_texts(const GridResult& result) {

@@ -42,11 +42,13 @@ struct GridContext {
 };
 
 // The ε of a row and whose view it bounds. Where the user sets one of them it is the user's, so that a label
-// made of it says what was trained.
+// made of it says what was trained. An ε without a word of whose view bounds the server's, as it does in
+// training.
 struct Budget {
   double epsilon = 0;
   std::string against;  // "server" or "published"
 
+  static std::string view_asked_for(const GridContext& context);  // empty: the user leaves it to the row
   static Budget of(const GridContext& context, double epsilon, const std::string& against);
   // The user's ε alone where there is one.
   static std::vector<Budget> each_of(const GridContext& context, const std::vector<double>& epsilons,
@@ -119,6 +121,8 @@ struct GridResult {
   bool has_diverged() const { return runs.empty() && !diverged.empty(); }  // every seed
   // "diverged, round 2", "2 of 3 seeds diverged, rounds 2 to 9"; empty: none did.
   std::string divergence() const;
+  // "stopped by the clock after 3 of 40 rounds"; empty: none of its runs was.
+  std::string cut_short() const;
 };
 
 // What an experiment adds to its report beside the grid; tables also become TABLE.csv.
@@ -143,6 +147,9 @@ struct Grid {
   std::vector<GridPlot> plots;
   // Assignments that the declaration reads itself: they are no recipe's.
   std::vector<std::string> options = {};
+  // Settings that a row which has them is named after, by its label, its group or its place on an axis,
+  // beside budgets, of which this is always true: the user cannot give them another value.
+  std::vector<std::string> stated = {};
   // One paragraph about what came out, written from the numbers.
   std::function<std::string(const std::vector<GridResult>& results)> verdict = {};
   std::function<Result<GridExtra>(const data::Dataset& dataset)> extra = {};
@@ -173,10 +180,15 @@ struct TrivialRow {
   std::map<std::string, double> values;
 };
 
-// Impressions: popularity, random order and, where the data set knows it, the best possible. Interactions:
-// what stands beside the rows of every group, averaged over seeds.
+// Impressions: popularity, random order and, where the data set knows it, the best possible, over the same
+// test impressions as the rows (0: all). Interactions: what stands beside the rows of every group, averaged
+// over seeds.
 std::vector<TrivialRow> trivial_rows(const data::Dataset& dataset, const fs::path& data,
-                                     const std::vector<GridResult>& results);
+                                     const std::vector<GridResult>& results, std::uint64_t test_impressions);
+
+// Whether a row ranks worse than what is popular does, by AUC or by Hits@10 in the same test: then it says
+// nothing about the order of systems. Nothing where it has neither number.
+std::optional<bool> is_below_popularity(const GridResult& result, const std::vector<TrivialRow>& trivial);
 
 // The ε columns of a row: what the paper claims, what holds against the server and of what is published.
 // "none" where nothing holds, empty where nothing is claimed or no model was released.

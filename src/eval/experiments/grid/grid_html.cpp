@@ -1,6 +1,7 @@
 // The HTML report of a grid.
 
 #include "eval/experiments/grid/grid_report.h"
+#include "eval/experiments/quick_clock.h"
 
 namespace sotto::eval {
 
@@ -58,7 +59,8 @@ ReportTable grid_table(const GridOutcome& outcome) {
     table.rows.push_back(std::move(cells));
   }
   for (const GridResult& result : outcome.results) {
-    auto cells = start(result.row.group, result.row.label);
+    const bool below = is_below_popularity(result, outcome.trivial).value_or(false);
+    auto cells = start(result.row.group, result.row.label + (below ? below_popularity_mark : ""));
     for (const GridColumn& column : grid.columns) {
       const bool first = &column == grid.columns.data();
       cells.push_back(first && result.has_diverged() ? TableCell::words(result.divergence())
@@ -99,6 +101,7 @@ std::string to_html(const GridOutcome& outcome) {
   const GridFacts& facts = outcome.facts;
   HtmlReport report(grid.title + (facts.quick ? " (quick run)" : ""),
                     facts.quick ? "QUICK RUN: narrow models, few rounds; for a look, not for a claim" : "");
+  if (facts.quick) report.paragraph(fmt::format("Quick: {}.", quick_clock_note));
   report.facts({{"experiment", facts.experiment},
                 {"data", fmt::format("{} ({})", facts.data, facts.origin)},
                 {"users, items", fmt::format("{}, {}", facts.counts.users, facts.counts.items)},
@@ -117,7 +120,8 @@ std::string to_html(const GridOutcome& outcome) {
   if (grid.verdict) report.heading("What came out").paragraph(grid.verdict(outcome.results));
   for (const GridPlot& plot : grid.plots) report.plot(to_plot(plot, outcome));
   report.heading("Results").table(grid_table(outcome));
-  for (const std::string& note : divergence_notes(outcome)) report.paragraph(note + ".");
+  if (const std::string note = popularity_note(outcome); !note.empty()) report.paragraph(note + ".");
+  for (const std::string& note : row_notes(outcome)) report.paragraph(note + ".");
   for (const std::string& failure : outcome.failures) report.paragraph("Failed: " + failure);
   report.privacy_note(
       "ε claimed is what the paper says. True ε is what holds for one user and the whole training at the δ "

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "eval/experiments/quick_clock.h"
 #include "fl/run_log.h"
 #include "metrics/held_out_report.h"
+#include "metrics/unit_of_metrics.h"
 
 namespace sotto::eval {
 
@@ -25,60 +27,87 @@ double paper_value(const GridRow& row, const std::string& measure) {
   return NAN;
 }
 
+// Noise of these runs is seeded: such a number holds for secret noise alone.
+bool is_numeric(const EpsilonTexts& epsilon) {
+  const auto has_digits = [](const std::string& text) {
+    return text.find_first_of("0123456789") != std::string::npos;
+  };
+  return has_digits(epsilon.claimed) || has_digits(epsilon.server) || has_digits(epsilon.published);
+}
+
 }  // namespace
 
 std::string simulation_note(const GridOutcome& outcome) {
   for (const GridResult& result : outcome.results) {
-    const EpsilonTexts epsilon = epsilon_texts(result);
-    for (const std::string& text : {epsilon.claimed, epsilon.server, epsilon.published})
-      if (text.find_first_of("0123456789") != std::string::npos)
-        return "simulation: no ε holds for these files; with secret noise it would be as in the table";
+    if (is_numeric(epsilon_texts(result)))
+      return "simulation: no ε holds for these files; with secret noise it would be as in the table";
   }
   return "";
 }
 
 std::string incompleteness_note(const GridOutcome& outcome) {
   if (!outcome.facts.incomplete) return "";
-  return fmt::format("INCOMPLETE: stopped before all rows had {} seed{}", outcome.facts.seeds,
+  return fmt::format("INCOMPLETE: {} before all rows had {} seed{}",
+                     outcome.facts.out_of_time ? "the two minutes were over" : "stopped", outcome.facts.seeds,
                      outcome.facts.seeds == 1 ? "" : "s");
 }
 
-std::vector<std::string> divergence_notes(const GridOutcome& outcome) {
+std::string popularity_note(const GridOutcome& outcome) {
+  std::size_t below = 0, ranked = 0;
+  for (const GridResult& result : outcome.results) {
+    const auto is_below = is_below_popularity(result, outcome.trivial);
+    if (!is_below) continue;
+    ++ranked;
+    if (*is_below) ++below;
+  }
+  if (below == 0) return "";
+  return fmt::format("† below popularity, by AUC or Hits@10: {} nothing about the order of systems",
+                     below == ranked ? "as all rows are, this run says" : "the row says");
+}
+
+std::vector<std::string> row_notes(const GridOutcome& outcome) {
   std::vector<std::string> notes;
-  for (const GridResult& result : outcome.results)
+  for (const GridResult& result : outcome.results) {
+    const auto note = [&](const std::string& text) {
+      notes.push_back(fmt::format("{}{}{}: {}", result.row.group, result.row.group.empty() ? "" : ": ",
+                                  result.row.label, text));
+    };
+    if (const std::string cut = result.cut_short(); !cut.empty()) note(cut);
     if (!result.diverged.empty() && !result.runs.empty())
-      notes.push_back(fmt::format("{}{}{}: {}; its numbers are of the others", result.row.group,
-                                  result.row.group.empty() ? "" : ": ", result.row.label,
-                                  result.divergence()));
+      note(result.divergence() + "; its numbers are of the others");
+  }
   return notes;
 }
 
 std::string to_csv(const GridOutcome& outcome) {
   const Grid& grid = outcome.grid;
   std::string csv =
-      "experiment,run,data,group,label,recipe,x,seeds,diverged,epsilon_claimed,epsilon_true,epsilon_"
-      "published,delta";
+      "experiment,run,data,group,label,recipe,x,seeds,diverged,stopped_after,epsilon_claimed,epsilon_true,"
+      "epsilon_"
+      "published,delta,simulation";
   for (const GridColumn& column : grid.columns)
     csv += fmt::format(",{0},{0}_error,{0}_paper", quoted(column.measure));
-  csv += ",paper_data,settings\n";
+  csv += ",below_popularity,paper_data,settings,unit_of_metrics\n";
+  const std::string unit = quoted(metrics::unit_of_metrics);
   const std::string head =
       fmt::format("{},{}{},{}", outcome.facts.experiment, outcome.facts.quick ? "quick" : "full",
                   outcome.facts.incomplete ? " (incomplete)" : "", quoted(outcome.facts.data));
   for (const TrivialRow& row : outcome.trivial) {
-    csv += fmt::format("{},{},{},,,,,none,none,none,", head, quoted(row.group), quoted(row.label));
+    csv += fmt::format("{},{},{},,,,,,none,none,none,,", head, quoted(row.group), quoted(row.label));
     for (const GridColumn& column : grid.columns) {
       const auto value = row.values.find(column.measure);
       csv += fmt::format(",{},,", value == row.values.end() ? "" : number(value->second));
     }
-    csv += ",,\n";
+    csv += fmt::format(",,,,{}\n", unit);
   }
   for (const GridResult& result : outcome.results) {
     const GridRow& row = result.row;
     const EpsilonTexts epsilon = epsilon_texts(result);
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{}", head, quoted(row.group), quoted(row.label),
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", head, quoted(row.group), quoted(row.label),
                        row.recipe, number(row.x), result.runs.size() + result.diverged.size(),
-                       result.diverged.size(), quoted(epsilon.claimed), quoted(epsilon.server),
-                       quoted(epsilon.published), number(result.mean("delta").mean));
+                       result.diverged.size(), number(result.mean("stopped_after").mean),
+                       quoted(epsilon.claimed), quoted(epsilon.server), quoted(epsilon.published),
+                       number(result.mean("delta").mean), is_numeric(epsilon) ? "yes" : "");
     for (const GridColumn& column : grid.columns) {
       const MeanAndError mean = result.mean(column.measure);
       csv += fmt::format(",{},{},{}", number(mean.mean), number(mean.error),
@@ -86,8 +115,13 @@ std::string to_csv(const GridOutcome& outcome) {
     }
     std::vector<std::string> settings = row.settings;
     settings.insert(settings.end(), row.at_test.begin(), row.at_test.end());
-    csv += fmt::format(",{},{}\n", row.paper.empty() ? "" : quoted(grid.paper_data),
-                       quoted(fmt::format("{}", fmt::join(settings, " "))));
+    const auto below = is_below_popularity(result, outcome.trivial);
+    csv += fmt::format(",{},{},{},{}\n",
+                       !below   ? ""
+                       : *below ? "yes"
+                                : "no",
+                       row.paper.empty() ? "" : quoted(grid.paper_data),
+                       quoted(fmt::format("{}", fmt::join(settings, " "))), unit);
   }
   return csv;
 }
@@ -177,6 +211,7 @@ TextTable table_of(const GridOutcome& outcome) {
   }
   for (const GridResult& result : outcome.results) {
     std::vector<std::string> cells = {label_of(result.row.group, result.row.label)};
+    if (is_below_popularity(result, outcome.trivial).value_or(false)) cells[0] += below_popularity_mark;
     for (const GridColumn& column : grid.columns) {
       const auto [mean, error] = result.mean(column.measure);
       std::string cell =
@@ -204,14 +239,17 @@ std::string to_text(const GridOutcome& outcome) {
     left_out.insert(left_out.begin(), outcome.grid.columns[column - 1].heading);
     table.remove(column);
   }
-  std::string text = outcome.facts.quick ? "QUICK RUN: for a look, not for a claim\n" : "";
+  std::string text;
+  if (outcome.facts.quick)
+    text = fmt::format("QUICK RUN: for a look, not for a claim; {}\n", quick_clock_note);
   if (const std::string note = incompleteness_note(outcome); !note.empty()) text += note + "\n";
   text += table.text();
   if (!left_out.empty())
     text += fmt::format("in results.csv and report.html only: {}\n", fmt::join(left_out, ", "));
-  for (const std::string& note : divergence_notes(outcome)) text += note + "\n";
-  const std::string note = simulation_note(outcome);
-  return note.empty() ? text : text + note + "\n";
+  for (const std::string& note : row_notes(outcome)) text += note + "\n";
+  for (const std::string& note : {popularity_note(outcome), simulation_note(outcome)})
+    if (!note.empty()) text += note + "\n";
+  return text;
 }
 
 // Plots of a grid: rows along an axis, rows side by side, or the rounds of their runs.
@@ -247,12 +285,16 @@ void add_categories(Plot& plot, const GridPlot& wanted, const GridOutcome& outco
   plot.width = std::max(plot.width, static_cast<int>(90 * plot.categories.size()));
 }
 
-// The mean over seeds, round by round, where every seed has a value.
+// The mean over seeds, round by round, where every seed has a value. A row that was kept without its run has
+// no rounds.
 void add_rounds(Plot& plot, const GridPlot& wanted, const GridOutcome& outcome) {
   for (const GridResult& result : outcome.results) {
     std::map<std::uint32_t, std::vector<double>> by_round;
+    std::size_t logs = 0;
     for (const fs::path& run : result.runs) {
-      for (const fl::RoundRecord& record : fl::read_run_log(run / "log.jsonl")) {
+      const auto records = fl::read_run_log(run / "log.jsonl");
+      if (!records.empty()) ++logs;
+      for (const fl::RoundRecord& record : records) {
         if (wanted.measure == "loss")
           by_round[record.round].push_back(record.loss);
         else if (record.validation)
@@ -261,7 +303,7 @@ void add_rounds(Plot& plot, const GridPlot& wanted, const GridOutcome& outcome) 
     }
     PlotSeries& series = series_of(plot, result.row.label, SeriesStyle::line);
     for (const auto& [round, values] : by_round)
-      if (values.size() == result.runs.size())
+      if (values.size() == logs)
         add_point(series, round, {metrics::mean_and_error(values).mean, NAN}, wanted.factor);
     series.error.clear();
   }

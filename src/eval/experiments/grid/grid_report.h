@@ -13,7 +13,8 @@ struct GridFacts {
   data::DatasetCounts counts{};
   std::int64_t seeds = 1;
   bool quick = false;
-  bool incomplete = false;  // it was stopped: rows and seeds are missing
+  bool incomplete = false;   // rows and seeds are missing
+  bool out_of_time = false;  // by the clock of a quick experiment
 };
 
 struct GridOutcome {
@@ -29,9 +30,14 @@ struct GridOutcome {
 std::string simulation_note(const GridOutcome& outcome);
 // That it was stopped; else nothing.
 std::string incompleteness_note(const GridOutcome& outcome);
-// One sentence for every row of which some seeds diverged and others did not.
-std::vector<std::string> divergence_notes(const GridOutcome& outcome);
-// `seeds` counts all that were trained, `diverged` those of them without numbers.
+// What the mark of rows below popularity means, and whether all have it; nothing where none has.
+inline constexpr const char* below_popularity_mark = " †";
+std::string popularity_note(const GridOutcome& outcome);
+// One sentence for every row that the clock stopped, and for every one of which some seeds diverged and
+// others did not.
+std::vector<std::string> row_notes(const GridOutcome& outcome);
+// `seeds` counts all that were trained, `diverged` those of them without numbers; `below_popularity` is yes,
+// no, or empty where nothing is ranked; `stopped_after` the rounds that a row had when the clock stopped it.
 std::string to_csv(const GridOutcome& outcome);
 std::string to_csv(const ReportTable& table);
 std::string to_text(const GridOutcome& outcome);

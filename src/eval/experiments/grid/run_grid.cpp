@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "base/interrupt.h"
@@ -13,8 +14,10 @@
 #include "eval/experiments/finished_rows.h"
 #include "eval/experiments/grid/grid_report.h"
 #include "eval/experiments/grid/side_by_side.h"
+#include "eval/experiments/quick_clock.h"
 #include "eval/training_run.h"
 #include "fl/divergence.h"
+#include "fl/round_limit.h"
 #include "fl/run_log.h"
 #include "model/tensor.h"
 #include "recipes/recipe.h"
@@ -22,100 +25,16 @@
 
 namespace sotto::eval {
 
+using nlohmann::json;
+
 namespace {
 
 // Test impressions, or test users, of a quick run.
 constexpr std::uint64_t quick_tests = 1000;
-
-std::string key_of(const std::string& assignment) { return assignment.substr(0, assignment.find('=')); }
-
-std::set<std::string> names_of(const SettingsTable& table) {
-  std::set<std::string> names;
-  for (const auto& row : table.rows()) names.insert(row.name);
-  return names;
-}
-
-// What the row would not read of all that it is given, the row's own settings included.
-std::vector<std::string> unread_by(const recipes::RecipeEntry& entry, const GridRow& row,
-                                   const std::vector<std::string>& all, const std::set<std::string>& known) {
-  const auto recipe = entry.make();
-  SettingsTable table;
-  std::vector<std::string> unread;
-  if (!recipes::bind_settings(*recipe, table, all)) return unread;
-  for (const std::string& assignment : all) {
-    const bool own = std::find(row.settings.begin(), row.settings.end(), assignment) != row.settings.end();
-    if ((own || known.contains(key_of(assignment))) && !table.set_assignment(assignment)) return unread;
-  }
-  const auto settings = recipes::unread_settings(table, recipe->conditions());
-  if (!settings) return unread;  // row_settings says why
-  for (const auto& setting : *settings) unread.push_back(setting.name);
-  return unread;
-}
-
-Status check_labels(const Grid& grid) {
-  std::set<std::pair<std::string, std::string>> labels;
-  for (const GridRow& row : grid.rows)
-    if (!labels.emplace(row.group, row.label).second)
-      return failed("two rows are called '{}' in '{}'", row.label, row.group);
-  return {};
-}
-
-}  // namespace
-
-Result<RowSettings> row_settings(const Grid& grid, const GridRow& row,
-                                 const std::vector<std::string>& given) {
-  SOTTO_TRY(const auto* entry, recipes::find_recipe(row.recipe));
-  const auto recipe = entry->make();
-  SettingsTable table;
-  std::vector<std::string> all = row.takes_shared ? grid.shared : std::vector<std::string>();
-  all.insert(all.end(), row.settings.begin(), row.settings.end());
-  all.insert(all.end(), given.begin(), given.end());
-  SOTTO_CHECK(recipes::bind_settings(*recipe, table, all));
-  auto known = names_of(table);
-  for (const std::string& name : row.own) known.erase(name);
-  RowSettings settings;
-  const auto apply = [&](const std::string& assignment) {
-    settings.assignments.push_back(assignment);
-    return table.set_assignment(assignment);
-  };
-  // Settings that are not read in this row (a step size of local epochs where there are none) do not reach it
-  // from outside; its own must be read.
-  for (const std::string& name : unread_by(*entry, row, all, known)) known.erase(name);
-  for (const std::string& assignment : grid.shared)
-    if (row.takes_shared && known.contains(key_of(assignment))) SOTTO_CHECK(apply(assignment));
-  for (const std::string& assignment : row.settings) SOTTO_CHECK(apply(assignment));
-  for (const std::string& assignment : given)
-    if (known.contains(key_of(assignment))) SOTTO_CHECK(apply(assignment));
-  SOTTO_CHECK(recipes::refuse_unread(table, recipe->conditions()));
-  settings.complete = table.to_json().dump();
-  for (const std::string& assignment : row.at_test) SOTTO_CHECK(table.set_assignment(assignment));
-  return settings;
-}
-
-Status check_grid(const Grid& grid, const std::vector<std::string>& given) {
-  if (grid.rows.empty()) return failed("'{}' has no rows", grid.title);
-  SOTTO_CHECK(check_labels(grid));
-  std::set<std::string> known(grid.options.begin(), grid.options.end());
-  for (const GridRow& row : grid.rows) {
-    auto settings = row_settings(grid, row, given);
-    if (!settings) return tl::unexpected(std::move(settings).error().in(row.label));
-    const auto complete = nlohmann::json::parse(settings->complete);
-    for (const auto& [name, value] : complete.items()) known.insert(name);
-  }
-  for (const std::string& assignment : given) {
-    if (assignment.find('=') == std::string::npos)
-      return bad_input("'{}' is not of the form key=value", assignment);
-    if (known.contains(key_of(assignment))) continue;
-    const auto near = nearest(key_of(assignment), {known.begin(), known.end()});
-    return bad_input("no recipe of this experiment has a setting '{}'{}", key_of(assignment),
-                     near ? fmt::format("; did you mean '{}'?", *near) : "");
-  }
-  return {};
-}
-
-using nlohmann::json;
-
-namespace {
+// More would leave none of them time to train.
+constexpr std::int64_t most_quick_seeds = 5;
+// Of the two minutes; what stands behind the rows has sizes that do not depend on the data.
+constexpr double share_of_rows = 0.95, share_beside_extra = 0.8;
 
 // FNV-1a: names of folders must not change with the compiler.
 std::uint64_t digest(std::string_view text) {
@@ -143,6 +62,9 @@ void add_log_measures(json& result, const fs::path& run) {
 
 // A run that diverged has no result.json: what it came to stands beside its folder.
 fs::path divergence_file(const fs::path& run) { return run.string() + ".diverged"; }
+
+// So does that time was up before its last round.
+fs::path cut_file(const fs::path& run) { return run.string() + ".cut-short"; }
 
 bool is_over(const fs::path& run) {
   return fs::exists(run / "result.json") || fs::exists(divergence_file(run));
@@ -183,10 +105,18 @@ Result<std::optional<json>> trained(const RowJob& job, const fs::path& run, cons
   training.device = job.device;
   training.test_impressions = job.test_impressions;
   training.resume = fs::exists(run / "last.sotto");
+  fs::remove(cut_file(run), ignored);
   if (!training.resume) training.assignments = job.settings.assignments;
+  Status marked;
+  const fl::RoundLimit limit([&] {
+    if (!job.time_is_up || !job.time_is_up()) return false;
+    marked = write_file_atomically(cut_file(run), "the clock of a quick experiment\n");
+    return true;
+  });
   const auto outcome = train_run(training, dataset, {.round = [&](const fl::RoundRecord& record) {
                                    if (observe) observe(record.round);
                                  }});
+  SOTTO_CHECK(marked);
   if (!outcome) {
     const auto round = fl::diverged_round(outcome.error());
     if (!round) return tl::unexpected(Error(outcome.error()));
@@ -221,12 +151,13 @@ Result<std::optional<json>> run_row(const RowJob& job, const data::Dataset& data
     else
       result->update(to_json(std::get<metrics::MeanImpressionMetrics>(tested)));
   }
+  if (fs::exists(cut_file(run)))
+    result->update({{"stopped_after", result->at("rounds")},
+                    {"rounds_planned", json::parse(job.settings.complete).at("rounds")}});
   add_log_measures(*result, run);
   (*result)["bytes"] = result->at("bytes_up").get<double>() + result->at("bytes_down").get<double>();
   return result;
 }
-
-using nlohmann::json;
 
 namespace {
 
@@ -245,6 +176,25 @@ std::string row_key(const GridRow& row, const RowSettings& settings, std::uint64
       .dump();
 }
 
+// What `--first-seed` and `--seeds` ask for.
+std::vector<std::uint64_t> asked_seeds(const ExperimentRequest& request) {
+  std::vector<std::uint64_t> seeds(static_cast<std::size_t>(request.seeds));
+  std::iota(seeds.begin(), seeds.end(), static_cast<std::uint64_t>(request.first_seed));
+  return seeds;
+}
+
+// Seeds before those asked for of which a row was finished, whichever settings it had.
+std::vector<std::uint64_t> earlier_seeds(const FinishedRows& finished, std::int64_t first_seed) {
+  std::set<std::uint64_t> seeds;
+  for (const std::string& key : finished.keys()) {
+    const json parsed = json::parse(key, nullptr, false);
+    if (!parsed.is_object() || !parsed.contains("seed") || !parsed["seed"].is_number_unsigned()) continue;
+    const auto seed = parsed["seed"].get<std::uint64_t>();
+    if (seed < static_cast<std::uint64_t>(first_seed)) seeds.insert(seed);
+  }
+  return {seeds.begin(), seeds.end()};
+}
+
 class GridRunner {
  public:
   GridRunner(const Grid& grid, std::string_view name, const ExperimentRequest& request,
@@ -254,7 +204,10 @@ class GridRunner {
         request_(request),
         dataset_(dataset),
         made_with_(std::move(made_with)),
-        finished_(std::move(finished)) {}
+        finished_(std::move(finished)),
+        asked_(asked_seeds(request)) {
+    if (request.quick) clock_.emplace(request.now, grid.extra ? share_beside_extra : share_of_rows);
+  }
 
   Status prepare() {
     for (const GridRow& row : grid_.rows) {
@@ -268,7 +221,8 @@ class GridRunner {
   // Trains what nobody else is training, then tests what nobody else is testing.
   Status work() {
     SOTTO_CHECK(for_each_unclaimed([](const RowJob& job) { return run_folder(job); },
-                                   [&](const RowJob& job) -> Status {
+                                   [&](RowJob& job) -> Status {
+                                     share_time(job, (untrained() + request_.jobs - 1) / request_.jobs);
                                      SOTTO_TRY(const auto run, trained(job, run_folder(job), dataset_, {}));
                                      (void)run;
                                      return {};
@@ -279,7 +233,7 @@ class GridRunner {
           return fs::path(
               fmt::format("{}-{:08x}", run_folder(job).string(), static_cast<std::uint32_t>(digest(test))));
         },
-        [&](const RowJob& job) -> Status {
+        [&](RowJob& job) -> Status {
           // Somebody may still be training it: the process that waits for all of them tests it then.
           if (!is_over(run_folder(job))) return {};
           SOTTO_TRY(const auto result, run_row(job, dataset_, {}));
@@ -291,9 +245,9 @@ class GridRunner {
   // All runs by several processes; run() then finds them finished.
   Status train_side_by_side() {
     std::set<fs::path> runs;
-    for (std::int64_t seed = 1; seed <= request_.seeds; ++seed)
+    for (const std::uint64_t seed : asked_)
       for (std::size_t i = 0; i < grid_.rows.size(); ++i) {
-        const RowJob job = job_of(i, static_cast<std::uint64_t>(seed));
+        const RowJob job = job_of(i, seed);
         if (!finished_.find(row_key(job.row, job.settings, job.seed))) runs.insert(run_folder(job));
       }
     if (runs.empty()) return {};
@@ -309,12 +263,12 @@ class GridRunner {
   // False when it was interrupted. What is finished is in results() either way, also of the rows behind the
   // one at which it was stopped.
   Result<bool> run() {
-    Progress progress(std::string(name_), grid_.rows.size() * static_cast<std::uint64_t>(request_.seeds),
-                      "runs");
+    join_earlier_seeds();
+    Progress progress(std::string(name_), grid_.rows.size() * asked_.size(), "runs");
     bool complete = true;
-    for (std::int64_t seed = 1; seed <= request_.seeds; ++seed) {
+    for (const std::uint64_t seed : asked_) {
       for (std::size_t i = 0; i < grid_.rows.size(); ++i) {
-        SOTTO_TRY(const bool done, run_one(i, static_cast<std::uint64_t>(seed), progress));
+        SOTTO_TRY(const bool done, run_one(i, seed, progress));
         if (done)
           progress.advance();
         else
@@ -323,6 +277,10 @@ class GridRunner {
     }
     return complete;
   }
+
+  // How many seeds the table is of.
+  std::int64_t seeds() const { return static_cast<std::int64_t>(asked_.size() + joined_); }
+  bool is_out_of_time() const { return clock_ && clock_->is_over(); }
 
   // Rows that failed: one does not stop the others.
   const std::vector<std::string>& failures() const { return failures_; }
@@ -343,15 +301,38 @@ class GridRunner {
             request_.out / "runs",
             request_.device,
             made_with_.dump(),
-            request_.quick ? quick_tests : 0};
+            request_.quick ? quick_tests : 0,
+            {}};
+  }
+
+  // Rows and seeds that are still to be made.
+  std::int64_t unfinished() const {
+    std::int64_t count = 0;
+    for (const std::uint64_t seed : asked_)
+      for (std::size_t i = 0; i < grid_.rows.size(); ++i)
+        if (!finished_.find(row_key(grid_.rows[i], settings_[i], seed))) ++count;
+    return count;
+  }
+
+  // Runs that nobody has finished; others train some of them now.
+  std::int64_t untrained() const {
+    std::set<fs::path> runs;
+    for (const std::uint64_t seed : asked_)
+      for (std::size_t i = 0; i < grid_.rows.size(); ++i)
+        if (const fs::path run = run_folder(job_of(i, seed)); !is_over(run)) runs.insert(run);
+    return static_cast<std::int64_t>(runs.size());
+  }
+
+  void share_time(RowJob& job, std::int64_t rows_left) const {
+    if (clock_) job.time_is_up = clock_->training_of_one_of(static_cast<std::size_t>(rows_left));
   }
 
   Status for_each_unclaimed(const std::function<fs::path(const RowJob&)>& claimed,
-                            const std::function<Status(const RowJob&)>& action) {
-    for (std::int64_t seed = 1; seed <= request_.seeds; ++seed) {
+                            const std::function<Status(RowJob&)>& action) {
+    for (const std::uint64_t seed : asked_) {
       for (std::size_t i = 0; i < grid_.rows.size(); ++i) {
-        if (interrupted()) return {};
-        const RowJob job = job_of(i, static_cast<std::uint64_t>(seed));
+        if (interrupted() || is_out_of_time()) return {};
+        RowJob job = job_of(i, seed);
         if (finished_.find(row_key(job.row, job.settings, job.seed))) continue;
         SOTTO_TRY(const auto claim, Claim::take(claimed(job)));
         if (!claim) continue;
@@ -371,11 +352,12 @@ class GridRunner {
   // False when it is not finished and a stop forbids to finish it.
   Result<bool> run_one(std::size_t index, std::uint64_t seed, Progress& progress) {
     const GridRow& row = grid_.rows[index];
-    const RowJob job = job_of(index, seed);
+    RowJob job = job_of(index, seed);
     const std::string key = row_key(row, settings_[index], seed);
     auto result = finished_.find(key);
     if (!result) {
-      if (interrupted() && !is_stored(job)) return false;
+      if ((interrupted() || is_out_of_time()) && !is_stored(job)) return false;
+      share_time(job, unfinished());
       auto run = run_row(job, dataset_, [&](std::uint32_t round) {
         progress.note(fmt::format("{}, round {}", row.label, round));
       });
@@ -391,24 +373,43 @@ class GridRunner {
       result = std::move(*run);
       SOTTO_CHECK(finished_.add(key, *result));
     }
-    if (result->contains("diverged")) {
-      results_[index].diverged.push_back(result->at("diverged").get<std::uint32_t>());
-    } else {
-      add_measures(results_[index], *result);
-      results_[index].runs.push_back(run_folder(job));
-      results_[index].seeds.push_back(seed);
+    collect(index, job, *result);
+    return true;
+  }
+
+  // What was finished before with other seeds and is still asked for.
+  void join_earlier_seeds() {
+    for (const std::uint64_t seed : earlier_seeds(finished_, request_.first_seed)) {
+      bool joined = false;
+      for (std::size_t i = 0; i < grid_.rows.size(); ++i) {
+        const auto result = finished_.find(row_key(grid_.rows[i], settings_[i], seed));
+        if (!result) continue;
+        collect(i, job_of(i, seed), *result);
+        joined = true;
+      }
+      if (joined) ++joined_;
     }
-    if (!request_.event) return true;
-    json event = *result;
+  }
+
+  void collect(std::size_t index, const RowJob& job, const json& result) {
+    const GridRow& row = grid_.rows[index];
+    if (result.contains("diverged")) {
+      results_[index].diverged.push_back(result.at("diverged").get<std::uint32_t>());
+    } else {
+      add_measures(results_[index], result);
+      results_[index].runs.push_back(run_folder(job));
+      results_[index].seeds.push_back(job.seed);
+    }
+    if (!request_.event) return;
+    json event = result;
     event.update({{"event", "row"},
                   {"experiment", name_},
                   {"group", row.group},
                   {"label", row.label},
                   {"recipe", row.recipe},
-                  {"seed", seed},
+                  {"seed", job.seed},
                   {"quick", request_.quick}});
     request_.event(event);
-    return true;
   }
 
   const Grid& grid_;
@@ -417,9 +418,12 @@ class GridRunner {
   const data::Dataset& dataset_;
   json made_with_;
   FinishedRows finished_;
+  std::vector<std::uint64_t> asked_;
+  std::size_t joined_ = 0;  // seeds before them that the table has too
   std::vector<RowSettings> settings_;
   std::vector<GridResult> results_;
   std::vector<std::string> failures_;
+  std::optional<QuickClock> clock_;  // of a quick experiment
 };
 
 Result<std::vector<fs::path>> write_outcome(const fs::path& out, const GridOutcome& outcome) {
@@ -474,6 +478,10 @@ class NewFolders {
 Result<ExperimentResult> run_grid(const Grid& grid, std::string_view name, const ExperimentRequest& request,
                                   const data::Dataset& dataset) {
   SOTTO_CHECK(check_grid(grid, request.assignments));
+  if (request.quick && request.seeds > most_quick_seeds)
+    return bad_input(
+        "--seeds {} --quick: two minutes hold at most {} seeds; ask for fewer, or leave out --quick",
+        request.seeds, most_quick_seeds);
   SOTTO_CHECK(recipes::check_results_folder(request.out));
   const NewFolders folders(request.out);
   SOTTO_CHECK(make_folder(request.out));
@@ -485,25 +493,31 @@ Result<ExperimentResult> run_grid(const Grid& grid, std::string_view name, const
   SOTTO_CHECK(runner.prepare());
   if (request.worker) {
     SOTTO_CHECK(runner.work());
-    return ExperimentResult{.text = {}, .files = {}, .interrupted = interrupted(), .failures = {}};
+    return ExperimentResult{.text = {}, .files = {}, .interrupted = interrupted()};
   }
   if (request.jobs > 1) SOTTO_CHECK(runner.train_side_by_side());
   SOTTO_TRY(const bool complete, runner.run());
 
   ExperimentResult result;
-  result.interrupted = !complete;
   result.failures = runner.failures();
-  GridOutcome outcome{grid,
-                      {std::string(name), dataset.name(), dataset.origin(), request.device, dataset.counts(),
-                       request.seeds, request.quick, !complete},
-                      std::move(runner).results(),
-                      {},
-                      {},
-                      result.failures};
-  outcome.trivial = trivial_rows(dataset, request.data, outcome.results);
+  GridExtra extra;
   if (grid.extra && complete) {
-    SOTTO_TRY(outcome.extra, grid.extra(dataset));
+    auto made = grid.extra(dataset);
+    if (!made && !interrupted()) return tl::unexpected(std::move(made).error());
+    if (made) extra = std::move(*made);
+    result.interrupted = !made;
   }
+  if (!complete) (interrupted() ? result.interrupted : result.out_of_time) = true;
+  GridOutcome outcome{
+      grid,
+      {std::string(name), dataset.name(), dataset.origin(), request.device, dataset.counts(), runner.seeds(),
+       request.quick, result.interrupted || result.out_of_time, result.out_of_time},
+      std::move(runner).results(),
+      {},
+      std::move(extra),
+      result.failures};
+  if (!interrupted())
+    outcome.trivial = trivial_rows(dataset, request.data, outcome.results, request.quick ? quick_tests : 0);
   if (grid.tables) {
     for (auto& table : grid.tables(outcome.results)) outcome.extra.tables.push_back(std::move(table));
   }

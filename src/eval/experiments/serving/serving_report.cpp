@@ -6,17 +6,20 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "eval/experiments/quick_clock.h"
 #include "eval/reporting.h"
+#include "privacy/accounting/datasheet.h"
+#include "serving/run_privacy.h"
 
 namespace sotto::eval::private_serving {
 
 namespace {
 
 constexpr std::uint64_t building_seed = 1;  // prototypes are made once
-constexpr std::string_view simulated_answers =
-    "simulation: no ε holds for these files, whose answers are drawn from seeds; with secret noise it would "
-    "be "
-    "as in the table";
+// What of it follows from seeds: the answers always do.
+std::string_view simulated_part(const ToldBefore& before) {
+  return before.is_simulated ? "training and answers" : "answers";
+}
 
 Rows chosen_rows(const Rows& rows, const std::vector<std::size_t>& chosen) {
   Rows result(chosen.size(), rows.width);
@@ -48,6 +51,13 @@ void add_pool(QueryValues& values, const PoolAnswers& pool, double share) {
 }
 
 }  // namespace
+
+std::string simulation_note(const ToldBefore& before) {
+  return fmt::format(
+      "simulation: no ε holds for these files, whose {} are drawn from seeds; with secret noise it would be "
+      "as in the table",
+      simulated_part(before));
+}
 
 const std::vector<std::string>& measure_names() {
   static const std::vector<std::string> names = [] {
@@ -161,19 +171,19 @@ Result<ServingTable::Values> ServingTable::look(const ComparedMechanism& mechani
 Result<ToldBefore> ToldBefore::of(const fs::path& run, double demand_epsilon) {
   ToldBefore told;
   told.demand_epsilon = demand_epsilon;
+  SOTTO_TRY(const serving::DemandCharges charged, serving::demand_charges(run));
+  told.demand_charged = charged.epsilon;
   const fs::path page = run / "privacy.json";
   if (!fs::exists(page)) return told;
   SOTTO_TRY(const std::string text, read_file(page, 1 << 20));
-  try {
-    const auto sheet = nlohmann::json::parse(text);
-    const bool whole_reader = sheet.at("unit") == "user" && sheet.at("adjacency") == "replace-one";
-    if (!whole_reader || sheet.at("epsilon").is_null()) return told;
-    told.training_epsilon = sheet.at("epsilon").get<double>();
-    told.training_delta = sheet.at("delta").get<double>();
-  } catch (const nlohmann::json::exception& error) {
+  const auto sheet = privacy::datasheet_from_json(text);
+  if (!sheet)
     return bad_input("{} does not say what the training cost ({}): train the run anew", page.string(),
-                     error.what());
-  }
+                     sheet.error().message);
+  told.is_simulated = sheet->reproducible;
+  if (sheet->unit != privacy::Unit::user || sheet->adjacency != privacy::Adjacency::replace_one) return told;
+  told.training_epsilon = sheet->epsilon_server;
+  if (told.training_epsilon) told.training_delta = sheet->delta;
   return told;
 }
 
@@ -185,8 +195,8 @@ Result<ServingRow> ServingTable::measure(const MechanismChoice& choice) const {
   ServingRow row{choice, mechanism->privacy(), std::nullopt, 0, {}};
   row.true_delta = before.training_delta + row.privacy.delta;
   if (before.training_epsilon && row.privacy.epsilon)
-    row.true_epsilon =
-        *before.training_epsilon + (entry->reads_demand ? before.demand_epsilon : 0) + *row.privacy.epsilon;
+    row.true_epsilon = *before.training_epsilon + before.demand_charged +
+                       (entry->reads_demand ? before.demand_epsilon : 0) + *row.privacy.epsilon;
   for (const auto& [measure, of_queries] : values) {
     const bool reranked = measure.rfind("reranked_", 0) == 0, pool = measure.rfind("pool_", 0) == 0;
     const auto& readers = reranked || pool ? pool_reader_ : reader_of_;
@@ -245,15 +255,19 @@ std::string in_words(const ToldBefore& before) {
       before.training_epsilon
           ? fmt::format("ε = {:.4g}, δ = {:g}", *before.training_epsilon, before.training_delta)
           : std::string("no ε, so none holds for any row");
-  return fmt::format("training of item vectors and user model: {}; release of demand: ε = {:g}", training,
-                     before.demand_epsilon);
+  const std::string charged =
+      before.demand_charged > 0
+          ? fmt::format("; demand that was released for this run before: ε = {:g}", before.demand_charged)
+          : "";
+  return fmt::format("training of item vectors and user model: {}{}; release of demand: ε = {:g}", training,
+                     charged, before.demand_epsilon);
 }
 
 ReportTable table_of(const std::vector<ServingRow>& rows) {
   ReportTable table;
   for (const char* heading : {"mechanism", "size", "ε asked", "ε claimed", "ε of the answer", "true ε", "δ"})
     table.columns.push_back({heading});
-  for (const char* heading : {"AUC", "nDCG@10", "Hits@10", "AUC gain kept, %", "pool Hits@10, %",
+  for (const char* heading : {"AUC, %", "nDCG@10, %", "Hits@10, %", "AUC gain kept, %", "pool Hits@10, %",
                               "pool gain kept, %", "true ten found, %", "re-ranked: Hits@10, %",
                               "re-ranked: gain kept, %", "re-ranked: true ten found, %"})
     table.columns.push_back({heading});
@@ -317,9 +331,9 @@ Result<ServingRow> row_of(const json& line) {
   }
 }
 
-std::string to_csv(const std::vector<ServingRow>& rows, bool quick) {
+std::string to_csv(const std::vector<ServingRow>& rows, const ServingFacts& facts) {
   std::string csv =
-      "mechanism,size,epsilon_asked,epsilon_claimed,epsilon_answer,epsilon_true,delta,unit,quick";
+      "mechanism,size,epsilon_asked,epsilon_claimed,epsilon_answer,epsilon_true,delta,unit,quick,simulation";
   for (const std::string& measure : measure_names()) csv += fmt::format(",{0},{0}_error", measure);
   csv += '\n';
   const auto number = [](double value) {
@@ -329,9 +343,10 @@ std::string to_csv(const std::vector<ServingRow>& rows, bool quick) {
     return epsilon ? number(*epsilon) : std::string("none");
   };
   for (const ServingRow& row : rows) {
-    csv += fmt::format("{},{},{},{},{},{},{:g},one reader,{}", row.choice.mechanism, row.choice.size,
+    csv += fmt::format("{},{},{},{},{},{},{:g},one reader,{},{}", row.choice.mechanism, row.choice.size,
                        number(row.choice.epsilon), number(row.privacy.claimed), or_none(row.privacy.epsilon),
-                       or_none(row.true_epsilon), row.true_delta, quick ? "quick" : "full");
+                       or_none(row.true_epsilon), row.true_delta, facts.quick ? "quick" : "full",
+                       simulated_part(facts.told_before));
     for (const std::string& measure : measure_names()) {
       const Estimate estimate = row.measures.at(measure);
       csv += fmt::format(",{},{}", number(estimate.value), number(estimate.error));
@@ -341,10 +356,28 @@ std::string to_csv(const std::vector<ServingRow>& rows, bool quick) {
   return csv;
 }
 
-std::string to_text(const std::vector<ServingRow>& rows, bool quick) {
-  std::string text =
-      fmt::format("{}{:<33}{:>6}{:>6}{:>10}{:>8}{:>7}{:>10}{:>10}{:>10}\n", quick ? "QUICK RUN\n" : "",
-                  "mechanism", "size", "ε", "of answer", "true ε", "AUC %", "kept %", "pool %", "again %");
+namespace {
+
+// What the clock, or Ctrl-C, has left out; a sentence each.
+std::vector<std::string> time_notes(const ServingFacts& facts) {
+  std::vector<std::string> notes;
+  if (facts.quick) notes.push_back(fmt::format("Quick: {}", quick_clock_note));
+  if (facts.rounds < facts.rounds_planned)
+    notes.push_back(fmt::format("The training was stopped by the clock after {} of {} rounds", facts.rounds,
+                                facts.rounds_planned));
+  if (facts.rows_left_out > 0)
+    notes.push_back(
+        fmt::format("INCOMPLETE: {} rows were not reached; the same command goes on", facts.rows_left_out));
+  return notes;
+}
+
+}  // namespace
+
+std::string to_text(const std::vector<ServingRow>& rows, const ServingFacts& facts) {
+  std::string text = facts.quick ? "QUICK RUN: for a look, not for a claim\n" : "";
+  for (const std::string& note : time_notes(facts)) text += note + "\n";
+  text += fmt::format("{:<33}{:>6}{:>6}{:>10}{:>8}{:>7}{:>10}{:>10}{:>10}\n", "mechanism", "size", "ε",
+                      "of answer", "true ε", "AUC %", "kept %", "pool %", "again %");
   const auto share = [](const Estimate& estimate) {
     return std::isfinite(estimate.value)
                ? fmt::format("{:.0f} ± {:.0f}", 100 * estimate.value, 100 * estimate.error)
@@ -361,7 +394,7 @@ std::string to_text(const std::vector<ServingRow>& rows, bool quick) {
   return text +
          "kept: of the gain that the true vector brings, by the server alone; pool: over all items; again: "
          "re-ranked on the device\n" +
-         std::string(simulated_answers) + "\n";
+         simulation_note(facts.told_before) + "\n";
 }
 
 Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure, const std::string& title) {
@@ -410,7 +443,8 @@ std::string serving_report(const std::vector<ServingRow>& rows, const ServingFac
                 {"simulated readers", std::to_string(facts.readers)},
                 {"items per answer", std::to_string(facts.answer)},
                 {"draws per query", std::to_string(facts.seeds)}});
-  report.privacy_note(std::string(simulated_answers));
+  for (const std::string& note : time_notes(facts)) report.paragraph(note + ".");
+  report.privacy_note(simulation_note(facts.told_before));
   report.privacy_note(
       fmt::format("The true ε holds for one reader, replaced by any other, and sums what the whole system "
                   "told: {}; and one "

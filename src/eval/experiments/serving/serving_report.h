@@ -32,16 +32,22 @@ struct ServingPlan {
 };
 
 // What the readers had told before anybody asked: by the training of the item vectors and of the user model,
-// and by the one release of demand.
+// and by releases of demand.
 struct ToldBefore {
   std::optional<double> training_epsilon;  // against the server, one reader replaced; nothing: no ε holds
   double training_delta = 0;
-  double demand_epsilon = 0;
+  bool is_simulated = false;  // the training's noise follows from a seed
+  double demand_charged = 0;  // by what the run was served and trained with, whatever is measured now
+  double demand_epsilon = 0;  // of the experiment's own release, for mechanisms that read it
 
-  // From the page about a run (privacy.json); a run without one was trained without differential privacy, and
-  // one that bounds less than a whole reader bounds nothing here. An unreadable page is an error.
+  // From the page about a run (privacy.json) and its charges for demand; a run without a page was trained
+  // without differential privacy, and one that bounds less than a whole reader bounds nothing here.
+  // Unreadable ones are errors.
   static Result<ToldBefore> of(const fs::path& run, double demand_epsilon);
 };
+
+// What of the files follows from seeds, in a sentence: no ε holds for them.
+std::string simulation_note(const ToldBefore& before);
 
 struct ServingRow {
   MechanismChoice choice;
@@ -96,8 +102,6 @@ class ServingTable {
 };
 
 nlohmann::json to_json(const ServingRow& row);
-std::string to_csv(const std::vector<ServingRow>& rows, bool quick);
-std::string to_text(const std::vector<ServingRow>& rows, bool quick);
 // "10", "0.5", "∞"
 std::string epsilon_text(double epsilon);
 
@@ -111,12 +115,17 @@ struct ServingFacts {
   std::int64_t seeds = 1;
   ToldBefore told_before;
   bool quick = false;
+  std::size_t rounds = 0, rounds_planned = 0;  // of a model trained for this
+  std::size_t rows_left_out = 0;               // it was stopped, or its two minutes were over
 };
+
+std::string to_csv(const std::vector<ServingRow>& rows, const ServingFacts& facts);
 
 // Share of the gain kept (a measure ending in _share) against the answer's ε; of every mechanism the best
 // size.
 Plot share_plot(const std::vector<ServingRow>& rows, const std::string& measure, const std::string& title);
 
+std::string to_text(const std::vector<ServingRow>& rows, const ServingFacts& facts);
 std::string serving_report(const std::vector<ServingRow>& rows, const ServingFacts& facts);
 
 }  // namespace sotto::eval::private_serving
