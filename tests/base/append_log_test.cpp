@@ -13,13 +13,13 @@
 namespace sotto {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 LogFormat format_of(LogFormat::Link link, bool garbled = false) {
   return {"diary", "SOTTODIA", 1, 4, link, 64, 4096, garbled, "restore it"};
 }
 
-class AppendLogs : public testing::TestWithParam<LogFormat::Link> {
+class AppendLogs : public ::testing::TestWithParam<LogFormat::Link> {
  protected:
   void SetUp() override {
     if (GetParam() == LogFormat::Link::blake2b && !chain_hash({})) GTEST_SKIP() << "no libsodium";
@@ -110,7 +110,7 @@ TEST_P(AppendLogs, RefuseAFileThatSomebodyElseChanged) {
 }
 
 INSTANTIATE_TEST_SUITE_P(BothLinks, AppendLogs,
-                         testing::Values(LogFormat::Link::xxh3, LogFormat::Link::blake2b),
+                         ::testing::Values(LogFormat::Link::xxh3, LogFormat::Link::blake2b),
                          [](const auto& link) {
                            return link.param == LogFormat::Link::xxh3 ? "Xxh3" : "Blake2b";
                          });

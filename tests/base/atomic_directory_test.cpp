@@ -8,9 +8,9 @@
 namespace sotto {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(AtomicDirectory, AppearsOnlyWhenCommitted) {
   const TempFolder folder;

@@ -11,9 +11,9 @@
 namespace sotto {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(AtomicFile, AppearsOnlyWhenCommitted) {
   const TempFolder folder;

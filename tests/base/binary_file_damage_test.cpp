@@ -12,11 +12,11 @@ namespace sotto {
 namespace {
 
 namespace format = binary_format;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::span<std::byte> bytes_of(std::string& file) { return std::as_writable_bytes(std::span(file)); }
 
-class DamagedBinaryFile : public testing::Test {
+class DamagedBinaryFile : public ::testing::Test {
  protected:
   DamagedBinaryFile() {
     auto writer = BinaryFileWriter::create(path_, "sample", 1).value();

@@ -24,13 +24,13 @@ void raise_twice(int signal_number) {
 }
 
 TEST(InterruptDeathTest, OneSignalOnlySetsTheFlag) {
-  EXPECT_EXIT(exit_with_flag_after(SIGINT), testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(exit_with_flag_after(SIGTERM), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(exit_with_flag_after(SIGINT), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(exit_with_flag_after(SIGTERM), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(InterruptDeathTest, ASecondSignalEndsTheProcess) {
-  EXPECT_EXIT(raise_twice(SIGINT), testing::KilledBySignal(SIGINT), "");
-  EXPECT_EXIT(raise_twice(SIGTERM), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(raise_twice(SIGINT), ::testing::KilledBySignal(SIGINT), "");
+  EXPECT_EXIT(raise_twice(SIGTERM), ::testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST(Interrupt, TheFlagCanBeSetAndCleared) {

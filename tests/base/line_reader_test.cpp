@@ -12,8 +12,8 @@
 namespace sotto {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> lines_of(const fs::path& path) {
   auto reader = LineReader::open(path).value();

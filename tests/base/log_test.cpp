@@ -12,10 +12,10 @@
 namespace sotto {
 namespace {
 
-using testing::HasSubstr;
-using testing::MatchesRegex;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 
-class Log : public testing::Test {
+class Log : public ::testing::Test {
  protected:
   ~Log() override {
     set_log_lines(LogLines::text);
@@ -24,12 +24,12 @@ class Log : public testing::Test {
 };
 
 TEST_F(Log, GoesToStderrWithTimeAndLevelWhenNotOnATerminal) {
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
   info("loaded {} users", 7);
-  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               MatchesRegex("[0-9-]+T[0-9:.]+[+-][0-9:]+ info loaded 7 users\n"));
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
 }
 
 TEST_F(Log, IsPlainOnATerminalExceptForTrouble) {
@@ -44,7 +44,7 @@ TEST_F(Log, IsPlainOnATerminalExceptForTrouble) {
 }
 
 TEST_F(Log, IsOneJsonObjectALineWhereItIsCollectedWhateverIsSaid) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   set_log_lines(LogLines::json);
   info("loaded {} users", 7);
   warn("a \"quoted\"\nline \\ and \xff no text");
@@ -52,7 +52,7 @@ TEST_F(Log, IsOneJsonObjectALineWhereItIsCollectedWhateverIsSaid) {
     Progress progress("calibrating", 2, "rounds");
     progress.advance(2);
   }
-  std::istringstream lines(testing::internal::GetCapturedStderr());
+  std::istringstream lines(::testing::internal::GetCapturedStderr());
   std::vector<nlohmann::json> said;
   for (std::string line; std::getline(lines, line);) said.push_back(nlohmann::json::parse(line));
   ASSERT_EQ(said.size(), 3U);
@@ -65,7 +65,7 @@ TEST_F(Log, IsOneJsonObjectALineWhereItIsCollectedWhateverIsSaid) {
   EXPECT_EQ(said[0]["message"], "loaded 7 users");
   EXPECT_EQ(said[1]["level"], "warning");
   EXPECT_THAT(said[1]["message"].get<std::string>(), HasSubstr("a \"quoted\"\nline \\ and "));
-  EXPECT_THAT(said[2]["message"].get<std::string>(), testing::StartsWith("calibrating: 2/2 rounds"));
+  EXPECT_THAT(said[2]["message"].get<std::string>(), ::testing::StartsWith("calibrating: 2/2 rounds"));
 }
 
 TEST_F(Log, JsonLinesSayTheTimeInUtc) {
@@ -76,15 +76,15 @@ TEST_F(Log, JsonLinesSayTheTimeInUtc) {
 }
 
 TEST_F(Log, TheLevelHidesWhatIsBelow) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   ASSERT_TRUE(set_log_level("warn"));
   info("hidden");
   warn("shown");
   ASSERT_TRUE(set_log_level("off"));
   error("hidden");
-  const std::string output = testing::internal::GetCapturedStderr();
+  const std::string output = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(output, HasSubstr("shown"));
-  EXPECT_THAT(output, testing::Not(HasSubstr("hidden")));
+  EXPECT_THAT(output, ::testing::Not(HasSubstr("hidden")));
 }
 
 TEST_F(Log, AnUnknownLevelOffersTheNearest) {

@@ -12,9 +12,9 @@
 namespace sotto {
 namespace {
 
-using testing::HasSubstr;
-using testing::internal::CaptureStderr;
-using testing::internal::GetCapturedStderr;
+using ::testing::HasSubstr;
+using ::testing::internal::CaptureStderr;
+using ::testing::internal::GetCapturedStderr;
 
 const ProgressState half_way{
     .label = "train", .unit = "users", .note = "auc 61.2", .done = 450, .total = 900, .seconds = 5};
@@ -23,7 +23,7 @@ std::size_t count(const std::string& text, char c) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), c));
 }
 
-class ProgressDisplay : public testing::Test {
+class ProgressDisplay : public ::testing::Test {
  protected:
   ~ProgressDisplay() override { set_progress_style(ProgressStyle::automatic); }
 };
@@ -105,8 +105,8 @@ TEST_F(ProgressDisplay, ShortWorkIsOneLineInALog) {
   }
   const std::string output = GetCapturedStderr();
   EXPECT_EQ(count(output, '\n'), 1u) << output;
-  EXPECT_THAT(output, testing::StartsWith("work: 10/10 rows (100%), "));
-  EXPECT_THAT(output, testing::EndsWith(", fine\n"));
+  EXPECT_THAT(output, ::testing::StartsWith("work: 10/10 rows (100%), "));
+  EXPECT_THAT(output, ::testing::EndsWith(", fine\n"));
   EXPECT_EQ(count(output, '\r'), 0u);
 }
 
@@ -147,13 +147,13 @@ TEST_F(ProgressDisplay, AShortPartOfOtherWorkIsNotMentionedInALog) {
     Progress("part", 1).advance();
     whole.advance();
   }
-  EXPECT_THAT(GetCapturedStderr(), testing::AllOf(HasSubstr("whole"), testing::Not(HasSubstr("part"))));
+  EXPECT_THAT(GetCapturedStderr(), ::testing::AllOf(HasSubstr("whole"), ::testing::Not(HasSubstr("part"))));
 }
 
 TEST_F(ProgressDisplay, AutomaticMeansLinesWithoutATerminal) {
   CaptureStderr();
   Progress("work", 1).advance();
-  EXPECT_THAT(GetCapturedStderr(), testing::StartsWith("work: 1/1"));
+  EXPECT_THAT(GetCapturedStderr(), ::testing::StartsWith("work: 1/1"));
 }
 
 TEST_F(ProgressDisplay, ATerminalGetsABarAtMostTenTimesASecond) {

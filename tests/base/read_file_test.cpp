@@ -10,8 +10,8 @@
 namespace sotto {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 // Half random, half repetitive, so that the compressors use all their block types.
 std::string varied_text(std::size_t size) {

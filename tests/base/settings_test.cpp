@@ -14,7 +14,7 @@
 namespace sotto {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Sample {
   std::int64_t rounds = 100;
@@ -164,7 +164,7 @@ TEST(Settings, AWrongRecordIsAMistakeInTheProgram) {
   EXPECT_THROW(table.add_choice("choice", word, {"y"}, ""), std::logic_error);
 }
 
-class SettingsToml : public testing::Test {
+class SettingsToml : public ::testing::Test {
  protected:
   Status load(std::string_view text) {
     put(folder_ / "run.toml", text);
@@ -228,9 +228,9 @@ TEST_F(SettingsToml, RefusesASettingUsedAsATable) {
 }
 
 TEST_F(SettingsToml, NamesTheLineOfASyntaxError) {
-  EXPECT_THAT(refusal("rounds = 3\nrate = = 4\n"), testing::StartsWith("run.toml:2: "));
-  EXPECT_THAT(refusal("rounds = 3\nrounds = 4\n"), testing::StartsWith("run.toml:2: "));
-  EXPECT_THAT(refusal("name = \"\xFF\""), testing::StartsWith("run.toml:1: "));
+  EXPECT_THAT(refusal("rounds = 3\nrate = = 4\n"), ::testing::StartsWith("run.toml:2: "));
+  EXPECT_THAT(refusal("rounds = 3\nrounds = 4\n"), ::testing::StartsWith("run.toml:2: "));
+  EXPECT_THAT(refusal("name = \"\xFF\""), ::testing::StartsWith("run.toml:1: "));
 }
 
 TEST_F(SettingsToml, RefusesATableWithoutAName) {
@@ -238,7 +238,7 @@ TEST_F(SettingsToml, RefusesATableWithoutAName) {
     EXPECT_EQ(refusal("rounds = 3\n" + open + "\n"),
               "run.toml:2: a table is named in its brackets, as in [train]")
         << open;
-  EXPECT_THAT(refusal("[]"), testing::StartsWith("run.toml:1: "));
+  EXPECT_THAT(refusal("[]"), ::testing::StartsWith("run.toml:1: "));
   for (const std::string good : {"[model]\n", " [ \"model\" ] # which\n", "['model']\r\n"})
     EXPECT_EQ(refusal(good + "heads = 4\n"), "no error") << good;
 }

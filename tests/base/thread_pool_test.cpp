@@ -19,7 +19,7 @@
 namespace sotto {
 namespace {
 
-class ThreadPool : public testing::Test {
+class ThreadPool : public ::testing::Test {
  protected:
   ~ThreadPool() override { set_thread_count(before_); }
   const int before_ = thread_count();

@@ -8,7 +8,7 @@
 namespace sotto::bench {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(NoiseBench, EveryRowIsFasterThanItsBaseline) {
   const auto rows = bench_noise(0.02);

@@ -19,7 +19,7 @@ namespace {
 
 using namespace serving;
 using namespace serving::index_test;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::size_t dimension = 37;
 

@@ -13,8 +13,8 @@ using ::testing::HasSubstr;
 
 void expect_the_bound(const Parameters& parameters) {
   const Shape& shape = parameters.shape;
-  SCOPED_TRACE(testing::Message() << shape.dimension << " numbers, " << shape.clusters << " clusters of "
-                                  << shape.rows << ", " << shape.probes << " probes");
+  SCOPED_TRACE(::testing::Message() << shape.dimension << " numbers, " << shape.clusters << " clusters of "
+                                    << shape.rows << ", " << shape.probes << " probes");
   EXPECT_TRUE(check(parameters));
   const double row_norm = std::sqrt(shape.clusters) * parameters.item_norm;
   EXPECT_LE(failure_bound(shape, parameters.step_bits, row_norm), std::ldexp(1, -40));

@@ -17,9 +17,9 @@
 namespace sotto::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class DeviceFolder : public testing::Test {
+class DeviceFolder : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const char* before = std::getenv("XDG_STATE_HOME")) before_ = before;
@@ -102,9 +102,9 @@ TEST_F(DeviceFolder, ItsStatusShowsWhatTheOperatorCallsByAnotherNameNow) {
     words.insert(words.begin() + 1, flags.begin(), flags.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
-    testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStdout();
     EXPECT_EQ(run(static_cast<int>(argv.size()), argv.data(), add_commands), 0);
-    return testing::internal::GetCapturedStdout();
+    return ::testing::internal::GetCapturedStdout();
   };
   constexpr std::size_t items = 40;
   device::DevicePack pack = device::testing::small_pack(items);
@@ -113,7 +113,7 @@ TEST_F(DeviceFolder, ItsStatusShowsWhatTheOperatorCallsByAnotherNameNow) {
     ASSERT_TRUE(device.install(device::encode_pack(pack).value()));
   };
   install();
-  EXPECT_THAT(status({}), testing::Not(HasSubstr("something else than before")));
+  EXPECT_THAT(status({}), ::testing::Not(HasSubstr("something else than before")));
   const auto at = std::find(pack.items.ids.begin(), pack.items.ids.end(), "N3") - pack.items.ids.begin();
   pack.items.categories[static_cast<std::size_t>(at)] = 2;
   install();

@@ -18,7 +18,7 @@
 namespace sotto::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view layout = "numbers:50 ";
 

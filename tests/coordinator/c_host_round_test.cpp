@@ -103,7 +103,7 @@ TEST(CHostInARound, IsCountedAndChargedLikeEveryOtherDevice) {
   deployment.devices.pop_back();
   CHost host(deployment.folder / "c", deployment.running->url(), deployment.campaign);
   ASSERT_TRUE(host.is_open()) << host.error();
-  EXPECT_THAT(host.train(), testing::HasSubstr("agree")) << "nobody was asked yet";
+  EXPECT_THAT(host.train(), ::testing::HasSubstr("agree")) << "nobody was asked yet";
   ASSERT_TRUE(host.agree(deployment.campaign.purpose)) << host.error();
   const std::string enrolled = host.enrol(deployed_token(99), to_hex(rounds::operator_key().public_key()));
   ASSERT_NE(enrolled.find('{'), std::string::npos) << enrolled;

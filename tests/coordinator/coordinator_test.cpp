@@ -23,7 +23,7 @@
 namespace sotto::coordinator {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view layout = "numbers:50 ";
 constexpr std::string_view admin_token = "a token of the operator";
@@ -61,8 +61,8 @@ class CountingTrainer final : public Folding {
   std::uint64_t done_ = 0;
 };
 
-struct Scene {
-  Scene() {
+struct CoordinatorScene {
+  CoordinatorScene() {
     campaign = rounds::small_campaign();
     campaign.layout = rounds::layout_hash(layout);
     campaign.valid_from = wall_now() - std::chrono::hours(1);
@@ -154,7 +154,7 @@ struct Scene {
 };
 
 TEST(Coordinator, TellsItsPageWhatItsRoutesSay) {
-  Scene scene;
+  CoordinatorScene scene;
   ASSERT_TRUE(scene.start());
   EXPECT_EQ(scene.client->get("/dashboard").value().content_type, "text/html; charset=utf-8");
   const auto json = [&](const std::string& path) {
@@ -209,7 +209,7 @@ class CountingStore final : public WrappedStore {
 };
 
 TEST(Coordinator, AsksItsStoreOnceForAllWhoLookAtItsVersions) {
-  Scene scene;
+  CoordinatorScene scene;
   std::atomic<int> reads = 0;
   scene.wrap = [&](std::unique_ptr<Store> store) {
     return std::make_unique<CountingStore>(std::move(store), reads);
@@ -233,7 +233,7 @@ TEST(Coordinator, AsksItsStoreOnceForAllWhoLookAtItsVersions) {
 }
 
 TEST(Coordinator, ShowsAnOrderThatADeviceCanCheck) {
-  Scene scene;
+  CoordinatorScene scene;
   const auto started = scene.start();
   ASSERT_TRUE(started) << started.error().message;
   const auto offer = rounds::decode_offer(scene.offer());
@@ -289,7 +289,7 @@ TEST(BlobShelf, LetsOldVersionsGoAndKeepsTables) {
 }
 
 TEST(Coordinator, EnrolsWhoeverHasATokenOnceAndNobodyElse) {
-  Scene scene;
+  CoordinatorScene scene;
   ASSERT_TRUE(scene.start());
   const auto one = rounds::test_key(101), two = rounds::test_key(102);
   EXPECT_EQ(scene.enrol(scene.token(1), one).status, 200);
@@ -308,7 +308,7 @@ TEST(Coordinator, EnrolsWhoeverHasATokenOnceAndNobodyElse) {
 }
 
 TEST(Coordinator, HearsEnrolledDevicesThatSignAndNobodyElse) {
-  Scene scene;
+  CoordinatorScene scene;
   ASSERT_TRUE(scene.start());
   const auto known = rounds::test_key(101), stranger = rounds::test_key(102);
   ASSERT_EQ(scene.enrol(scene.token(1), known).status, 200);
@@ -329,7 +329,7 @@ TEST(Coordinator, HearsEnrolledDevicesThatSignAndNobodyElse) {
 }
 
 TEST(Coordinator, LetsOnlyTheOperatorChangeItAndSaysWhatWasDone) {
-  Scene scene;
+  CoordinatorScene scene;
   ASSERT_TRUE(scene.start());
   for (const char* action : {"pause", "resume", "drain", "roll-back?version=0", "revoke?device=00"})
     EXPECT_EQ(scene.admin(action, "another token").status, 401) << action;
@@ -348,14 +348,14 @@ TEST(Coordinator, LetsOnlyTheOperatorChangeItAndSaysWhatWasDone) {
 
 TEST(Coordinator, RefusesACampaignThatIsNotItsOwnOrCannotHold) {
   {
-    Scene scene;
+    CoordinatorScene scene;
     scene.campaign.coordinator = rounds::test_key(50).public_key();
     const auto started = scene.start();
     ASSERT_FALSE(started);
     EXPECT_THAT(started.error().message, HasSubstr("names the coordinator"));
   }
   {
-    Scene scene;
+    CoordinatorScene scene;
     scene.campaign.layout.fill(1);
     ASSERT_TRUE(scene.start());  // the trainer begins behind the open port
     const Status ended = scene.end();
@@ -363,12 +363,12 @@ TEST(Coordinator, RefusesACampaignThatIsNotItsOwnOrCannotHold) {
     EXPECT_THAT(ended.error().message, HasSubstr("laid out"));
   }
   {
-    Scene scene;
+    CoordinatorScene scene;
     scene.campaign.epsilon = 0.5;
     EXPECT_FALSE(scene.start());
   }
   {
-    Scene scene;
+    CoordinatorScene scene;
     scene.campaign.valid_until = wall_now() - std::chrono::minutes(1);
     EXPECT_FALSE(scene.start());
   }
@@ -376,7 +376,7 @@ TEST(Coordinator, RefusesACampaignThatIsNotItsOwnOrCannotHold) {
 
 // A device as people have it, with the keys that came with the app.
 struct Person {
-  Person(const fs::path& folder, const Scene& scene)
+  Person(const fs::path& folder, const CoordinatorScene& scene)
       : transport(transport::HttpTransport::create({.url = scene.running->url()}).value()),
         device(device::Device::open(folder, {.ranking = "local"}, {.first_use = true}).value()) {
     EXPECT_TRUE(device.agree(device.terms(scene.running->url(), scene.campaign.purpose, {.training = true})));
@@ -384,9 +384,9 @@ struct Person {
   Status enrol(std::uint8_t number, const rounds::Identity& signer) {
     rounds::EnrolmentToken token{{}, true, wall_now() + std::chrono::hours(1)};
     token.id.fill(number);
-    return device.enrol(
-        transport, rounds::sign_token(token, signer),
-        rounds::OperatorKeys(rounds::operator_key().public_key(), Scene::recovery_key().public_key()));
+    return device.enrol(transport, rounds::sign_token(token, signer),
+                        rounds::OperatorKeys(rounds::operator_key().public_key(),
+                                             CoordinatorScene::recovery_key().public_key()));
   }
   // Why it refuses the round: no device trains the made-up numbers of these tests.
   std::optional<device::RoundRefusalReason> refusal() {
@@ -412,7 +412,7 @@ TEST(Coordinator, TellsDevicesOfTheOperatorsNextKeyWithoutANewApp) {
         .value();
   };
   const TempFolder devices;
-  Scene scene;
+  CoordinatorScene scene;
   ASSERT_TRUE(scene.start());
   Person early(devices / "early", scene);
   ASSERT_TRUE(early.enrol(1, rounds::operator_key()));
@@ -440,7 +440,7 @@ TEST(Coordinator, TellsDevicesOfTheOperatorsNextKeyWithoutANewApp) {
 
   // The old key turns out to be stolen: what it signed is good no more, though it stands in the log.
   scene.running.reset();
-  scene.key_changes = {change(true, Scene::recovery_key())};
+  scene.key_changes = {change(true, CoordinatorScene::recovery_key())};
   ASSERT_TRUE(scene.start()) << "the change before is known from the log";
   early.transport = transport::HttpTransport::create({.url = scene.running->url()}).value();
   EXPECT_EQ(early.refusal(), device::RoundRefusalReason::unknown_recipe);
@@ -452,7 +452,7 @@ TEST(Coordinator, TellsDevicesOfTheOperatorsNextKeyWithoutANewApp) {
 }
 
 TEST(Coordinator, SaysHowItStandsWithoutNamingADevice) {
-  Scene scene;
+  CoordinatorScene scene;
   ASSERT_TRUE(scene.start());
   const auto device = rounds::test_key(101);
   ASSERT_EQ(scene.enrol(scene.token(1), device).status, 200);
@@ -465,7 +465,7 @@ TEST(Coordinator, SaysHowItStandsWithoutNamingADevice) {
   for (const char* path : {"/v1/status", "/metrics", "/healthz", "/readyz", "/openapi.json"}) {
     const auto page = scene.client->get(path).value();
     EXPECT_EQ(page.status, 200) << path;
-    EXPECT_THAT(page.body, testing::Not(HasSubstr(key))) << path;
+    EXPECT_THAT(page.body, ::testing::Not(HasSubstr(key))) << path;
   }
 }
 
@@ -480,7 +480,7 @@ std::string head_of(const std::string& path, const std::string& body, const roun
 }
 
 TEST(CoordinatorAttacks, NoBodyIsReadThatNoEnrolledDeviceHasSigned) {
-  Scene scene;
+  CoordinatorScene scene;
   ASSERT_TRUE(scene.start());
   const auto known = rounds::test_key(101), stranger = rounds::test_key(102);
   ASSERT_EQ(scene.enrol(scene.token(1), known).status, 200);
@@ -490,24 +490,25 @@ TEST(CoordinatorAttacks, NoBodyIsReadThatNoEnrolledDeviceHasSigned) {
     // Members of a group know each other's keys: a key alone opens nothing.
     net::RawSocket socket(scene.port());
     socket.send(head_of(path, body, known, stranger));
-    EXPECT_THAT(socket.read_all(), testing::StartsWith("HTTP/1.1 400")) << "before any of the body was sent";
+    EXPECT_THAT(socket.read_all(), ::testing::StartsWith("HTTP/1.1 400"))
+        << "before any of the body was sent";
   }
   {
     net::RawSocket socket(scene.port());
     socket.send(head_of(path, body, known, known) + std::string(50'000, 'y'));
-    EXPECT_THAT(socket.read_until("signed"), testing::StartsWith("HTTP/1.1 400"))
+    EXPECT_THAT(socket.read_until("signed"), ::testing::StartsWith("HTTP/1.1 400"))
         << "other bytes than signed";
   }
   {
     net::RawSocket socket(scene.port());
     socket.send(head_of(path, body, known, known) + body);
-    EXPECT_THAT(socket.read_until("no"), testing::StartsWith("HTTP/1.1 410"))
+    EXPECT_THAT(socket.read_until("no"), ::testing::StartsWith("HTTP/1.1 410"))
         << "heard: there is no such group";
   }
 }
 
 TEST(CoordinatorAttacks, StrangersCannotKeepTheOperatorWaiting) {
-  Scene scene;
+  CoordinatorScene scene;
   ASSERT_TRUE(scene.start());
   // Somebody else writes to the store, so that whatever needs it waits.
   auto other = connect_sqlite(scene.folder / "store" / "store.sqlite").value();
@@ -529,11 +530,11 @@ TEST(CoordinatorAttacks, StrangersCannotKeepTheOperatorWaiting) {
   pollfd answered{operators.descriptor(), POLLIN, 0};
   EXPECT_EQ(poll(&answered, 1, 0), 0) << "strangers were answered while the operator's write waits";
   other->roll_back();
-  EXPECT_THAT(operators.read_until("done"), testing::StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(operators.read_until("done"), ::testing::StartsWith("HTTP/1.1 200"));
 }
 
 TEST(CoordinatorAttacks, AFullDiskIsSaidAndPasses) {
-  Scene scene;
+  CoordinatorScene scene;
   ASSERT_TRUE(scene.start());
   scene.offer();
   const auto device = rounds::test_key(101);
@@ -549,7 +550,7 @@ TEST(CoordinatorAttacks, AFullDiskIsSaidAndPasses) {
       health = scene.client->get("/healthz").value();
     }
     EXPECT_EQ(health.status, 503);
-    EXPECT_THAT(health.body, testing::Not(HasSubstr(scene.folder.path().string()))) << "for strangers";
+    EXPECT_THAT(health.body, ::testing::Not(HasSubstr(scene.folder.path().string()))) << "for strangers";
     EXPECT_THAT(scene.client->get("/metrics").value().body, HasSubstr("sotto_store_writable 0"));
     EXPECT_EQ(scene.enrol(scene.token(1), device).status, 500) << "not said to be stored";
     EXPECT_EQ(scene.client->get("/v1/order").value().status, 200) << "what was stored is handed out";
@@ -563,7 +564,7 @@ TEST(CoordinatorAttacks, AFullDiskIsSaidAndPasses) {
 }
 
 TEST(CoordinatorAttacks, WhoeverWaitsIsAnsweredWhenItStops) {
-  Scene scene;
+  CoordinatorScene scene;
   ASSERT_TRUE(scene.start());
   const auto order = rounds::open_order(rounds::decode_offer(scene.offer())->order).value();
   std::vector<std::unique_ptr<net::RawSocket>> waiting;
@@ -581,7 +582,7 @@ TEST(CoordinatorAttacks, WhoeverWaitsIsAnsweredWhenItStops) {
   ASSERT_TRUE(waits());
   scene.running->stop();
   for (const auto& socket : waiting)
-    EXPECT_THAT(socket->read_all(), testing::StartsWith("HTTP/1.1 410"))
+    EXPECT_THAT(socket->read_all(), ::testing::StartsWith("HTTP/1.1 410"))
         << "come back later, nothing is charged";
 }
 

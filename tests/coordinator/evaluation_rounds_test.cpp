@@ -13,7 +13,7 @@ namespace sotto::coordinator {
 namespace {
 
 using device::Participation;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Outcome = Participation::Outcome;
 
 // So much that twenty devices are heard: a real campaign has thousands.

@@ -6,7 +6,7 @@
 namespace sotto::coordinator {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Clock = EventFeed::Clock;
 
 // A page that asks, and what it heard.

@@ -61,8 +61,8 @@ struct Device {
 };
 
 // A campaign, its order, a room for it, and twenty devices that accepted it.
-struct Scene {
-  explicit Scene(ServerModel server) : campaign(rounds::small_campaign(server)) {
+struct RoomScene {
+  explicit RoomScene(ServerModel server) : campaign(rounds::small_campaign(server)) {
     offer.campaign = sign_document(rounds::campaign_kind, encode(campaign), rounds::operator_key());
     opened = rounds::open_campaign(offer.campaign).value();
     rounds::MerkleTree tree;
@@ -180,7 +180,7 @@ void take(Device& device, SessionStage stage, const RoomAnswer& answer) {
 }
 
 // Everything arrives, in order, from those who are not away.
-void run_smoothly(Scene& scene, const std::function<bool(const Device&, SessionStage)>& is_away) {
+void run_smoothly(RoomScene& scene, const std::function<bool(const Device&, SessionStage)>& is_away) {
   bool somebody_is_there = true;
   for (int turn = 0; turn < 300 && (somebody_is_there || !scene.room->is_over()); ++turn) {
     somebody_is_there = false;
@@ -201,14 +201,15 @@ void run_smoothly(Scene& scene, const std::function<bool(const Device&, SessionS
 
 bool nobody(const Device& /*device*/, SessionStage /*stage*/) { return false; }
 
-class GroupRooms : public testing::TestWithParam<ServerModel> {};
-INSTANTIATE_TEST_SUITE_P(Servers, GroupRooms, testing::Values(ServerModel::semi_honest, ServerModel::active),
+class GroupRooms : public ::testing::TestWithParam<ServerModel> {};
+INSTANTIATE_TEST_SUITE_P(Servers, GroupRooms,
+                         ::testing::Values(ServerModel::semi_honest, ServerModel::active),
                          [](const auto& each) {
                            return each.param == ServerModel::active ? "Active" : "SemiHonest";
                          });
 
 TEST_P(GroupRooms, SumWhatTheSimulationSums) {
-  Scene scene(GetParam());
+  RoomScene scene(GetParam());
   run_smoothly(scene, nobody);
   ASSERT_EQ(scene.room->server().phase(), ServerPhase::done) << scene.room->server().failure();
   EXPECT_EQ(scene.room->server().summed().count(), devices);
@@ -225,7 +226,7 @@ TEST_P(GroupRooms, SumWhatTheSimulationSums) {
 
 TEST_P(GroupRooms, SumTheSameWhenRequestsAreLostDoubledAndOutOfOrder) {
   for (const std::uint64_t seed : {1, 2, 3}) {
-    Scene scene(GetParam());
+    RoomScene scene(GetParam());
     SeededRandom chance(seed, Purpose::noise, 0, 0);
     const auto one_in = [&](std::uint64_t n) { return chance() % n == 0; };
     struct Packet {
@@ -275,7 +276,7 @@ TEST_P(GroupRooms, SumTheSameWhenRequestsAreLostDoubledAndOutOfOrder) {
 }
 
 TEST_P(GroupRooms, GoOnWithoutThoseThatStayAwayLongerThanAPhase) {
-  Scene scene(GetParam());
+  RoomScene scene(GetParam());
   run_smoothly(scene, [](const Device& device, SessionStage stage) {
     return (device.index == 3 && stage >= SessionStage::share) ||
            (device.index == 8 && stage >= SessionStage::upload);
@@ -292,7 +293,7 @@ TEST_P(GroupRooms, GoOnWithoutThoseThatStayAwayLongerThanAPhase) {
 }
 
 TEST_P(GroupRooms, FailWithoutAChargeWhenTooManyStayAway) {
-  Scene scene(GetParam());
+  RoomScene scene(GetParam());
   run_smoothly(scene, [](const Device& device, SessionStage stage) {
     return device.index < 3 && stage >= SessionStage::share;
   });
@@ -304,12 +305,12 @@ TEST_P(GroupRooms, FailWithoutAChargeWhenTooManyStayAway) {
     if (device->index < 3) continue;
     const auto step = device->session->next();
     ASSERT_TRUE(std::holds_alternative<SessionDone>(step));
-    EXPECT_THAT(std::get<SessionDone>(step).why, testing::HasSubstr("clients shared"));
+    EXPECT_THAT(std::get<SessionDone>(step).why, ::testing::HasSubstr("clients shared"));
   }
 }
 
 TEST_P(GroupRooms, AnswerTheSameBytesTheSameAndOthersWithAConflict) {
-  Scene scene(GetParam());
+  RoomScene scene(GetParam());
   std::map<SessionStage, std::pair<SessionCall, RoomAnswer>> first;
   for (int turn = 0; turn < 100 && !scene.room->is_over(); ++turn)
     for (auto& device : scene.all) {
@@ -334,7 +335,7 @@ TEST_P(GroupRooms, AnswerTheSameBytesTheSameAndOthersWithAConflict) {
 }
 
 TEST(RoundSession, RefusesAGroupForAnotherOrderAndIsNotCharged) {
-  Scene scene(ServerModel::semi_honest);
+  RoomScene scene(ServerModel::semi_honest);
   rounds::Digest other = rounds::open_order(scene.offer.order).value().hash;
   other[0] ^= 1;  // of a log with other entries, of another model: whatever differs, the hash does
   scene.room =
@@ -342,13 +343,13 @@ TEST(RoundSession, RefusesAGroupForAnotherOrderAndIsNotCharged) {
   run_smoothly(scene, nobody);
   EXPECT_EQ(scene.room->server().phase(), ServerPhase::failed);
   for (const auto& device : scene.all) {
-    EXPECT_THAT(std::get<SessionDone>(device->session->next()).why, testing::HasSubstr("another order"));
+    EXPECT_THAT(std::get<SessionDone>(device->session->next()).why, ::testing::HasSubstr("another order"));
     EXPECT_EQ(device->ledger.records(), 1U);
   }
 }
 
 TEST(RoundSession, RefusesAGroupThatTheRegistryDoesNotKnow) {
-  Scene scene(ServerModel::semi_honest);
+  RoomScene scene(ServerModel::semi_honest);
   auto others = *scene.registry;
   std::swap(others[0], others[1]);
   scene.registry = std::make_shared<const std::vector<secagg::IdentityKey>>(others);
@@ -358,7 +359,7 @@ TEST(RoundSession, RefusesAGroupThatTheRegistryDoesNotKnow) {
 }
 
 TEST(RoundSession, AnswersToEarlierCallsChangeNothingAndToLaterOnesAreRefused) {
-  Scene scene(ServerModel::semi_honest);
+  RoomScene scene(ServerModel::semi_honest);
   Device& device = *scene.all[0];
   const RoomAnswer invitation = scene.room->invitation_for(0, scene.now);
   ASSERT_TRUE(device.session->received(SessionStage::check_in, invitation.message));
@@ -373,7 +374,7 @@ TEST(RoundSession, AnswersToEarlierCallsChangeNothingAndToLaterOnesAreRefused) {
 }
 
 TEST(RoundSession, IsChargedOnceHoweverOftenItsRoundIsOffered) {
-  Scene scene(ServerModel::semi_honest);
+  RoomScene scene(ServerModel::semi_honest);
   // Two sessions of one device, as after a restart between check and upload.
   Device& device = *scene.all[0];
   const device::AcceptedRound again = scene.accepted(device.ledger);
@@ -388,7 +389,7 @@ TEST(RoundSession, IsChargedOnceHoweverOftenItsRoundIsOffered) {
   run_smoothly(scene, nobody);
   EXPECT_EQ(scene.room->server().phase(), ServerPhase::failed);
   EXPECT_FALSE(device.session->was_charged());
-  EXPECT_THAT(std::get<SessionDone>(device.session->next()).why, testing::HasSubstr("charged before"));
+  EXPECT_THAT(std::get<SessionDone>(device.session->next()).why, ::testing::HasSubstr("charged before"));
   EXPECT_EQ(device.ledger.records(), 2U);
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using device::Participation;
 using device::signed_call;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Outcome = Participation::Outcome;
 
 std::vector<std::uint32_t> sum_of(const RunningDeployment& deployment, const std::set<std::size_t>& devices) {
@@ -138,7 +138,7 @@ struct Lying {
 };
 void PrintTo(const Lying& lying, std::ostream* out) { *out << lying.name; }
 
-class LyingDevices : public testing::TestWithParam<Lying> {};
+class LyingDevices : public ::testing::TestWithParam<Lying> {};
 
 TEST_P(LyingDevices, LeaveAnExactSumAndNobodyHonestIsRefused) {
   RunningDeployment deployment;
@@ -177,7 +177,7 @@ const std::vector<Lying> lies = {
     {"SendNothing", "upload", [](std::string_view) { return std::string(); }},
     {"SendNoise", "share", [](std::string_view body) { return std::string(body.size(), 'x'); }},
 };
-INSTANTIATE_TEST_SUITE_P(Two, LyingDevices, testing::ValuesIn(lies),
+INSTANTIATE_TEST_SUITE_P(Two, LyingDevices, ::testing::ValuesIn(lies),
                          [](const auto& each) { return each.param.name; });
 
 // Says something else after its vector was taken: twice the same has one of both told to wait, and then other
@@ -266,7 +266,7 @@ TEST(HostileRounds, NameADealerWhoseSharesDoNotOpenAndSumWithoutItThen) {
   EXPECT_EQ(now["left_out"], 1);
   EXPECT_THAT(now["last_failure"].get<std::string>(), HasSubstr("dealt shares that do not open"));
   const std::string key = to_hex(deployment.devices[dealer]->identity().public_key());
-  EXPECT_THAT(deployment.status().dump(), testing::Not(HasSubstr(key))) << "anybody may read that";
+  EXPECT_THAT(deployment.status().dump(), ::testing::Not(HasSubstr(key))) << "anybody may read that";
   const auto named = deployment.get("/v1/admin/left-out")["left_out"];
   ASSERT_EQ(named.size(), 1U) << named.dump();
   EXPECT_EQ(named[0]["device"], key);

@@ -17,7 +17,7 @@
 namespace sotto::coordinator {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view layout = "numbers:50 ";
 
@@ -39,7 +39,7 @@ class StandingTrainer final : public Folding {
   Status give(const std::vector<GroupSum>&) override { return {}; }
 };
 
-class InspectionTest : public testing::Test {
+class InspectionTest : public ::testing::Test {
  protected:
   void SetUp() override {
     campaign.layout = rounds::layout_hash(layout);
@@ -174,7 +174,7 @@ TEST_F(InspectionTest, WhatDoesNotAddUpIsRefusedAndNamed) {
   // Numbers of any type, and no coordinator at all.
   EXPECT_THAT(refusal("/v1/status", "[]"), HasSubstr("does not say how it stands"));
   EXPECT_THAT(refusal("/v1/status", R"({"version":7,"rounds_done":-1})"), HasSubstr("current version"));
-  EXPECT_THAT(refusal("/v1/campaign", "bytes"), testing::Not(HasSubstr("accepted")));
+  EXPECT_THAT(refusal("/v1/campaign", "bytes"), ::testing::Not(HasSubstr("accepted")));
   const auto server =
       inspect_server(LyingServer(std::map<std::string, std::string>{{"/v1/pack", ""}}).http());
   ASSERT_FALSE(server);

@@ -56,7 +56,7 @@ TEST(RollBack, BetweenRoundsTrainsOnFromTheVersionThatWasChosen) {
   EXPECT_EQ(kept.versions[1].parent, kept.versions[0].model);
   EXPECT_EQ(kept.versions[2].parent, kept.versions[0].model) << "not of the version that was taken back";
   EXPECT_EQ(kept.actions.back().action, "roll back");
-  EXPECT_THAT(kept.actions.back().detail, testing::HasSubstr("the numbers fell"));
+  EXPECT_THAT(kept.actions.back().detail, ::testing::HasSubstr("the numbers fell"));
   EXPECT_EQ(deployment.get("/v1/versions")["versions"].size(), 3U);
   EXPECT_FALSE(deployment.running->outcome()) << "the campaign goes on";
 }
@@ -86,7 +86,7 @@ TEST(RollBack, WhileSumsAreFoldedIsNotUndoneByThem) {
   EXPECT_EQ(kept.current->round, 0U);
   EXPECT_EQ(kept.versions.size(), 2U) << "what the sums would have made is no version";
   const auto rounds = deployment.get("/v1/rounds")["rounds"];
-  EXPECT_THAT(rounds[1]["abandoned"].get<std::string>(), testing::HasSubstr("rolled back"));
+  EXPECT_THAT(rounds[1]["abandoned"].get<std::string>(), ::testing::HasSubstr("rolled back"));
   EXPECT_EQ(deployment.devices[0]->charges(), 2U) << "what was sent is paid for";
 
   ASSERT_EQ(took_part(deployment.everybody()), deployed_group);

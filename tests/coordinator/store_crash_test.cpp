@@ -11,10 +11,10 @@
 namespace sotto::coordinator {
 namespace {
 
-using testing::AnyOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::SizeIs;
+using ::testing::AnyOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 class StoreCrashes : public StoreTest {};
 class StoreFiles : public StoreTest {};
@@ -94,7 +94,7 @@ void check_after_kill(Store& store, const SmallCampaign& campaign, std::uint64_t
     const auto order = store.order(SmallCampaign::round_hash(round, campaign.attempt)).value();
     ASSERT_TRUE(order);
     EXPECT_EQ(order->state, OrderState::folded);
-    EXPECT_THAT(store.sums_of(order->round).value(), testing::IsEmpty());
+    EXPECT_THAT(store.sums_of(order->round).value(), ::testing::IsEmpty());
   }
   const auto unfinished = store.unfinished_orders().value();
   ASSERT_LE(unfinished.size(), 1U);
@@ -218,7 +218,7 @@ TEST_P(StoreFiles, AFullDiskIsAnErrorThatChangesNothing) {
     EXPECT_EQ(kept.error().kind, ErrorKind::failed);
     EXPECT_FALSE(store->keep_blob(std::string(2'000'000, 'x')));
     EXPECT_EQ(store->order(SmallCampaign::round_hash(1)).value()->state, OrderState::unmasking);
-    EXPECT_THAT(store->sums_of(SmallCampaign::round_hash(1)).value(), testing::IsEmpty());
+    EXPECT_THAT(store->sums_of(SmallCampaign::round_hash(1)).value(), ::testing::IsEmpty());
   }
   ASSERT_TRUE(store->keep_sum(campaign.fence, SmallCampaign::round_hash(1), large)) << "there is room again";
   EXPECT_THAT(store->sums_of(SmallCampaign::round_hash(1)).value(), ElementsAre(large));

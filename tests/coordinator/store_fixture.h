@@ -30,7 +30,7 @@ bool is_conflict(const Result<T>& result) {
   return !result && result.error().kind == ErrorKind::conflict;
 }
 
-class StoreTest : public testing::TestWithParam<SqlDialect> {
+class StoreTest : public ::testing::TestWithParam<SqlDialect> {
  protected:
   void SetUp() override {
     if (GetParam() == SqlDialect::sqlite) {
@@ -134,9 +134,9 @@ inline SmallCampaign small_campaign_in(Store& store) {
   return campaign;
 }
 
-#define SOTTO_FOR_SQLITE(suite) INSTANTIATE_TEST_SUITE_P(SQLite, suite, testing::Values(SqlDialect::sqlite))
+#define SOTTO_FOR_SQLITE(suite) INSTANTIATE_TEST_SUITE_P(SQLite, suite, ::testing::Values(SqlDialect::sqlite))
 #define SOTTO_FOR_POSTGRESQL(suite) \
-  INSTANTIATE_TEST_SUITE_P(PostgreSQL, suite, testing::Values(SqlDialect::postgresql))
+  INSTANTIATE_TEST_SUITE_P(PostgreSQL, suite, ::testing::Values(SqlDialect::postgresql))
 #define SOTTO_FOR_BOTH_STORES(suite) \
   SOTTO_FOR_SQLITE(suite);           \
   SOTTO_FOR_POSTGRESQL(suite)

@@ -8,8 +8,8 @@ namespace sotto::coordinator {
 namespace {
 
 using std::chrono::seconds;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class StoreLeases : public StoreTest {};
 SOTTO_FOR_BOTH_STORES(StoreLeases);
@@ -145,8 +145,8 @@ TEST_P(StoreLeases, ActionsOfPeopleAreKeptInOrder) {
   const AdminAction resume{store_begin + seconds(9), "resume", "ünïcode"};
   ASSERT_TRUE(store->note_action(drain));
   ASSERT_TRUE(store->note_action(resume));
-  EXPECT_THAT(store->actions(0, 10).value(), testing::ElementsAre(drain, resume));
-  EXPECT_THAT(store->actions(1, 10).value(), testing::ElementsAre(resume));
+  EXPECT_THAT(store->actions(0, 10).value(), ::testing::ElementsAre(drain, resume));
+  EXPECT_THAT(store->actions(1, 10).value(), ::testing::ElementsAre(resume));
   EXPECT_FALSE(store->note_action({store_begin, "drain", std::string("a\0b", 3)}));
   EXPECT_FALSE(store->note_action({store_begin, "drain", std::string(3000, 'x')}));
 }

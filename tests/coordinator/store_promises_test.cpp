@@ -5,10 +5,10 @@
 namespace sotto::coordinator {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class StoreEnrolments : public StoreTest {};
 class StoreRounds : public StoreTest {};
@@ -305,8 +305,8 @@ TEST_P(StoreVersions, AreMeasuredOnceAndThatStands) {
   EXPECT_THAT(error_of(store->keep_evaluation(campaign.fence, other)), HasSubstr("no device was asked"));
   other.auc = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(store->keep_evaluation(campaign.fence, other));
-  EXPECT_THAT(store->evaluations(campaign.hash).value(), testing::ElementsAre(first));
-  EXPECT_THAT(store->evaluations(hash_number(9)).value(), testing::IsEmpty());
+  EXPECT_THAT(store->evaluations(campaign.hash).value(), ::testing::ElementsAre(first));
+  EXPECT_THAT(store->evaluations(hash_number(9)).value(), ::testing::IsEmpty());
 }
 
 TEST_P(StoreVersions, AreMeasuredByAnOrderThatIsWrittenDownLikeAnyOther) {

@@ -4,8 +4,8 @@
 namespace sotto::coordinator {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class StoreSchema : public StoreTest {
  protected:

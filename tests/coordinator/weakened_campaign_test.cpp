@@ -342,7 +342,7 @@ TEST_P(WeakenedCampaign, IsRefusedByEveryDeviceAndChargedToNone) {
   RunningDeployment owners(GetParam()());
   ASSERT_TRUE(owners.open_devices(server->url(), 3));
   // The devices are well: what keeps to everything is refused only because its model cannot be fetched.
-  EXPECT_THAT(owners.one(0, owners.devices[0]->network()).why, testing::HasSubstr("404"));
+  EXPECT_THAT(owners.one(0, owners.devices[0]->network()).why, ::testing::HasSubstr("404"));
   fs::remove(owners.folder / "0" / "public-log.sotto");  // it has seen the log of that campaign
   for (const Weakening& weakening : weakenings) {
     if (weakening.of != GetParam()) continue;

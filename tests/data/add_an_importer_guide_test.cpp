@@ -61,7 +61,7 @@ TEST_F(AddAnImporterGuide, ItsImporterSaysWhatItExpected) {
   write("lent.csv", "reader,book\n");
   const auto refused = import_dataset(library, source(), out(), {});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, testing::HasSubstr("a folder with loans.csv"));
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("a folder with loans.csv"));
   EXPECT_FALSE(fs::exists(out()));
 }
 

@@ -10,8 +10,8 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(DatasetBuilder, CompletesAnItemWithTheFirstTextThatIsNotEmpty) {
   const TempFolder folder;

@@ -143,7 +143,7 @@ TEST(DatasetCorruption, EveryBrokenStructureIsRefusedByName) {
     const Result<Dataset> dataset = Dataset::open(broken.path());
     ASSERT_FALSE(dataset);
     EXPECT_EQ(dataset.error().kind, ErrorKind::bad_input);
-    EXPECT_THAT(dataset.error().message, testing::HasSubstr(corruption.section));
+    EXPECT_THAT(dataset.error().message, ::testing::HasSubstr(corruption.section));
   }
 }
 
@@ -163,7 +163,7 @@ TEST(DatasetCorruption, EveryMissingSectionIsRefused) {
     ASSERT_TRUE(file.write(broken.path()));
     const Result<Dataset> dataset = Dataset::open(broken.path());
     ASSERT_FALSE(dataset);
-    EXPECT_THAT(dataset.error().message, testing::HasSubstr(name));
+    EXPECT_THAT(dataset.error().message, ::testing::HasSubstr(name));
   }
 }
 
@@ -196,7 +196,7 @@ TEST(DatasetCorruption, TwoFeaturesOfOneNameAreRefused) {
   ASSERT_TRUE(file.write(folder.path()));
   const Result<Dataset> dataset = Dataset::open(folder.path());
   ASSERT_FALSE(dataset);
-  EXPECT_THAT(dataset.error().message, testing::HasSubstr("comes twice"));
+  EXPECT_THAT(dataset.error().message, ::testing::HasSubstr("comes twice"));
 }
 
 TEST(DatasetCorruption, FeatureNamesWithoutColumnsAreRefusedBeforeTheyCostAnything) {
@@ -208,7 +208,7 @@ TEST(DatasetCorruption, FeatureNamesWithoutColumnsAreRefusedBeforeTheyCostAnythi
   ASSERT_TRUE(file.write(folder.path()));
   const Result<Dataset> dataset = Dataset::open(folder.path());
   ASSERT_FALSE(dataset);
-  EXPECT_THAT(dataset.error().message, testing::HasSubstr("more than 4096"));
+  EXPECT_THAT(dataset.error().message, ::testing::HasSubstr("more than 4096"));
 }
 
 TEST(DatasetCorruption, TruncatedAndFlippedFilesAreRefused) {

@@ -7,11 +7,11 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
-class RoundTrip : public testing::Test {
+class RoundTrip : public ::testing::Test {
  protected:
   TempFolder folder_;
   Dataset dataset_ = write_and_open(small_builder(), folder_.path());
@@ -129,7 +129,7 @@ TEST(Dataset, SaysHowToMakeOneWhereThereIsNone) {
   const Result<Dataset> dataset = Dataset::open(folder.path());
   ASSERT_FALSE(dataset);
   EXPECT_EQ(dataset.error().kind, ErrorKind::bad_input);
-  EXPECT_THAT(dataset.error().message, testing::HasSubstr("sotto data import"));
+  EXPECT_THAT(dataset.error().message, ::testing::HasSubstr("sotto data import"));
 }
 
 TEST(Dataset, FeatureNamesMayBeAnything) {

@@ -9,9 +9,9 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::string view(std::string_view user, std::string_view article, std::int64_t time) {
   return fmt::format(
@@ -131,7 +131,7 @@ TEST_F(ImportAdressa, ASmallCatalogueGivesFewerNegatives) {
           view("anna", fmt::format("d{}", day), first_day) + view("bo", "b", 5));
   }
   const Dataset dataset = import("adressa");
-  EXPECT_THAT(ids_of(dataset, of_user(dataset, "anna")[0].shown), testing::UnorderedElementsAre("d2", "b"));
+  EXPECT_THAT(ids_of(dataset, of_user(dataset, "anna")[0].shown), ::testing::UnorderedElementsAre("d2", "b"));
   EXPECT_TRUE(has_note("the log has 3 days"));
 }
 

@@ -8,9 +8,9 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class ImportCsv : public ImportTest {};
 
@@ -193,10 +193,11 @@ TEST_F(ImportCsv, ATimeInAnotherFormatIsShownWithTheFormatThatReadsIt) {
   write("mapping.toml",
         "[interactions]\nfile = \"sales.csv\"\nuser = \"who\"\nitem = \"what\"\ntime = \"when\"\n");
   write("sales.csv", "who,what,when\nann,bun,2024-02-29 10:20\n");
-  EXPECT_THAT(failure("csv"),
-              testing::AllOf(HasSubstr("the time '2024-02-29 10:20' is not in the format unix (seconds since "
-                                       "1970, the default)"),
-                             HasSubstr("time_format = \"iso\"")));
+  EXPECT_THAT(
+      failure("csv"),
+      ::testing::AllOf(HasSubstr("the time '2024-02-29 10:20' is not in the format unix (seconds since "
+                                 "1970, the default)"),
+                       HasSubstr("time_format = \"iso\"")));
   write("sales.csv", "who,what,when\nann,bun,last week\n");
   EXPECT_THAT(failure("csv"), HasSubstr("the time 'last week' is not in the format unix"));
   write("mapping.toml",

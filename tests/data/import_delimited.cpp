@@ -11,8 +11,8 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Row = std::vector<std::string>;
 
 struct Outcome {

@@ -10,7 +10,7 @@
 namespace sotto::data {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string page() {
   std::ifstream in(fs::path(SOTTO_SOURCE_DIR) / "docs" / "data-formats.md");

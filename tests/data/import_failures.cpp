@@ -13,8 +13,8 @@
 namespace sotto::data {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 class ImportFailures : public ImportTest {
  protected:
@@ -35,7 +35,7 @@ class ImportFailures : public ImportTest {
 TEST_F(ImportFailures, AnUnknownKindNamesTheNearestAndAllOthers) {
   EXPECT_THAT(failure("movielense"),
               AllOf(HasSubstr("did you mean 'movielens'?"), HasSubstr("mind, adressa")));
-  EXPECT_THAT(failure("parquet"), testing::Not(HasSubstr("did you mean")));
+  EXPECT_THAT(failure("parquet"), ::testing::Not(HasSubstr("did you mean")));
 }
 
 TEST_F(ImportFailures, ASettingOfAnotherKindIsRefused) {

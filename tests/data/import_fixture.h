@@ -13,7 +13,7 @@
 
 namespace sotto::data {
 
-class ImportTest : public testing::Test {
+class ImportTest : public ::testing::Test {
  protected:
   void write(const std::string& name, std::string_view content) {
     const fs::path file = source() / name;

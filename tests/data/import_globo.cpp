@@ -5,8 +5,8 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const std::string header =
     "user_id,session_id,session_start,session_size,click_article_id,click_timestamp,click_environment,"

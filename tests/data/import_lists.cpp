@@ -6,8 +6,8 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class ImportLists : public ImportTest {
  protected:
@@ -34,7 +34,7 @@ TEST_F(ImportLists, KeepsTheSplitThatTheFilesGive) {
   EXPECT_EQ(dataset.catalogue().public_count(), 5U);
   ASSERT_TRUE(dataset.interactions().has_splits());
   EXPECT_THAT(rows_of(dataset), ElementsAre("0 0 train", "0 1 test", "0 2 train", "1 1 train", "2 4 test"));
-  EXPECT_THAT(rows_of(public_part(dataset).value().dataset), testing::SizeIs(5));
+  EXPECT_THAT(rows_of(public_part(dataset).value().dataset), ::testing::SizeIs(5));
   EXPECT_TRUE(has_note("the public list of items is 0 to 4"));
 }
 
@@ -59,11 +59,11 @@ TEST_F(ImportLists, AViewOfImpressionsKeepsThePublishedSplit) {
   };
   const auto first = rows("0");
   ASSERT_EQ(first.size(), 4U) << "of three that train the first is history alone";
-  EXPECT_THAT(first, testing::IsSupersetOf({"1 after 3 tests", "4 after 3 tests"}));
+  EXPECT_THAT(first, ::testing::IsSupersetOf({"1 after 3 tests", "4 after 3 tests"}));
   EXPECT_EQ(std::count_if(first.begin(), first.end(), [](const auto& row) { return row.ends_with("tests"); }),
             2);
-  EXPECT_THAT(rows("1"), testing::Contains("0 after 2 tests"));
-  EXPECT_THAT(rows("2"), testing::IsEmpty()) << "nothing is known of it before its only row tests";
+  EXPECT_THAT(rows("1"), ::testing::Contains("0 after 2 tests"));
+  EXPECT_THAT(rows("2"), ::testing::IsEmpty()) << "nothing is known of it before its only row tests";
   EXPECT_THAT(std::string(dataset.origin()), HasSubstr("split as published"));
 }
 

@@ -8,9 +8,9 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const std::string news_a =
     "N1\tsports\tfootball\tA goal in the rain\tNobody saw it coming.\thttps://example.org/1\t"

@@ -5,9 +5,9 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class ImportMovieLens : public ImportTest {
  protected:
@@ -111,7 +111,7 @@ TEST_F(ImportMovieLens, TheTextViewShowsLikedMoviesAmongUnseenOnesWithGenresAsTe
 TEST_F(ImportMovieLens, SaysWhichFilesItExpectedAndFound) {
   write("movies.dat", "");
   EXPECT_THAT(failure("movielens"),
-              testing::AllOf(HasSubstr("expected users.dat"), HasSubstr("found movies.dat")));
+              ::testing::AllOf(HasSubstr("expected users.dat"), HasSubstr("found movies.dat")));
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
-class ImportRealData : public testing::Test {
+class ImportRealData : public ::testing::Test {
  protected:
   void SetUp() override {
     data_ = shared_data_directory();

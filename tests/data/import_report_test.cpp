@@ -6,7 +6,7 @@
 namespace sotto::data {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(ImportReport, AcceptsUpToTheLimitAndRefusesBeyond) {
   ImportReport report(ImportOptions{.malformed_limit = 0.01});

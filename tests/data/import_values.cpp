@@ -12,8 +12,8 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(FieldValues, NumbersMustFillTheWholeField) {
   EXPECT_EQ(parse_integer("-17"), -17);

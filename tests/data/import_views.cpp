@@ -13,10 +13,10 @@
 namespace sotto::data {
 namespace {
 
-using testing::AnyOf;
-using testing::HasSubstr;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
 
-class ImportViews : public ImportTest, public testing::WithParamInterface<std::string_view> {
+class ImportViews : public ImportTest, public ::testing::WithParamInterface<std::string_view> {
  protected:
   // Three users who each took two of five items at least.
   void write_source() {
@@ -140,7 +140,7 @@ std::vector<std::string_view> all_kinds() {
   return kinds;
 }
 
-INSTANTIATE_TEST_SUITE_P(Importers, ImportViews, testing::ValuesIn(all_kinds()),
+INSTANTIATE_TEST_SUITE_P(Importers, ImportViews, ::testing::ValuesIn(all_kinds()),
                          [](const auto& kind) { return std::string(kind.param); });
 
 }  // namespace

@@ -16,8 +16,8 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // Users of different activity over items whose popularity falls steeply, some rows below the threshold, some
 // items used twice.
@@ -41,7 +41,7 @@ DatasetBuilder ratings_builder(bool rated) {
   return builder;
 }
 
-class ImpressionView : public testing::TestWithParam<bool> {
+class ImpressionView : public ::testing::TestWithParam<bool> {
  protected:
   Dataset view(const ImpressionViewOptions& options) {
     const auto directory = target_ / ("view" + std::to_string(++views_));
@@ -77,7 +77,7 @@ class ImpressionView : public testing::TestWithParam<bool> {
   Dataset source_ = write_and_open(ratings_builder(GetParam()), folder_.path());
 };
 
-INSTANTIATE_TEST_SUITE_P(RatedOrNot, ImpressionView, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(RatedOrNot, ImpressionView, ::testing::Bool(),
                          [](const auto& instance) { return instance.param ? "Rated" : "Unrated"; });
 
 TEST_P(ImpressionView, ShowsOneClickAmongItemsTheUserNeverTouched) {

@@ -14,7 +14,7 @@ struct Size {
   std::int64_t users, news, seed;
 };
 
-class NewsroomDifficulty : public testing::TestWithParam<Size> {};
+class NewsroomDifficulty : public ::testing::TestWithParam<Size> {};
 
 TEST_P(NewsroomDifficulty, IsThatOfMindAndMoreKnowledgeScoresHigher) {
   const Simulated newsroom = simulate(small_newsroom(GetParam().users, GetParam().news, GetParam().seed));
@@ -37,15 +37,15 @@ TEST_P(NewsroomDifficulty, IsThatOfMindAndMoreKnowledgeScoresHigher) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, NewsroomDifficulty,
-                         testing::Values(Size{500, 400, 1}, Size{500, 400, 2}, Size{2'000, 2'000, 1},
-                                         Size{10'000, 5'000, 1}),
+                         ::testing::Values(Size{500, 400, 1}, Size{500, 400, 2}, Size{2'000, 2'000, 1},
+                                           Size{10'000, 5'000, 1}),
                          [](const auto& param) {
                            return std::to_string(param.param.users) + "Users" +
                                   std::to_string(param.param.news) + "News" +
                                   std::to_string(param.param.seed);
                          });
 
-class NewsroomShapeOfMind : public testing::Test {
+class NewsroomShapeOfMind : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { newsroom_ = new Simulated(simulate(small_newsroom(4'000, 4'000, 3))); }
   static void TearDownTestSuite() { delete newsroom_; }

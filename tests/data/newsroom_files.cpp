@@ -24,7 +24,7 @@ namespace sotto::data {
 namespace {
 
 using newsroom::small_newsroom;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string content(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
@@ -71,9 +71,9 @@ TEST(NewsroomFiles, AreTheNamesOfMindPlusDataSetAndOracle) {
   generate(small_newsroom(100, 200), folder / "out");
   std::vector<std::string> names;
   for (const auto& [name, text] : all_files(folder / "out")) names.push_back(name);
-  EXPECT_THAT(names, testing::ElementsAre("dataset.sotto", "dev/behaviors.tsv", "dev/entity_embedding.vec",
-                                          "dev/news.tsv", "oracle.json", "train/behaviors.tsv",
-                                          "train/entity_embedding.vec", "train/news.tsv"));
+  EXPECT_THAT(names, ::testing::ElementsAre("dataset.sotto", "dev/behaviors.tsv", "dev/entity_embedding.vec",
+                                            "dev/news.tsv", "oracle.json", "train/behaviors.tsv",
+                                            "train/entity_embedding.vec", "train/news.tsv"));
 }
 
 TEST(NewsroomFiles, AreTheSameForAnyNumberOfThreadsAndEveryRun) {
@@ -99,7 +99,7 @@ TEST(NewsroomFiles, DifferWithTheSeed) {
   for (const auto& [name, text] : all_files(folder / "two")) EXPECT_FALSE(one.at(name) == text) << name;
 }
 
-class GeneratedNewsroom : public testing::Test {
+class GeneratedNewsroom : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TempFolder;
@@ -148,7 +148,7 @@ TEST_F(GeneratedNewsroom, ImportsWithoutAComplaintToTheSameDataSet) {
   const auto summary = import_dataset("mind", out(), *folder_ / "imported", {});
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_EQ(summary->malformed_rows, 0U);
-  EXPECT_THAT(summary->notes, testing::IsEmpty());
+  EXPECT_THAT(summary->notes, ::testing::IsEmpty());
   const auto ours = Dataset::open(out());
   const auto imported = Dataset::open(*folder_ / "imported");
   ASSERT_TRUE(ours && imported);

@@ -16,9 +16,9 @@
 namespace sotto::data::newsroom {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class NewsroomHeadlines : public testing::Test {
+class NewsroomHeadlines : public ::testing::Test {
  protected:
   fs::path write(std::string_view text) {
     std::ofstream(folder_ / "headlines.txt", std::ios::binary) << text;

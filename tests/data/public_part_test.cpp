@@ -13,9 +13,9 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::vector<std::string> names(const StringColumn& column) {
   std::vector<std::string> all;

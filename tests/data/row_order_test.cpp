@@ -12,8 +12,8 @@
 namespace sotto::data {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class RowOrder : public ImportTest {
  protected:

@@ -16,7 +16,7 @@
 namespace sotto::data {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view news =
     "N1\tnews\t\tRain\t\t\t[]\t[]\nN2\tnews\t\tCup\t\t\t[]\t[]\nN3\tfood\t\tBread\t\t\t[]\t[]\n";

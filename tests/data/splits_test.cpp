@@ -13,8 +13,8 @@
 namespace sotto::data {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::vector<UserId> first_users(std::size_t count) {
   std::vector<UserId> users(count);

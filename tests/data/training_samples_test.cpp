@@ -11,7 +11,7 @@
 namespace sotto::data {
 namespace {
 
-using testing::IsEmpty;
+using ::testing::IsEmpty;
 
 Impression impression_of(std::span<const ItemId> shown, std::span<const std::uint8_t> clicked) {
   return {.user = 0, .time = 0, .split = Split::train, .history = {}, .shown = shown, .clicked = clicked};

@@ -70,10 +70,10 @@ TEST(UnseenItems, GivesWhatThereIsWhenTooLittleIsLeft) {
   std::vector<ItemId> out;
   UnseenItems(weights).draw(10, marks, random, out);
   std::sort(out.begin(), out.end());
-  EXPECT_THAT(out, testing::ElementsAre(0U, 3U));
+  EXPECT_THAT(out, ::testing::ElementsAre(0U, 3U));
   out.clear();
   UnseenItems(weights).draw(10, marks, random, out);
-  EXPECT_THAT(out, testing::IsEmpty());
+  EXPECT_THAT(out, ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 namespace sotto::data {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class Views : public ImportTest {
  protected:

@@ -64,7 +64,7 @@ TEST(ImpressionStore, LeavesNoByteBehindWhenItIsCleared) {
   for (const auto& file : fs::recursive_directory_iterator(folder.path())) {
     const auto bytes = read_file(file.path());
     ASSERT_TRUE(bytes);
-    EXPECT_THAT(*bytes, testing::Not(testing::HasSubstr("secret-item"))) << file.path();
+    EXPECT_THAT(*bytes, ::testing::Not(::testing::HasSubstr("secret-item"))) << file.path();
   }
   EXPECT_FALSE(fs::exists(folder / "impressions"));
 }

@@ -127,7 +127,7 @@ struct Weakening {
 };
 void PrintTo(const Weakening& weakening, std::ostream* out) { *out << weakening.name; }
 
-class WeakenedRounds : public testing::TestWithParam<Weakening> {};
+class WeakenedRounds : public ::testing::TestWithParam<Weakening> {};
 
 // The whole way of a device: what is refused is not charged.
 TEST_P(WeakenedRounds, AreRefusedAndNotCharged) {
@@ -211,7 +211,7 @@ const std::vector<Weakening> campaigns = {
     {"WitnessesNeeded", Reason::witnesses, [](Scene& s) { s.campaign.witnesses_needed = 2; }},
     {"AnotherOperator", Reason::operator_signature, [](Scene& s) { s.operator_key = rounds::test_key(78); }},
 };
-INSTANTIATE_TEST_SUITE_P(Campaigns, WeakenedRounds, testing::ValuesIn(campaigns),
+INSTANTIATE_TEST_SUITE_P(Campaigns, WeakenedRounds, ::testing::ValuesIn(campaigns),
                          [](const auto& each) { return each.param.name; });
 
 const std::vector<Weakening> orders = {
@@ -239,7 +239,7 @@ const std::vector<Weakening> orders = {
      }},
     {"AnotherSigner", Reason::coordinator_signature, [](Scene& s) { s.coordinator = rounds::test_key(79); }},
 };
-INSTANTIATE_TEST_SUITE_P(Orders, WeakenedRounds, testing::ValuesIn(orders),
+INSTANTIATE_TEST_SUITE_P(Orders, WeakenedRounds, ::testing::ValuesIn(orders),
                          [](const auto& each) { return each.param.name; });
 
 const std::vector<Weakening> offers = {
@@ -289,7 +289,7 @@ const std::vector<Weakening> offers = {
        };
      }},
 };
-INSTANTIATE_TEST_SUITE_P(Offers, WeakenedRounds, testing::ValuesIn(offers),
+INSTANTIATE_TEST_SUITE_P(Offers, WeakenedRounds, ::testing::ValuesIn(offers),
                          [](const auto& each) { return each.param.name; });
 
 TEST(RoundChecks, GroupsHaveThePlansNumbersOnly) {

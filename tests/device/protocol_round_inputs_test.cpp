@@ -8,8 +8,8 @@
 namespace sotto::device {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 

@@ -10,7 +10,7 @@
 namespace sotto::device {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 privacy::UtcTime at(std::int64_t days) { return privacy::UtcTime(std::chrono::days(20'000 + days)); }
 

@@ -19,8 +19,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::vector<std::string> small = {"cohort=20", "word_size=8", "heads=2", "head_size=4",
-                                        "pooling_size=4"};
+const std::vector<std::string> narrow_model = {"cohort=20", "word_size=8", "heads=2", "head_size=4",
+                                               "pooling_size=4"};
 
 // What a model is that knows pairs alone.
 class PairsAlone final : public model::RankingModel {
@@ -36,7 +36,7 @@ class PairsAlone final : public model::RankingModel {
 
 TEST(BothFamilies, OfANewsModelAddWhereItsClicksStandAmongAllItems) {
   const testing::SmallNewsroom room;
-  const auto trained = room.train(room.job("fedrec", "run", 3, small));
+  const auto trained = room.train(room.job("fedrec", "run", 3, narrow_model));
   ASSERT_TRUE(trained) << trained.error().message;
   const fs::path run = room.runs / "run";
   const auto both = evaluate_both({.run = run}, room.dataset);
@@ -87,7 +87,7 @@ TEST(BothFamilies, StandBesideEachOtherInAComparison) {
   const testing::SmallNewsroom room;
   std::vector<fs::path> runs;
   for (const char* rate : {"learning_rate=0.01", "learning_rate=0.05"}) {
-    auto settings = small;
+    auto settings = narrow_model;
     settings.emplace_back(rate);
     auto job = room.job("fedrec", rate, 2, settings);
     job.data = room.data / "news";
@@ -118,7 +118,7 @@ TEST(Sweep, OfOneSeedHoldsItsRowsAgainstTheFirstByTheirTests) {
   request.axes = {"learning_rate=0.01,0.05"};
   request.run.data = room.data / "news";
   request.run.out = room.runs / "sweep";
-  request.run.assignments = small;
+  request.run.assignments = narrow_model;
   request.run.assignments.emplace_back("rounds=2");
   const auto result = run_sweep(request);
   ASSERT_TRUE(result) << result.error().message;

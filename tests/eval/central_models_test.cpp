@@ -11,15 +11,15 @@
 namespace sotto::eval {
 namespace {
 
-const std::vector<std::string> narrow = {"negatives=2", "batch=16", "learning_rate=0.02",
-                                         "validation_impressions=0"};
+const std::vector<std::string> few_steps = {"negatives=2", "batch=16", "learning_rate=0.02",
+                                            "validation_impressions=0"};
 
 TrainJob job_of(const std::string& recipe, const fs::path& out, std::int64_t rounds) {
   TrainJob job;
   job.recipe = recipe;
   job.out = out;
   job.rounds = rounds;
-  job.assignments = narrow;
+  job.assignments = few_steps;
   return job;
 }
 

@@ -17,14 +17,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::vector<std::string> small = {"cohort=20", "word_size=8", "heads=2", "head_size=4",
-                                        "pooling_size=4"};
+const std::vector<std::string> few_readers = {"cohort=20", "word_size=8", "heads=2", "head_size=4",
+                                              "pooling_size=4"};
 
 class CompareRuns : public ::testing::Test {
  protected:
   fs::path train(const std::string& name, std::uint64_t seed,
                  const std::string& setting = "learning_rate=0.01") {
-    auto settings = small;
+    auto settings = few_readers;
     settings.push_back(setting);
     TrainJob job = room_.job("fedrec", name, 3, settings);
     job.seed = seed;
@@ -155,7 +155,7 @@ TEST_F(CompareRuns, ASweepTrainsEveryCombinationAndPairsEqualSeeds) {
   request.run.data = room_.data / "news";
   request.run.out = room_.runs / "sweep";
   request.run.seeds = 2;
-  request.run.assignments = small;
+  request.run.assignments = few_readers;
   request.run.assignments.push_back("rounds=2");
   const auto result = run_sweep(request);
   ASSERT_TRUE(result.has_value()) << result.error().message;

@@ -21,10 +21,10 @@ using ::testing::HasSubstr;
 using testing::refusal;
 using testing::SmallNewsroom;
 
-const std::vector<std::string> narrow = {"vector_size=12"};
+const std::vector<std::string> short_vectors = {"vector_size=12"};
 
 std::vector<std::string> narrow_and(std::vector<std::string> more) {
-  more.insert(more.begin(), narrow.begin(), narrow.end());
+  more.insert(more.begin(), short_vectors.begin(), short_vectors.end());
   return more;
 }
 
@@ -170,7 +170,7 @@ TEST(Flagship, NeedsDataWithText) {
 
 TEST(Flagship, APrivateRunKeepsItsNumberOfRounds) {
   const SmallNewsroom news(60);
-  ASSERT_TRUE(news.train(news.job("sotto", "run", 2, narrow, "8")));
+  ASSERT_TRUE(news.train(news.job("sotto", "run", 2, short_vectors, "8")));
   TrainJob more = news.job("sotto", "run", 4, {});
   more.resume = true;
   EXPECT_THAT(refusal(news.train(more)), HasSubstr("noise is fixed before the first round"));

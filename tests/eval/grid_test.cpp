@@ -16,9 +16,9 @@
 namespace sotto::eval {
 namespace {
 
-const std::vector<std::string> narrow = {"rounds=3",    "cohort=4",    "word_size=8",
-                                         "heads=2",     "head_size=4", "pooling_size=4",
-                                         "negatives=2", "batch=8",     "filters=8"};
+const std::vector<std::string> narrow_rows = {"rounds=3",    "cohort=4",    "word_size=8",
+                                              "heads=2",     "head_size=4", "pooling_size=4",
+                                              "negatives=2", "batch=8",     "filters=8"};
 
 class GridExperiment : public ::testing::Test {
  protected:
@@ -26,7 +26,7 @@ class GridExperiment : public ::testing::Test {
     grid.title = "A small grid";
     grid.about = "Two models.";
     grid.paper_data = "MSN-News";
-    grid.shared = narrow;
+    grid.shared = narrow_rows;
     grid.columns = news_columns();
     grid.plots = {{"auc", "AUC", "auc", "users", "AUC, %"},
                   {"loss", "Loss", "loss", "round", "loss", 1, false, false, PlotSource::rounds}};

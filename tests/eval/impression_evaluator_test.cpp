@@ -16,12 +16,12 @@ namespace {
 constexpr std::size_t item_count = 60;
 
 // A small data set of random impressions in a directory that vanishes with the test.
-class ImpressionEvaluator : public testing::Test {
+class ImpressionEvaluator : public ::testing::Test {
  protected:
   void SetUp() override {
     directory_ =
-        fs::path(testing::TempDir()) /
-        ("sotto_evaluator_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
+        fs::path(::testing::TempDir()) /
+        ("sotto_evaluator_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) +
          std::to_string(getpid()));
     fs::create_directories(directory_);
     data::DatasetBuilder builder("small", "test");

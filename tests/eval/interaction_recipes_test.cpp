@@ -11,13 +11,13 @@
 namespace sotto::eval {
 namespace {
 
-const std::vector<std::string> small = {"cohort=12",
-                                        "embedding=6",
-                                        "hidden=6",
-                                        "layers=2",
-                                        "negatives=3",
-                                        "embedding_scale=0.3",
-                                        "local_learning_rate=0.5"};
+const std::vector<std::string> small_factors = {"cohort=12",
+                                                "embedding=6",
+                                                "hidden=6",
+                                                "layers=2",
+                                                "negatives=3",
+                                                "embedding_scale=0.3",
+                                                "local_learning_rate=0.5"};
 
 TrainJob job_of(const std::string& recipe, const fs::path& out, std::int64_t rounds,
                 std::vector<std::string> more = {}) {
@@ -29,7 +29,7 @@ TrainJob job_of(const std::string& recipe, const fs::path& out, std::int64_t rou
   if (recipe == "fcf") {
     job.assignments = {"cohort=12", "factors=6"};
   } else {
-    job.assignments = small;
+    job.assignments = small_factors;
   }
   job.assignments.insert(job.assignments.end(), more.begin(), more.end());
   return job;

@@ -20,8 +20,8 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-const std::vector<std::string> small = {"cohort=4",       "word_size=8", "heads=2",         "head_size=4",
-                                        "pooling_size=4", "negatives=2", "train_words=true"};
+const std::vector<std::string> small_run = {"cohort=4",       "word_size=8", "heads=2",         "head_size=4",
+                                            "pooling_size=4", "negatives=2", "train_words=true"};
 
 std::map<std::string, std::string> files_of(const fs::path& folder) {
   std::map<std::string, std::string> files;
@@ -45,7 +45,7 @@ class RunFolder : public ::testing::Test {
     job.out = runs_ / out;
     job.rounds = rounds;
     job.epsilon = "50";
-    job.assignments = small;
+    job.assignments = small_run;
     return job;
   }
   TrainJob resumed(const std::string& out) const {

@@ -79,23 +79,24 @@ std::unique_ptr<local::LocalTrainer> trainer_of(const TinyInteractions& tiny, co
   return local::find_trainer("dp-privrec", settings).value();
 }
 
-constexpr std::uint32_t round = 3;
+constexpr std::uint32_t chosen_round = 3;
 
 void expect_equal_updates(TinyInteractions& tiny, const local::LocalTrainer& trainer) {
   ASSERT_EQ(trainer.layout().text(), tiny.parameters->layout());
   const local::RoundInputs inputs = inputs_of(tiny);
   std::size_t seen = 0;
-  ASSERT_TRUE(tiny.training->each_update(round, tiny.data.users, [&](const UserUpdate& expected) -> Status {
-    ++seen;
-    const Device device(tiny, tiny.data.of(expected.user));
-    SeededRandom draws(1, Purpose::negative_sampling, round, expected.user);
-    SOTTO_TRY(local::LocalUpdate own, trainer.train(inputs, device.own, draws, [] { return false; }));
-    expect_same(torch::from_blob(own.direction.data(), {expected.direction.numel()}), expected.direction);
-    EXPECT_GT(expected.direction.norm().item<double>(), 1e-3);
-    EXPECT_NEAR(own.loss, expected.loss, 1e-5 * expected.loss);
-    EXPECT_EQ(own.samples, expected.samples);
-    return {};
-  }));
+  ASSERT_TRUE(
+      tiny.training->each_update(chosen_round, tiny.data.users, [&](const UserUpdate& expected) -> Status {
+        ++seen;
+        const Device device(tiny, tiny.data.of(expected.user));
+        SeededRandom draws(1, Purpose::negative_sampling, chosen_round, expected.user);
+        SOTTO_TRY(local::LocalUpdate own, trainer.train(inputs, device.own, draws, [] { return false; }));
+        expect_same(torch::from_blob(own.direction.data(), {expected.direction.numel()}), expected.direction);
+        EXPECT_GT(expected.direction.norm().item<double>(), 1e-3);
+        EXPECT_NEAR(own.loss, expected.loss, 1e-5 * expected.loss);
+        EXPECT_EQ(own.samples, expected.samples);
+        return {};
+      }));
   EXPECT_EQ(seen, tiny.data.users.size());
 }
 

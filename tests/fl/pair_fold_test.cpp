@@ -48,8 +48,8 @@ struct PairRounds {
   CohortRounds rounds{fold, gather};
 };
 
-struct Tiny {
-  explicit Tiny(data::Dataset set, std::uint64_t chosen_items)
+struct TinyPairs {
+  explicit TinyPairs(data::Dataset set, std::uint64_t chosen_items)
       : dataset(std::move(set)),
         data(prepare_interactions(dataset, {}, 1).value()),
         chosen(chosen_items),
@@ -89,7 +89,7 @@ struct Tiny {
 
 TEST(PairFold, WithoutNoiseCountsAreExactAndTheMostCountedItemsGetVectors) {
   const TempFolder folder;
-  Tiny tiny(testing::tiny_ratings(folder, 60), 8);
+  TinyPairs tiny(testing::tiny_ratings(folder, 60), 8);
   PairRounds source = tiny.source(0);
   tiny.step(source, 0);
   const Tensor counts = tiny.model.counts.detach().clone();
@@ -105,7 +105,7 @@ TEST(PairFold, WithoutNoiseCountsAreExactAndTheMostCountedItemsGetVectors) {
 
 TEST(PairFold, LowRatedRowsCountWithTheirWeight) {
   const TempFolder folder;
-  Tiny tiny(testing::tiny_ratings(folder, 60), 8);
+  TinyPairs tiny(testing::tiny_ratings(folder, 60), 8);
   PairRounds source = tiny.source(0, {.low = 0.7, .vectors = 5});
   tiny.step(source, 0);
   Tensor mean = torch::zeros({12}, torch::kFloat64);
@@ -122,7 +122,7 @@ TEST(PairFold, LowRatedRowsCountWithTheirWeight) {
 
 TEST(PairFold, VectorsOfTheTwoTastesAreFarApart) {
   const TempFolder folder;
-  Tiny tiny(testing::tiny_ratings(folder, 60), 12);
+  TinyPairs tiny(testing::tiny_ratings(folder, 60), 12);
   PairRounds source = tiny.source(0.1);
   tiny.step(source, 0);
   tiny.step(source, 1);
@@ -155,7 +155,7 @@ TEST(PairFold, GenresTellTheTastesApartWhereNoiseHidesThem) {
   two_genres(folder);
   // Mean of v_a · v_b over pairs of one genre, less that over pairs of two.
   const auto told_apart = [&](bool features) {
-    Tiny tiny(data::Dataset::open(folder.path()).value(), 120);
+    TinyPairs tiny(data::Dataset::open(folder.path()).value(), 120);
     PairRounds source = tiny.source(1, {.vectors = 5, .features = features});
     tiny.step(source, 0);
     tiny.step(source, 1);
@@ -170,7 +170,7 @@ TEST(PairFold, GenresTellTheTastesApartWhereNoiseHidesThem) {
 
 TEST(PairFold, ARoundAskedForAgainIsTheSameAndThereAreTwo) {
   const TempFolder folder;
-  Tiny tiny(testing::tiny_ratings(folder), 8);
+  TinyPairs tiny(testing::tiny_ratings(folder), 8);
   PairRounds source = tiny.source(1);
   EXPECT_TRUE(torch::equal(source.round(0).value().direction, source.round(0).value().direction));
   tiny.step(source, 0);
@@ -201,7 +201,7 @@ void expect_normal_with(const Tensor& noise, double deviation) {
 
 TEST(PairFold, BothReleasesCarryTheNoiseOfAllDevices) {
   const TempFolder folder;
-  Tiny tiny(wide(folder), 109);  // 5,995 pairs
+  TinyPairs tiny(wide(folder), 109);  // 5,995 pairs
   const std::uint64_t users = tiny.data.users.size();
   const auto released = [&](double noise_multiplier, std::uint32_t round) {
     PairRounds rounds = tiny.source(noise_multiplier);

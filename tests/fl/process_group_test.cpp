@@ -130,7 +130,7 @@ class KnownUpdates final : public UserUpdates {
 constexpr std::size_t population = 90;
 constexpr std::int64_t cohort = 64, dimension = 257;
 
-secagg::EncodingPlan plan_with(double noise_multiplier) {
+secagg::EncodingPlan plan_of_devices(double noise_multiplier) {
   secagg::EncodingPlan::Settings settings;
   settings.dimension = dimension;
   settings.clip = 1;
@@ -171,7 +171,7 @@ Rounds rounds_in(int size, const privacy::NoiseOrigin& noise, std::vector<std::u
     Kind gather(devices_of(updates, noise));
     Rounds own;
     for (const std::uint32_t round : {0U, 1U}) {
-      const auto gathered = gather.sum({round, plan_with(1), 1.5});
+      const auto gathered = gather.sum({round, plan_of_devices(1), 1.5});
       ASSERT_TRUE(gathered) << gathered.error().message;
       for (const GroupSum& sum : gathered->groups) {
         own.entries.push_back(sum.entries);

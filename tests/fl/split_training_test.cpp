@@ -9,12 +9,9 @@
 namespace sotto::fl {
 namespace {
 
+using testing::relative_difference;
 using testing::Tiny;
 using torch::Tensor;
-
-double relative_difference(const Tensor& a, const Tensor& b) {
-  return (a - b).norm().item<double>() / b.norm().item<double>();
-}
 
 class Split : public ::testing::TestWithParam<const char*> {};
 

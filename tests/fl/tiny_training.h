@@ -69,4 +69,8 @@ struct Tiny {
   std::unique_ptr<NewsTraining> training;
 };
 
+inline double relative_difference(const torch::Tensor& a, const torch::Tensor& b) {
+  return (a - b).norm().item<double>() / b.norm().item<double>();
+}
+
 }  // namespace sotto::fl::testing

@@ -13,12 +13,9 @@
 namespace sotto::fl {
 namespace {
 
+using testing::relative_difference;
 using testing::Tiny;
 using torch::Tensor;
-
-double relative_difference(const Tensor& a, const Tensor& b) {
-  return (a - b).norm().item<double>() / b.norm().item<double>();
-}
 
 TEST(NewsTraining, CohortGradientEqualsTheSumOfUserGradients) {
   Tiny tiny;

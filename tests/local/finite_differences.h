@@ -13,8 +13,8 @@
 namespace sotto::local::testing {
 
 using Numbers = Matrix<double>;
-using Values = std::vector<Value<double>>;
-using Function = std::function<Value<double>(const Values& inputs)>;
+using Inputs = std::vector<Value<double>>;
+using Function = std::function<Value<double>(const Inputs& inputs)>;
 
 inline Numbers random_numbers(Index rows, Index cols, std::uint64_t seed, double shift = 0) {
   SeededRandom random(seed, Purpose::test);
@@ -34,14 +34,14 @@ inline Value<double> mixed(const Value<double>& result) {
 
 inline double evaluated(const Function& function, const std::vector<Numbers>& at) {
   Tape<double> tape;
-  Values inputs;
+  Inputs inputs;
   for (const Numbers& input : at) inputs.push_back(tape.constant(input));
   return mixed(function(inputs)).numbers()(0, 0);
 }
 
 inline void expect_gradients(const Function& function, const std::vector<Numbers>& at) {
   Tape<double> tape;
-  Values inputs;
+  Inputs inputs;
   for (const Numbers& input : at) inputs.push_back(tape.trained(input));
   tape.backward(mixed(function(inputs)));
   constexpr double step = 1e-5;
@@ -59,7 +59,7 @@ inline void expect_gradients(const Function& function, const std::vector<Numbers
     EXPECT_GT(size, 0) << "input " << i << " does not matter";
     // An input that is only read changes nothing about the others.
     Tape<double> other;
-    Values mixed_inputs;
+    Inputs mixed_inputs;
     for (std::size_t j = 0; j < at.size(); ++j)
       mixed_inputs.push_back(j == i ? other.trained(at[j]) : other.constant(at[j]));
     other.backward(mixed(function(mixed_inputs)));

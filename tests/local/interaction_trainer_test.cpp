@@ -4,20 +4,20 @@
 #include <gtest/gtest.h>
 
 #include "base/distributions.h"
+#include "never.h"
 
 namespace sotto::local {
 namespace {
 
 using ::testing::Each;
 using ::testing::HasSubstr;
+using testing::never;
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-const Cancelled never = [] { return false; };
-
 // Eight items of one feature with three values, and a reader with a feature and five rows.
-struct Reader {
-  explicit Reader(const Settings& more = {}) {
+struct ItemsReader {
+  explicit ItemsReader(const Settings& more = {}) {
     Settings settings = {{"catalogue", "8"},   {"field_values", "2,3"},
                          {"user_fields", "1"}, {"embedding", "3"},
                          {"hidden", "4"},      {"layers", "2"},
@@ -54,13 +54,13 @@ struct Reader {
 };
 
 TEST(InteractionTrainer, HasTheServersPartsInTheirOrder) {
-  EXPECT_EQ(Reader().trainer->layout().text(),
+  EXPECT_EQ(ItemsReader().trainer->layout().text(),
             "field0:6 field1:9 remembered:24 scored:24 bias:8 again:1 weight1:40 bias1:4 weight2:16 bias2:4 "
             "weight_out:4 bias_out:1 ");
 }
 
 TEST(InteractionTrainer, MovesWhatTheReaderTouchesAndNothingElse) {
-  const Reader reader;
+  const ItemsReader reader;
   const LocalUpdate update = reader.train().value();
   EXPECT_EQ(update.samples, 12U) << "two epochs of two positives with two negatives each";
   const std::span<const float> direction = update.direction;
@@ -69,7 +69,7 @@ TEST(InteractionTrainer, MovesWhatTheReaderTouchesAndNothingElse) {
 }
 
 TEST(InteractionTrainer, GivesZerosWithoutAPositiveRow) {
-  Reader reader;
+  ItemsReader reader;
   for (OwnRow& row : reader.own.rows) row.positive = false;
   EXPECT_THAT(reader.train().value().direction, Each(0.0F));
   reader.own.rows.clear();
@@ -80,37 +80,37 @@ TEST(InteractionTrainer, GivesZerosWithoutAPositiveRow) {
 }
 
 TEST(InteractionTrainer, ReadsTheLatestRowsAlone) {
-  Reader few(Settings{{"max_rows", "2"}});
+  ItemsReader few(Settings{{"max_rows", "2"}});
   const LocalUpdate cut = few.train().value();
   few.own.rows = {few.own.rows[3], few.own.rows[4]};
   EXPECT_EQ(cut.direction, few.train().value().direction);
-  EXPECT_NE(cut.direction, Reader().train().value().direction);
+  EXPECT_NE(cut.direction, ItemsReader().train().value().direction);
 }
 
 TEST(InteractionTrainer, StopsBetweenSteps) {
   int asked = 0;
-  const auto update = Reader().train([&] { return ++asked == 2; });
+  const auto update = ItemsReader().train([&] { return ++asked == 2; });
   ASSERT_FALSE(update);
   EXPECT_THAT(update.error().message, HasSubstr("stopped after 6 examples"));
 }
 
 TEST(InteractionTrainer, RefusesWhatTheModelDoesNotKnow) {
-  Reader item;
+  ItemsReader item;
   item.own.rows[2].item = 8;
   EXPECT_THAT(item.message(), HasSubstr("item 8 of 8"));
-  Reader value;
+  ItemsReader value;
   value.item_codes[3] = 3;
   EXPECT_THAT(value.message(), HasSubstr("value 3 of 3"));
-  Reader rows;
+  ItemsReader rows;
   rows.item_offsets.pop_back();
   EXPECT_THAT(rows.message(), HasSubstr("has 7 rows and must have 8"));
-  Reader cut;
+  ItemsReader cut;
   cut.item_offsets[2] = 7;
   EXPECT_THAT(cut.message(), HasSubstr("cut one after another"));
-  Reader fields;
+  ItemsReader fields;
   fields.own.user_fields.clear();
   EXPECT_THAT(fields.message(), HasSubstr("0 features of the reader"));
-  Reader shorter;
+  ItemsReader shorter;
   shorter.parameters.pop_back();
   EXPECT_THAT(shorter.message(), HasSubstr("parameters were fetched"));
 }
@@ -131,7 +131,7 @@ TEST(InteractionTrainer, RefusesSettingsThatContradictEachOther) {
 }
 
 TEST(InteractionTrainer, FineTuningLowersTheLossOfTheReadersRows) {
-  const Reader reader;
+  const ItemsReader reader;
   const auto& trainer = dynamic_cast<const InteractionTrainer&>(*reader.trainer);
   SeededRandom draws(2, Purpose::negative_sampling);
   const auto tuned = trainer.fine_tuned(reader.inputs(), reader.own, 50, 0.2, draws, never).value();

@@ -5,20 +5,20 @@
 
 #include "base/distributions.h"
 #include "local/local_trainer.h"
+#include "never.h"
 
 namespace sotto::local {
 namespace {
 
 using ::testing::Each;
 using ::testing::HasSubstr;
+using testing::never;
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-const Cancelled never = [] { return false; };
-
 // Twelve items with titles and vectors of eight numbers, and a reader of three pages.
-struct Reader {
-  Reader(const char* recipe, double dropout, Settings more = {}) {
+struct NewsReader {
+  NewsReader(const char* recipe, double dropout, Settings more = {}) {
     Settings settings = {{"negatives", "2"},   {"heads", "2"},        {"head_size", "4"},
                          {"max_history", "3"}, {"pooling_size", "5"}, {"dropout", std::to_string(dropout)}};
     settings.insert(settings.end(), more.begin(), more.end());
@@ -55,12 +55,14 @@ struct Reader {
   OwnEvents own;
 };
 
-Reader whole(double dropout) { return {"fednewsrec", dropout, {{"word_size", "6"}, {"recent_clicks", "2"}}}; }
-Reader split(double dropout) { return {"efficient-fedrec", dropout}; }
+NewsReader whole(double dropout) {
+  return {"fednewsrec", dropout, {{"word_size", "6"}, {"recent_clicks", "2"}}};
+}
+NewsReader split(double dropout) { return {"efficient-fedrec", dropout}; }
 
 // Along a random way through `numbers` the loss must fall as the direction says. Draws, and so what is
 // dropped, are the same everywhere.
-void expect_slope(Reader& reader, std::vector<float>& numbers, std::span<const float> direction) {
+void expect_slope(NewsReader& reader, std::vector<float>& numbers, std::span<const float> direction) {
   ASSERT_EQ(numbers.size(), direction.size());
   constexpr double step = 2e-3;
   const std::vector<float> start = numbers;
@@ -82,7 +84,7 @@ void expect_slope(Reader& reader, std::vector<float>& numbers, std::span<const f
 }
 
 TEST(NewsTrainers, WholeModelGoesBackThroughTheMasksItCameBy) {
-  Reader reader = whole(0.3);
+  NewsReader reader = whole(0.3);
   const LocalUpdate update = reader.train().value();
   EXPECT_EQ(update.samples, 5U);
   for (int way = 0; way < 5; ++way) expect_slope(reader, reader.parameters, update.direction);
@@ -90,7 +92,7 @@ TEST(NewsTrainers, WholeModelGoesBackThroughTheMasksItCameBy) {
 }
 
 TEST(NewsTrainers, SplitModelReturnsGradientsOfVectorsBeforeThoseOfTheModel) {
-  Reader reader = split(0.3);
+  NewsReader reader = split(0.3);
   const LocalUpdate update = reader.train().value();
   ASSERT_EQ(update.direction.size(), 12 * 8 + reader.parameters.size());
   EXPECT_EQ(reader.trainer->dimension(12, 1), update.direction.size());
@@ -105,35 +107,35 @@ TEST(NewsTrainers, SplitModelReturnsGradientsOfVectorsBeforeThoseOfTheModel) {
 }
 
 TEST(NewsTrainers, GiveZerosWithoutClicks) {
-  Reader one = whole(0.2), other = split(0.2);
-  for (Reader* reader : {&one, &other}) {
+  NewsReader one = whole(0.2), other = split(0.2);
+  for (NewsReader* reader : {&one, &other}) {
     reader->own = {};
     EXPECT_THAT(reader->train().value().direction, Each(0.0F));
   }
 }
 
 TEST(NewsTrainers, RefuseTitlesThatAreNotWhole) {
-  const auto message = [](const Reader& reader) {
+  const auto message = [](const NewsReader& reader) {
     const auto update = reader.train();
     return update ? std::string("was taken") : update.error().message;
   };
-  Reader cut = whole(0);
+  NewsReader cut = whole(0);
   cut.title_offsets.back() += 1;
   EXPECT_THAT(message(cut), HasSubstr("not cut into items"));
-  Reader backwards = whole(0);
+  NewsReader backwards = whole(0);
   std::swap(backwards.title_offsets[3], backwards.title_offsets[4]);
   EXPECT_THAT(message(backwards), HasSubstr("not cut into items"));
-  Reader unknown = whole(0);
+  NewsReader unknown = whole(0);
   unknown.title_words[2] = 20;
   EXPECT_THAT(message(unknown), HasSubstr("names word 20 of 20"));
-  Reader fewer = whole(0);
+  NewsReader fewer = whole(0);
   fewer.title_offsets.resize(12);
   fewer.title_words.resize(fewer.title_offsets.back());
   EXPECT_THAT(message(fewer), HasSubstr("names item 11 of 11"));
 }
 
 TEST(NewsTrainers, RefuseWhatAttentionCannotHold) {
-  Reader long_title = whole(0);
+  NewsReader long_title = whole(0);
   long_title.title_words.resize(600, 1);
   long_title.title_offsets.back() = 600;
   const auto update = long_title.train();

@@ -13,7 +13,7 @@ using testing::expect_gradients;
 using testing::Function;
 using testing::Numbers;
 using testing::random_numbers;
-using testing::Values;
+using testing::Inputs;
 
 struct Operation {
   const char* name;
@@ -31,74 +31,74 @@ const Offsets segments = {0, 3, 3, 4, 8};
 INSTANTIATE_TEST_SUITE_P(
     Tape, OperationGradients,
     ::testing::Values(
-        Operation{"Product", [](const Values& x) { return product(x[0], x[1]); },
+        Operation{"Product", [](const Inputs& x) { return product(x[0], x[1]); },
                   {random_numbers(3, 4, 1), random_numbers(4, 2, 2)}},
-        Operation{"ProductTransposed", [](const Values& x) { return product_transposed(x[0], x[1]); },
+        Operation{"ProductTransposed", [](const Inputs& x) { return product_transposed(x[0], x[1]); },
                   {random_numbers(3, 4, 1), random_numbers(2, 4, 2)}},
-        Operation{"ProductWithItself", [](const Values& x) { return product_transposed(x[0], x[0]); },
+        Operation{"ProductWithItself", [](const Inputs& x) { return product_transposed(x[0], x[0]); },
                   {random_numbers(3, 4, 1)}},
-        Operation{"Sum", [](const Values& x) { return x[0] + x[1]; },
+        Operation{"Sum", [](const Inputs& x) { return x[0] + x[1]; },
                   {random_numbers(3, 4, 1), random_numbers(3, 4, 2)}},
-        Operation{"SumWithARow", [](const Values& x) { return x[0] + x[1]; },
+        Operation{"SumWithARow", [](const Inputs& x) { return x[0] + x[1]; },
                   {random_numbers(3, 4, 1), random_numbers(1, 4, 2)}},
-        Operation{"DifferenceFromAColumn", [](const Values& x) { return x[0] - x[1]; },
+        Operation{"DifferenceFromAColumn", [](const Inputs& x) { return x[0] - x[1]; },
                   {random_numbers(3, 1, 1), random_numbers(3, 4, 2)}},
-        Operation{"RowTimesColumn", [](const Values& x) { return x[0] * x[1]; },
+        Operation{"RowTimesColumn", [](const Inputs& x) { return x[0] * x[1]; },
                   {random_numbers(1, 4, 1), random_numbers(3, 1, 2)}},
-        Operation{"TimesANumber", [](const Values& x) { return x[0] * x[1]; },
+        Operation{"TimesANumber", [](const Inputs& x) { return x[0] * x[1]; },
                   {random_numbers(3, 4, 1), random_numbers(1, 1, 2)}},
-        Operation{"Quotient", [](const Values& x) { return x[0] / x[1]; },
+        Operation{"Quotient", [](const Inputs& x) { return x[0] / x[1]; },
                   {random_numbers(3, 1, 1), random_numbers(3, 4, 2, 6)}},
-        Operation{"QuotientByANumber", [](const Values& x) { return x[0] / x[1]; },
+        Operation{"QuotientByANumber", [](const Inputs& x) { return x[0] / x[1]; },
                   {random_numbers(3, 4, 1), random_numbers(1, 1, 2, 6)}},
-        Operation{"Scaled", [](const Values& x) { return scaled(x[0], -0.7); }, {random_numbers(3, 4, 1)}},
-        Operation{"Tanh", [](const Values& x) { return tanh(x[0]); }, {random_numbers(3, 4, 1)}},
-        Operation{"Relu", [](const Values& x) { return relu(x[0]); }, {random_numbers(3, 4, 1)}},
-        Operation{"Sigmoid", [](const Values& x) { return sigmoid(x[0]); }, {random_numbers(3, 4, 1)}},
-        Operation{"Exp", [](const Values& x) { return exp(x[0]); }, {random_numbers(3, 4, 1)}},
-        Operation{"SoftmaxRows", [](const Values& x) { return softmax_rows(x[0]); },
+        Operation{"Scaled", [](const Inputs& x) { return scaled(x[0], -0.7); }, {random_numbers(3, 4, 1)}},
+        Operation{"Tanh", [](const Inputs& x) { return tanh(x[0]); }, {random_numbers(3, 4, 1)}},
+        Operation{"Relu", [](const Inputs& x) { return relu(x[0]); }, {random_numbers(3, 4, 1)}},
+        Operation{"Sigmoid", [](const Inputs& x) { return sigmoid(x[0]); }, {random_numbers(3, 4, 1)}},
+        Operation{"Exp", [](const Inputs& x) { return exp(x[0]); }, {random_numbers(3, 4, 1)}},
+        Operation{"SoftmaxRows", [](const Inputs& x) { return softmax_rows(x[0]); },
                   {random_numbers(3, 4, 1)}},
-        Operation{"GatherRows", [](const Values& x) { return gather_rows(x[0], {2, 0, 2, 1}); },
+        Operation{"GatherRows", [](const Inputs& x) { return gather_rows(x[0], {2, 0, 2, 1}); },
                   {random_numbers(4, 3, 1)}},
-        Operation{"SliceColumns", [](const Values& x) { return slice_columns(x[0], 1, 2) * slice_columns(x[0], 2, 2); },
+        Operation{"SliceColumns", [](const Inputs& x) { return slice_columns(x[0], 1, 2) * slice_columns(x[0], 2, 2); },
                   {random_numbers(3, 4, 1)}},
-        Operation{"SliceRows", [](const Values& x) { return slice_rows(x[0], 1, 2) * slice_rows(x[0], 0, 2); },
+        Operation{"SliceRows", [](const Inputs& x) { return slice_rows(x[0], 1, 2) * slice_rows(x[0], 0, 2); },
                   {random_numbers(3, 4, 1)}},
-        Operation{"Beside", [](const Values& x) { return beside(x[0], x[1]); },
+        Operation{"Beside", [](const Inputs& x) { return beside(x[0], x[1]); },
                   {random_numbers(3, 4, 1), random_numbers(3, 2, 2)}},
-        Operation{"Above", [](const Values& x) { return above(x[0], x[1]); },
+        Operation{"Above", [](const Inputs& x) { return above(x[0], x[1]); },
                   {random_numbers(3, 4, 1), random_numbers(2, 4, 2)}},
-        Operation{"DotRows", [](const Values& x) { return dot_rows(x[0], x[1]); },
+        Operation{"DotRows", [](const Inputs& x) { return dot_rows(x[0], x[1]); },
                   {random_numbers(3, 4, 1), random_numbers(3, 4, 2)}},
         Operation{"Dropout",
-                  [](const Values& x) {
+                  [](const Inputs& x) {
                     SeededRandom random(5, Purpose::dropout);
                     return dropout(x[0], 0.4, random);
                   },
                   {random_numbers(6, 4, 1)}},
         // The first row is longer than the bound, the second is not.
-        Operation{"ClipRows", [](const Values& x) { return clip_rows(x[0], 2.0); },
+        Operation{"ClipRows", [](const Inputs& x) { return clip_rows(x[0], 2.0); },
                   {(Numbers(2, 3) << 3, -1, 2, 0.5, 0.2, -1).finished()}},
-        Operation{"NormaliseRows", [](const Values& x) { return normalise_rows(exp(x[0])); },
+        Operation{"NormaliseRows", [](const Inputs& x) { return normalise_rows(exp(x[0])); },
                   {random_numbers(3, 4, 1)}},
-        Operation{"WindowsOfThree", [](const Values& x) { return windows_of_three(x[0], segments); },
+        Operation{"WindowsOfThree", [](const Inputs& x) { return windows_of_three(x[0], segments); },
                   {random_numbers(8, 3, 1)}},
-        Operation{"SegmentSum", [](const Values& x) { return segment_sum(x[0], segments); },
+        Operation{"SegmentSum", [](const Inputs& x) { return segment_sum(x[0], segments); },
                   {random_numbers(8, 3, 1)}},
-        Operation{"RaggedPool", [](const Values& x) { return ragged_pool(x[0], x[1], segments); },
+        Operation{"RaggedPool", [](const Inputs& x) { return ragged_pool(x[0], x[1], segments); },
                   {random_numbers(8, 1, 1), random_numbers(8, 3, 2)}},
-        Operation{"RaggedAttention", [](const Values& x) { return ragged_attention(x[0], segments, 2); },
+        Operation{"RaggedAttention", [](const Inputs& x) { return ragged_attention(x[0], segments, 2); },
                   {random_numbers(8, 12, 1)}},
-        Operation{"ListwiseLoss", [](const Values& x) { return listwise_loss(x[0], 3); },
+        Operation{"ListwiseLoss", [](const Inputs& x) { return listwise_loss(x[0], 3); },
                   {random_numbers(6, 1, 1)}},
         Operation{"BinaryLoss",
-                  [](const Values& x) { return binary_loss(x[0], {1, 0, 1, 0}, {1, 0.5, 2, 1}); },
+                  [](const Inputs& x) { return binary_loss(x[0], {1, 0, 1, 0}, {1, 0.5, 2, 1}); },
                   {random_numbers(4, 1, 1)}}),
     [](const auto& tested) { return tested.param.name; });
 
 Numbers result_of(const Function& function, const std::vector<Numbers>& at) {
   Tape<double> tape;
-  Values inputs;
+  Inputs inputs;
   for (const Numbers& input : at) inputs.push_back(tape.constant(input));
   return function(inputs).numbers();
 }
@@ -107,7 +107,7 @@ TEST(Operations, WindowsEndAtTheEndsOfTheirSegments) {
   const Numbers rows = (Numbers(4, 1) << 1, 2, 3, 4).finished();
   const Numbers expected = (Numbers(4, 3) << 0, 1, 2, 1, 2, 0, 0, 3, 4, 3, 4, 0).finished();
   EXPECT_EQ(result_of(
-                [](const Values& x) {
+                [](const Inputs& x) {
                   return windows_of_three(x[0], {0, 2, 2, 4});
                 },
                 {rows}),
@@ -118,8 +118,8 @@ TEST(Operations, EmptySegmentsPoolAndSumToZero) {
   const Numbers scores = random_numbers(2, 1, 1), rows = random_numbers(2, 3, 2);
   const Offsets ends = {0, 0, 2, 2};
   const Numbers pooled =
-      result_of([&](const Values& x) { return ragged_pool(x[0], x[1], ends); }, {scores, rows});
-  const Numbers sums = result_of([&](const Values& x) { return segment_sum(x[0], ends); }, {rows});
+      result_of([&](const Inputs& x) { return ragged_pool(x[0], x[1], ends); }, {scores, rows});
+  const Numbers sums = result_of([&](const Inputs& x) { return segment_sum(x[0], ends); }, {rows});
   for (const Numbers& result : {pooled, sums}) {
     EXPECT_TRUE(result.row(0).isZero());
     EXPECT_FALSE(result.row(1).isZero());
@@ -129,15 +129,15 @@ TEST(Operations, EmptySegmentsPoolAndSumToZero) {
 
 TEST(Operations, LargeScoresNeitherOverflowNorLoseTheirLoss) {
   const Numbers scores = (Numbers(2, 1) << 1000, 2000).finished();
-  EXPECT_DOUBLE_EQ(result_of([](const Values& x) { return listwise_loss(x[0], 2); }, {scores})(0, 0), 1000);
+  EXPECT_DOUBLE_EQ(result_of([](const Inputs& x) { return listwise_loss(x[0], 2); }, {scores})(0, 0), 1000);
   EXPECT_DOUBLE_EQ(result_of(
-                       [](const Values& x) {
+                       [](const Inputs& x) {
                          return binary_loss(x[0], {0, 1}, {1, 1});
                        },
                        {scores})(0, 0),
                    1000);
   EXPECT_TRUE(
-      result_of([](const Values& x) { return softmax_rows(x[0]); }, {scores.transpose()}).allFinite());
+      result_of([](const Inputs& x) { return softmax_rows(x[0]); }, {scores.transpose()}).allFinite());
 }
 
 TEST(Operations, RowsOfNothingBecomeUniformAndHandNoGradientOn) {

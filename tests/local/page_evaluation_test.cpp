@@ -8,7 +8,7 @@
 namespace sotto::local {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 // Ranks items by their number.
 class ByNumber final : public LocalTrainer {
@@ -36,8 +36,8 @@ struct Page {
   std::vector<std::uint8_t> clicked;
 };
 
-struct Reader {
-  explicit Reader(std::vector<Page> seen) : pages(std::move(seen)) {
+struct PageReader {
+  explicit PageReader(std::vector<Page> seen) : pages(std::move(seen)) {
     for (const Page& page : pages) own.impressions.push_back({page.history, page.shown, page.clicked});
   }
   Result<PageNumbers> numbers(const HeldOutPages& rule, bool cancelled = false) {
@@ -55,7 +55,7 @@ constexpr HeldOutPages every_page{1, 4};
 TEST(HeldOutPages, AreAboutOneInSoManyAndTheSameInEveryRound) {
   std::vector<Page> seen;
   for (ItemRow i = 0; i < 5000; ++i) seen.push_back({{i % 7, i % 11}, {i, i + 1, i + 2}, {1, 0, 0}});
-  const Reader reader(std::move(seen));
+  const PageReader reader(std::move(seen));
   std::size_t held_out = 0;
   for (const OwnImpression& page : reader.own.impressions) held_out += is_held_out(page, 5) ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(held_out), 1000, 5 * 28.3);
@@ -71,30 +71,30 @@ TEST(HeldOutPages, AreAboutOneInSoManyAndTheSameInEveryRound) {
 }
 
 TEST(PageEvaluation, CountsPagesAndHowOftenClicksStandAboveTheRest) {
-  Reader best({{{}, {1, 9}, {0, 1}}});
+  PageReader best({{{}, {1, 9}, {0, 1}}});
   EXPECT_THAT(best.numbers(every_page).value(), ElementsAre(0.25F, 0.25F));
-  Reader worst({{{}, {1, 9}, {1, 0}}});
+  PageReader worst({{{}, {1, 9}, {1, 0}}});
   EXPECT_THAT(worst.numbers(every_page).value(), ElementsAre(0.25F, -0.25F));
-  Reader even({{{}, {5, 5, 9, 1}, {1, 0, 0, 0}}});  // above one, below one, tied with one
+  PageReader even({{{}, {5, 5, 9, 1}, {1, 0, 0, 0}}});  // above one, below one, tied with one
   EXPECT_THAT(even.numbers(every_page).value(), ElementsAre(0.25F, 0.0F));
 }
 
 TEST(PageEvaluation, IsBoundedAndTakesTheLatestPages) {
   std::vector<Page> seen(6, Page{{}, {1, 9}, {1, 0}});
   for (std::size_t i = 2; i < 6; ++i) seen[i].clicked = {0, 1};
-  Reader reader(std::move(seen));
+  PageReader reader(std::move(seen));
   EXPECT_THAT(reader.numbers(every_page).value(), ElementsAre(1.0F, 1.0F)) << "the first two are too old";
 }
 
 TEST(PageEvaluation, LeavesOutPagesWithoutAnOrderToJudgeAndThoseThatAreTrainedOn) {
-  Reader reader({{{}, {1, 9}, {0, 0}}, {{}, {1, 9}, {1, 1}}, {{}, {}, {}}});
+  PageReader reader({{{}, {1, 9}, {0, 0}}, {{}, {1, 9}, {1, 1}}, {{}, {}, {}}});
   EXPECT_THAT(reader.numbers(every_page).value(), ElementsAre(0.0F, 0.0F));
-  Reader trained({{{}, {1, 9}, {0, 1}}});
+  PageReader trained({{{}, {1, 9}, {0, 1}}});
   EXPECT_THAT(trained.numbers({0, 4}).value(), ElementsAre(0.0F, 0.0F));
 }
 
 TEST(PageEvaluation, RefusesRecipesThatRankNoPagesAndStopsWhenItIsTold) {
-  Reader reader({{{}, {1, 9}, {0, 1}}});
+  PageReader reader({{{}, {1, 9}, {0, 1}}});
   EXPECT_EQ(reader.numbers(every_page, true).error().kind, ErrorKind::failed);
   EXPECT_EQ(reader.numbers({1, 0}).error().kind, ErrorKind::bad_input);
   reader.trainer.rows = true;

@@ -6,18 +6,18 @@
 
 #include "base/distributions.h"
 #include "local/local_trainer.h"
+#include "never.h"
 
 namespace sotto::local {
 namespace {
 
 using ::testing::Each;
 using ::testing::HasSubstr;
-
-const Cancelled never = [] { return false; };
+using testing::never;
 
 // A catalogue of ten items in three dimensions and a reader's few pages.
-struct Reader {
-  Reader() {
+struct RankingReader {
+  RankingReader() {
     SeededRandom random(4, Purpose::test);
     for (float& number : items) number = static_cast<float>(normal(random));
     parameters.resize(10);
@@ -43,7 +43,7 @@ struct Reader {
 };
 
 // u·x by the formula of the model, in double.
-double score(const Reader& reader, std::span<const ItemRow> history, ItemRow item,
+double score(const RankingReader& reader, std::span<const ItemRow> history, ItemRow item,
              const std::vector<double>& p) {
   const auto at = [&](ItemRow row, std::size_t d) { return static_cast<double>(reader.items[3 * row + d]); };
   std::vector<double> weights;
@@ -65,7 +65,7 @@ double score(const Reader& reader, std::span<const ItemRow> history, ItemRow ite
   return sum;
 }
 
-double loss_by_formula(const Reader& reader, const std::vector<RankingExample>& examples,
+double loss_by_formula(const RankingReader& reader, const std::vector<RankingExample>& examples,
                        const std::vector<double>& parameters) {
   double loss = 0;
   for (const RankingExample& example : examples) {
@@ -78,7 +78,7 @@ double loss_by_formula(const Reader& reader, const std::vector<RankingExample>& 
 }
 
 TEST(FlagshipTrainer, GivesTheGradientOfItsFormulaSummedOverTheClicks) {
-  const Reader reader;
+  const RankingReader reader;
   const LocalUpdate update = reader.train().value();
   SeededRandom draws(1, Purpose::negative_sampling);
   ExampleSettings settings;
@@ -100,7 +100,7 @@ TEST(FlagshipTrainer, GivesTheGradientOfItsFormulaSummedOverTheClicks) {
 
 // All that was not clicked is taken from these pages, so draws change nothing but an order.
 TEST(FlagshipTrainer, DoesNotDependOnHowExamplesAreCutIntoPieces) {
-  Reader reader;
+  RankingReader reader;
   SeededRandom random(8, Purpose::test);
   reader.history.clear();
   for (int i = 0; i < 5000; ++i) reader.history.push_back(static_cast<ItemRow>(uniform_below(random, 10)));
@@ -113,7 +113,9 @@ TEST(FlagshipTrainer, DoesNotDependOnHowExamplesAreCutIntoPieces) {
   const auto train = [&](const OwnEvents& own) {
     SeededRandom draws(1, Purpose::negative_sampling);
     const auto count = [&] { return ++pieces, false; };
-    return Reader::trainer({{"max_history", "10000"}})->train(reader.inputs(), own, draws, count).value();
+    return RankingReader::trainer({{"max_history", "10000"}})
+        ->train(reader.inputs(), own, draws, count)
+        .value();
   };
   const LocalUpdate alone = train(once);
   EXPECT_EQ(pieces, 2) << "one of items, one of examples";
@@ -126,7 +128,7 @@ TEST(FlagshipTrainer, DoesNotDependOnHowExamplesAreCutIntoPieces) {
 }
 
 TEST(FlagshipTrainer, GivesZerosWithoutAClickToLearnFrom) {
-  Reader reader;
+  RankingReader reader;
   const std::vector<std::uint8_t> all = {1, 1, 1}, none = {0, 0, 0};
   for (const OwnEvents& own :
        {OwnEvents{}, OwnEvents{{{reader.history, reader.second, all}}},
@@ -140,32 +142,32 @@ TEST(FlagshipTrainer, GivesZerosWithoutAClickToLearnFrom) {
 }
 
 TEST(FlagshipTrainer, RefusesInputsThatDoNotFitAndSaysWhich) {
-  const auto message = [](const Reader& reader) {
+  const auto message = [](const RankingReader& reader) {
     const auto update = reader.train();
     return update ? std::string("was taken") : update.error().message;
   };
-  Reader longer;
+  RankingReader longer;
   longer.parameters.push_back(0);
   EXPECT_THAT(message(longer), HasSubstr("11 parameters were fetched and the model has 10"));
-  Reader infinite;
+  RankingReader infinite;
   infinite.parameters[4] = std::numeric_limits<float>::infinity();
   EXPECT_THAT(message(infinite), HasSubstr("not a finite number"));
-  Reader unknown;
+  RankingReader unknown;
   unknown.second[2] = 10;
   EXPECT_THAT(message(unknown), HasSubstr("names item 10 of 10"));
-  Reader unmarked;
+  RankingReader unmarked;
   unmarked.own.impressions[2].clicked = unmarked.own.impressions[0].clicked;
   EXPECT_THAT(message(unmarked), HasSubstr("impression of 3 items"));
-  const Reader reader;
+  const RankingReader reader;
   SeededRandom draws(1, Purpose::test);
-  const auto narrow =
-      Reader::trainer()->train({reader.parameters, {reader.items.data(), 15, 2}}, reader.own, draws, never);
+  const auto narrow = RankingReader::trainer()->train({reader.parameters, {reader.items.data(), 15, 2}},
+                                                      reader.own, draws, never);
   ASSERT_FALSE(narrow);
   EXPECT_THAT(narrow.error().message, HasSubstr("vectors of 2 numbers and the model reads 3"));
 }
 
 TEST(FlagshipTrainer, RefusesResultsThatAreNotFinite) {
-  Reader reader;
+  RankingReader reader;
   reader.parameters[0] = 200;  // e^200 is no float
   const auto update = reader.train();
   ASSERT_FALSE(update);
@@ -173,9 +175,10 @@ TEST(FlagshipTrainer, RefusesResultsThatAreNotFinite) {
 }
 
 TEST(FlagshipTrainer, StopsWhenItIsCancelled) {
-  const Reader reader;
+  const RankingReader reader;
   SeededRandom draws(1, Purpose::test);
-  const auto update = Reader::trainer()->train(reader.inputs(), reader.own, draws, [] { return true; });
+  const auto update =
+      RankingReader::trainer()->train(reader.inputs(), reader.own, draws, [] { return true; });
   ASSERT_FALSE(update);
   EXPECT_THAT(update.error().message, HasSubstr("stopped after 0 of 4 examples"));
 }
@@ -183,8 +186,8 @@ TEST(FlagshipTrainer, StopsWhenItIsCancelled) {
 TEST(Trainers, HaveTheLayoutOfARunsCheckpoint) {
   EXPECT_EQ(find_trainer("sotto", {}).value()->layout().text(),
             "shared.scale:64 shared.average:64 shared.query:64 shared.doubt:1 ");
-  EXPECT_EQ(Reader::trainer()->layout().size(), 10U);
-  EXPECT_EQ(Reader::trainer()->dimension(1000, 1), 10U);
+  EXPECT_EQ(RankingReader::trainer()->layout().size(), 10U);
+  EXPECT_EQ(RankingReader::trainer()->dimension(1000, 1), 10U);
 }
 
 TEST(Trainers, RefuseRecipesAndSettingsThatAreNotTheirs) {

@@ -34,7 +34,7 @@ MeanImpressionMetrics mean_of(std::size_t n) {
 }
 
 // Restores the process-wide thread count.
-class MetricsSum : public testing::Test {
+class MetricsSum : public ::testing::Test {
  protected:
   void TearDown() override { set_thread_count(threads_); }
   int threads_ = thread_count();

@@ -8,10 +8,10 @@ namespace {
 
 using torch::Tensor;
 
-Segments with_gaps() { return Segments({0, 0, 3, 3, 4, 9, 9}); }  // 0, 3, 0, 1, 5 and 0 rows
+Segments with_many_gaps() { return Segments({0, 0, 3, 3, 4, 9, 9}); }  // 0, 3, 0, 1, 5 and 0 rows
 
 TEST(Padding, PutsEverySegmentInALineOfItsOwn) {
-  const Padding padding = padding_of(with_gaps(), torch::kCPU);
+  const Padding padding = padding_of(with_many_gaps(), torch::kCPU);
   const Tensor rows = torch::arange(1, 10, torch::kFloat32).unsqueeze(1);
   const Tensor padded = pad(rows, padding).squeeze(2).masked_fill(padding.blank, 0);
   const Tensor expected = torch::tensor({{0, 0, 0, 0, 0},
@@ -25,13 +25,13 @@ TEST(Padding, PutsEverySegmentInALineOfItsOwn) {
 }
 
 TEST(Padding, GoesBackToTheSameRows) {
-  const Padding padding = padding_of(with_gaps(), torch::kCPU);
+  const Padding padding = padding_of(with_many_gaps(), torch::kCPU);
   const Tensor rows = torch::rand({9, 4});
   EXPECT_TRUE(unpad(pad(rows, padding), padding).equal(rows));
 }
 
 TEST(Padding, GradientsOfBlankPlacesAreDroppedAndOfMissingOnesZero) {
-  const Padding padding = padding_of(with_gaps(), torch::kCPU);
+  const Padding padding = padding_of(with_many_gaps(), torch::kCPU);
   const Tensor rows = torch::rand({9, 2}).requires_grad_(true);
   pad(rows, padding).sum().backward();
   EXPECT_TRUE(rows.grad().equal(torch::ones({9, 2})));

@@ -10,9 +10,9 @@
 namespace sotto::net {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 std::size_t answers_in(std::string_view text) {
   std::size_t found = 0;

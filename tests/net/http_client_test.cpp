@@ -12,7 +12,7 @@
 namespace sotto::net {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Accepts one connection and answers it with fixed bytes, whatever is asked.
 class FixedAnswer {

@@ -16,8 +16,8 @@
 namespace sotto::net {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr int patience = 5000;  // milliseconds, of which a good server needs few
 

@@ -14,8 +14,8 @@
 namespace sotto::net {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(HttpLimits, AHeadThatIsTooLargeGets431) {
   HttpServerSettings settings;
@@ -240,7 +240,7 @@ int serve_with_few_descriptors() {
 // In a process of its own: a hard limit cannot be raised again.
 TEST(HttpLimitsDeathTest, TheDescriptorLimitIsRaisedAReserveIsKeptAndNoAddressGetsMoreThanItsShare) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(std::exit(serve_with_few_descriptors()), testing::ExitedWithCode(0),
+  EXPECT_EXIT(std::exit(serve_with_few_descriptors()), ::testing::ExitedWithCode(0),
               "connections at once instead of 10000");
 }
 
@@ -461,7 +461,7 @@ TEST(HttpLimits, AHandlerThatThrowsOrForgetsAnswers500) {
   HttpClient client = test.client();
   const auto thrown = client.get("/throws");
   EXPECT_EQ(thrown->status, 500);
-  EXPECT_THAT(thrown->body, testing::Not(HasSubstr("secret")));
+  EXPECT_THAT(thrown->body, ::testing::Not(HasSubstr("secret")));
   EXPECT_EQ(client.get("/forgets")->status, 500);
 }
 

@@ -12,8 +12,8 @@
 namespace sotto::net {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::size_t count(std::string_view text, std::string_view part) {
   std::size_t found = 0;
@@ -59,7 +59,7 @@ TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
     at = answers.find("\r\n\r\n" + std::to_string(i) + "HTTP/1.1", at);
     ASSERT_NE(at, std::string::npos) << i;
   }
-  EXPECT_THAT(answers, testing::EndsWith("\r\n\r\n\"hello\""));
+  EXPECT_THAT(answers, ::testing::EndsWith("\r\n\r\n\"hello\""));
 }
 
 TEST(HttpServer, RunsWhatAHandlerLeavesForTheEndOfItsTurnOnTheSameThread) {
@@ -101,7 +101,7 @@ TEST(HttpServer, AnswersAClientThatClosedItsSendingSide) {
   RawSocket socket(test.port());
   socket.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
   socket.close_sending_side();
-  EXPECT_THAT(socket.read_all(), testing::EndsWith("\r\n\r\nhello"));
+  EXPECT_THAT(socket.read_all(), ::testing::EndsWith("\r\n\r\nhello"));
 }
 
 TEST(HttpServer, TellsAClientThatEndedTooEarly) {
@@ -145,7 +145,7 @@ TEST(HttpServer, TakesChunkedBodiesAndExpectations) {
   chunked.send(
       "POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: "
       "chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
-  EXPECT_THAT(chunked.read_all(), testing::EndsWith("\r\n\r\nabcde"));
+  EXPECT_THAT(chunked.read_all(), ::testing::EndsWith("\r\n\r\nabcde"));
 
   RawSocket expecting(test.port());
   expecting.send(
@@ -153,7 +153,7 @@ TEST(HttpServer, TakesChunkedBodiesAndExpectations) {
       "100-continue\r\n\r\n");
   EXPECT_EQ(expecting.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   expecting.send("ok");
-  EXPECT_THAT(expecting.read_all(), testing::EndsWith("\r\n\r\nok"));
+  EXPECT_THAT(expecting.read_all(), ::testing::EndsWith("\r\n\r\nok"));
 }
 
 TEST(HttpServer, NamesTheMethodsOfAPath) {

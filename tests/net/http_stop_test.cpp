@@ -52,7 +52,7 @@ TEST(HttpStop, AnswersWhatHadArrivedAndRefusesWhatHadNot) {
   RawSocket blocking(test.port());
   for (RawSocket* socket : {&arrived, &half}) {
     socket->send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
-    EXPECT_THAT(socket->read_until("\"hello\""), testing::HasSubstr("200 OK"));
+    EXPECT_THAT(socket->read_until("\"hello\""), ::testing::HasSubstr("200 OK"));
   }
   blocking.send("GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
   entered.get_future().get();
@@ -63,10 +63,10 @@ TEST(HttpStop, AnswersWhatHadArrivedAndRefusesWhatHadNot) {
   half.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
   release.set_value();
   const std::string answers = arrived.read_all();
-  EXPECT_THAT(answers, testing::StartsWith("HTTP/1.1 200 OK\r\n"));
-  EXPECT_THAT(answers, testing::EndsWith("Connection: close\r\n\r\n7"));
-  EXPECT_THAT(half.read_all(), testing::StartsWith("HTTP/1.1 503 "));
-  EXPECT_THAT(blocking.read_all(), testing::EndsWith("\"done\""));
+  EXPECT_THAT(answers, ::testing::StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answers, ::testing::EndsWith("Connection: close\r\n\r\n7"));
+  EXPECT_THAT(half.read_all(), ::testing::StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(blocking.read_all(), ::testing::EndsWith("\"done\""));
   const HttpServer::StopReport report = stopped.get();
   EXPECT_EQ(report.answered, 3U);
   EXPECT_EQ(report.refused, 1U);

@@ -9,7 +9,7 @@
 namespace sotto::net {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 HttpServerSettings with(const TestCertificate& certificate) {
   HttpServerSettings settings;
@@ -98,7 +98,7 @@ TEST(HttpTls, PlainHttpAndOldProtocolsGetNowhere) {
   TestServer test(with(good));
   RawSocket plain(test.port());
   plain.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
-  EXPECT_THAT(plain.read_all(), testing::Not(HasSubstr("HTTP/1.1")));
+  EXPECT_THAT(plain.read_all(), ::testing::Not(HasSubstr("HTTP/1.1")));
 
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),
                                                                   SSL_CTX_free);

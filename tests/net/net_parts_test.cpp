@@ -13,7 +13,7 @@ namespace sotto::net {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 HttpRequest request_with(HttpFields headers) {
   HttpRequest request;

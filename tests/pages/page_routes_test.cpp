@@ -8,8 +8,8 @@
 namespace sotto::pages {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Slot final : public net::HttpReply::Slot {
  public:

@@ -24,13 +24,13 @@ namespace {
 using namespace account_test;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-testing::AssertionResult refuses(const PrivacyEvent& event, std::string_view words) {
+::testing::AssertionResult refuses(const PrivacyEvent& event, std::string_view words) {
   const auto answer = account(Events{event}, 1e-6, Method::rdp, Adversary::published);
-  if (answer) return testing::AssertionFailure() << "accepted with epsilon " << answer->epsilon;
+  if (answer) return ::testing::AssertionFailure() << "accepted with epsilon " << answer->epsilon;
   if (answer.error().message.find(words) == std::string::npos) {
-    return testing::AssertionFailure() << "the message is: " << answer.error().message;
+    return ::testing::AssertionFailure() << "the message is: " << answer.error().message;
   }
-  return testing::AssertionSuccess();
+  return ::testing::AssertionSuccess();
 }
 
 TEST(Accounting, RefusesParametersWithoutATheorem) {
@@ -350,7 +350,7 @@ TEST(PrivacyPlan, AnswersTheMinimumFlags) {
 }
 
 TEST(PrivacyPlan, ComesFromToml) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "sotto_account_plan.toml";
+  const auto path = std::filesystem::path(::testing::TempDir()) / "sotto_account_plan.toml";
   std::ofstream(path) << "mechanism = \"randomised-response\"\nepsilon = 0.5\ncategories = 3\nrounds = 4\n"
                          "adjacency = \"replace-one\"\nunit = \"click\"\nmethod = \"pure\"\n";
   PrivacyPlan plan;

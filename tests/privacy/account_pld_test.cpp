@@ -30,7 +30,7 @@ TEST(PldAccountant, BracketsTheClosedFormOfTheGaussian) {
         const auto exact = gaussian_epsilon(noise / std::sqrt(static_cast<double>(count)), delta);
         ASSERT_TRUE(exact);
         if (*exact < 0.01) continue;
-        SCOPED_TRACE(testing::Message() << noise << ' ' << count << ' ' << delta);
+        SCOPED_TRACE(::testing::Message() << noise << ' ' << count << ' ' << delta);
         expect_bracket(pld_epsilon(Events{gaussian(noise, count)}, delta), *exact, 0.012);
       }
     }
@@ -126,7 +126,7 @@ TEST(PldAccountant, RandomisedResponseEqualsBruteForce) {
     for (const int uses : {1, 7, 40}) {
       for (const double epsilon : {0.02, 0.33, 2.0}) {
         const double truth = response_delta(0.5, static_cast<double>(categories), uses, epsilon);
-        SCOPED_TRACE(testing::Message() << categories << ' ' << uses << ' ' << epsilon);
+        SCOPED_TRACE(::testing::Message() << categories << ' ' << uses << ' ' << epsilon);
         if (truth == 0) continue;
         expect_bracket(
             pld_epsilon(Events{response(0.5, categories, static_cast<std::uint64_t>(uses))}, truth), epsilon,

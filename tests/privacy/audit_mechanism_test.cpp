@@ -18,7 +18,7 @@ SamplingPlan plan_for(std::size_t index) {
           .failure = 1e-6 / static_cast<double>(audited_mechanisms().size())};
 }
 
-class EveryMechanism : public testing::TestWithParam<std::size_t> {};
+class EveryMechanism : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(EveryMechanism, StaysBelowItsClaimUnlessThePaperIsWrong) {
   const MechanismEntry& entry = audited_mechanisms()[GetParam()];
@@ -38,8 +38,8 @@ TEST_P(EveryMechanism, StaysBelowItsClaimUnlessThePaperIsWrong) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Audit, EveryMechanism, testing::Range<std::size_t>(0, audited_mechanisms().size()),
-                         [](const testing::TestParamInfo<std::size_t>& which) {
+INSTANTIATE_TEST_SUITE_P(Audit, EveryMechanism, ::testing::Range<std::size_t>(0, audited_mechanisms().size()),
+                         [](const ::testing::TestParamInfo<std::size_t>& which) {
                            std::string name = audited_mechanisms()[which.param].name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;

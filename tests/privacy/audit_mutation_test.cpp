@@ -27,7 +27,7 @@ AuditedMechanism named(std::string_view name) {
   return {};
 }
 
-class NoisedNumbers : public testing::TestWithParam<const char*> {};
+class NoisedNumbers : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(NoisedNumbers, PassUntampered) { EXPECT_FALSE(caught(named(GetParam()))); }
 TEST_P(NoisedNumbers, AreCaughtWithoutNoise) {
@@ -38,17 +38,17 @@ TEST_P(NoisedNumbers, AreCaughtWithHalfOfTheNoise) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Audit, NoisedNumbers,
-                         testing::Values("laplace", "gaussian", "elementwise-laplace", "attention-laplace",
-                                         "attention-gaussian", "embedding-laplace", "embedding-gaussian",
-                                         "partition-catalogue", "clipped-mean", "adaptive-clip",
-                                         "skellam-shares", "discrete-gaussian-shares"),
-                         [](const testing::TestParamInfo<const char*>& which) {
+                         ::testing::Values("laplace", "gaussian", "elementwise-laplace", "attention-laplace",
+                                           "attention-gaussian", "embedding-laplace", "embedding-gaussian",
+                                           "partition-catalogue", "clipped-mean", "adaptive-clip",
+                                           "skellam-shares", "discrete-gaussian-shares"),
+                         [](const ::testing::TestParamInfo<const char*>& which) {
                            std::string name = which.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
 
-class NoisedChoices : public testing::TestWithParam<const char*> {};
+class NoisedChoices : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(NoisedChoices, PassUntampered) { EXPECT_FALSE(caught(named(GetParam()))); }
 TEST_P(NoisedChoices, AreCaughtWhenTheTruthIsTold) {
@@ -59,9 +59,9 @@ TEST_P(NoisedChoices, AreCaughtWhenTheTruthIsToldEveryOtherTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Audit, NoisedChoices,
-                         testing::Values("exponential", "response", "label-release", "prototype-response",
-                                         "prototype-similarity"),
-                         [](const testing::TestParamInfo<const char*>& which) {
+                         ::testing::Values("exponential", "response", "label-release", "prototype-response",
+                                           "prototype-similarity"),
+                         [](const ::testing::TestParamInfo<const char*>& which) {
                            std::string name = which.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;

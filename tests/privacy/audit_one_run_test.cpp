@@ -103,7 +103,7 @@ TEST(OneRunBound, ErrsNoMoreOftenThanStated) {
   EXPECT_GT(useful, 300);
 }
 
-class EveryTraining : public testing::TestWithParam<std::size_t> {};
+class EveryTraining : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(EveryTraining, PassesWhenSoundAndIsCaughtWhenFaulty) {
   const TrainingEntry& entry = audited_trainings()[GetParam()];
@@ -122,8 +122,8 @@ TEST_P(EveryTraining, PassesWhenSoundAndIsCaughtWhenFaulty) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Audit, EveryTraining, testing::Range<std::size_t>(0, audited_trainings().size()),
-                         [](const testing::TestParamInfo<std::size_t>& which) {
+INSTANTIATE_TEST_SUITE_P(Audit, EveryTraining, ::testing::Range<std::size_t>(0, audited_trainings().size()),
+                         [](const ::testing::TestParamInfo<std::size_t>& which) {
                            std::string name = audited_trainings()[which.param].name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;

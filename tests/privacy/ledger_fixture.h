@@ -54,14 +54,14 @@ inline void put_bytes(const std::filesystem::path& path, std::string_view bytes)
 }
 
 template <class T>
-testing::AssertionResult refused(const Result<T>& result, std::string_view words) {
-  if (result) return testing::AssertionFailure() << "it was accepted";
-  if (result.error().message.find(words) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "the message is: " << result.error().message;
+::testing::AssertionResult refused(const Result<T>& result, std::string_view words) {
+  if (result) return ::testing::AssertionFailure() << "it was accepted";
+  if (result.error().message.find(words) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "the message is: " << result.error().message;
 }
 
 // Ledgers need libsodium; what needs no file is tested without it.
-class LedgerTest : public testing::Test {
+class LedgerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!chain_hash({})) GTEST_SKIP() << "this build has no libsodium";

@@ -42,7 +42,7 @@ std::uint64_t word(std::uint64_t slot, std::uint64_t accept_bits) {
   return slot | 1ULL << 11 | accept_bits << 27;
 }
 
-class UndecidedDraws : public testing::Test {
+class UndecidedDraws : public ::testing::Test {
  protected:
   std::int32_t sample(std::deque<std::uint64_t> script) {
     ScriptedWords random(std::move(script));

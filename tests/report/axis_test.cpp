@@ -5,16 +5,17 @@
 #include <limits>
 
 #include "base/distributions.h"
+#include "not_finite.h"
 #include "report/plot_layout.h"
 
 namespace sotto::report {
 namespace {
 
-using testing::DoubleNear;
-using testing::ElementsAre;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using testing::infinity;
+using testing::nan;
 
 std::vector<std::string> labels(const Axis& axis) {
   std::vector<std::string> result;

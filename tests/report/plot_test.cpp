@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/distributions.h"
+#include "not_finite.h"
 #include "report/markup.h"
 #include "report/plot_layout.h"
 #include "report/well_formed.h"
@@ -14,11 +15,11 @@
 namespace sotto::report {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using testing::infinity;
+using testing::nan;
 
 PlotSeries series(SeriesStyle style, std::vector<double> x, std::vector<double> y, std::string label = "") {
   PlotSeries result;

@@ -10,8 +10,8 @@
 namespace sotto::report {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::vector<std::string> void_tags = {"meta"};
 
@@ -41,7 +41,7 @@ TEST(HtmlReport, IsOneWellFormedDocumentWithItsPartsInOrder) {
       .details("Settings", [](ReportSection& inner) { inner.preformatted("rounds = 3").paragraph("inside"); })
       .paragraph("Last.");
   const std::string html = report.html();
-  EXPECT_THAT(html, testing::StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(html, ::testing::StartsWith("<!DOCTYPE html>"));
   EXPECT_EQ(markup_problem(html, void_tags), "");
   std::size_t at = 0;
   for (const char* part :

@@ -12,7 +12,7 @@
 namespace sotto::rounds {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Campaign, HasOneEncoding) {
   for (const auto server : {secagg::ServerModel::semi_honest, secagg::ServerModel::active}) {
@@ -153,7 +153,7 @@ struct Impossible {
   std::function<void(Campaign&)> change;
 };
 
-class ImpossibleCampaigns : public testing::TestWithParam<Impossible> {};
+class ImpossibleCampaigns : public ::testing::TestWithParam<Impossible> {};
 
 TEST_P(ImpossibleCampaigns, AreNotSigned) {
   Campaign campaign = small_campaign();
@@ -166,7 +166,7 @@ TEST_P(ImpossibleCampaigns, AreNotSigned) {
 
 INSTANTIATE_TEST_SUITE_P(
     Campaign, ImpossibleCampaigns,
-    testing::Values(
+    ::testing::Values(
         Impossible{"Purpose", "purpose", [](Campaign& c) { c.purpose.clear(); }},
         Impossible{"Recipe", "recipe", [](Campaign& c) { c.recipe = "So to"; }},
         Impossible{"LocalOrder", "alphabet", [](Campaign& c) { std::swap(c.local[0], c.local[1]); }},

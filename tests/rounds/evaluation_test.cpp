@@ -12,7 +12,7 @@
 namespace sotto::rounds {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr double wished = 2;
 

@@ -12,7 +12,7 @@
 namespace sotto::rounds {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Bytes that are cut off or have something behind their end are refused, and so is every changed length.
 template <class Decode>

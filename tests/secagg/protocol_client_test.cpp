@@ -10,7 +10,7 @@
 namespace sotto::secagg::testing_round {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 GroupParameters group_of(std::uint32_t clients, ServerModel server) {
   const auto group =

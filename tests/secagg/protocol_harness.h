@@ -16,6 +16,11 @@
 
 namespace sotto::secagg::testing_round {
 
+// In which a round waits for messages.
+inline constexpr ServerPhase phases[] = {ServerPhase::advertising, ServerPhase::sharing,
+                                         ServerPhase::uploading, ServerPhase::confirming,
+                                         ServerPhase::unmasking};
+
 // The devices of a group: identities that live through many rounds, and one vector each.
 class Devices {
  public:

@@ -13,7 +13,7 @@
 namespace sotto::secagg::testing_round {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Clients = std::set<std::uint32_t>;
 
 GroupParameters parameters(std::uint32_t clients, double corrupted, double dropping, ServerModel server) {

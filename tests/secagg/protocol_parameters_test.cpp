@@ -150,7 +150,7 @@ TEST(Parameters, RefusesWhatCannotBeSafe) {
     const auto found = find_parameters(threat);
     return found ? std::string("accepted") : found.error().message;
   };
-  using testing::HasSubstr;
+  using ::testing::HasSubstr;
   EXPECT_THAT(reason({.clients = 2, .corrupted = 0, .dropping = 0, .server = ServerModel::semi_honest}),
               HasSubstr("3 to 65535"));
   EXPECT_THAT(reason({.clients = 70000, .corrupted = 0, .dropping = 0, .server = ServerModel::semi_honest}),

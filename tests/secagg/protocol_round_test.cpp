@@ -10,9 +10,6 @@
 namespace sotto::secagg::testing_round {
 namespace {
 
-constexpr ServerPhase phases[] = {ServerPhase::advertising, ServerPhase::sharing, ServerPhase::uploading,
-                                  ServerPhase::confirming, ServerPhase::unmasking};
-
 GroupParameters parameters(ThreatModel threat) {
   auto found = find_parameters(threat);
   EXPECT_TRUE(found) << found.error().message;

@@ -22,7 +22,7 @@ std::vector<std::filesystem::path> scenario_files() {
   return files;
 }
 
-class Scenarios : public testing::TestWithParam<std::filesystem::path> {};
+class Scenarios : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Scenarios, ComeTrue) {
   std::ifstream file(GetParam());
@@ -32,7 +32,7 @@ TEST_P(Scenarios, ComeTrue) {
   for (const auto& complaint : play(*scenario)) ADD_FAILURE() << complaint;
 }
 
-INSTANTIATE_TEST_SUITE_P(Told, Scenarios, testing::ValuesIn(scenario_files()), [](const auto& file) {
+INSTANTIATE_TEST_SUITE_P(Told, Scenarios, ::testing::ValuesIn(scenario_files()), [](const auto& file) {
   std::string name = file.param.stem().string();
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

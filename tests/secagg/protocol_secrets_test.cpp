@@ -47,9 +47,6 @@ class WatchedMemory final : public std::pmr::memory_resource {
   std::size_t returned_ = 0, returned_dirty_ = 0;
 };
 
-constexpr ServerPhase phases[] = {ServerPhase::advertising, ServerPhase::sharing, ServerPhase::uploading,
-                                  ServerPhase::confirming, ServerPhase::unmasking};
-
 // One watched client among unwatched ones, brought to the point where it waits for the message of `until`.
 class WatchedClient {
  public:

@@ -15,7 +15,7 @@ extern "C" __attribute__((weak)) std::size_t __sanitizer_get_current_allocated_b
 namespace sotto::secagg::testing_round {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::size_t allocated_bytes() {
   return __sanitizer_get_current_allocated_bytes != nullptr ? __sanitizer_get_current_allocated_bytes()

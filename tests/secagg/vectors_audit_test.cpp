@@ -9,7 +9,7 @@
 namespace sotto::secagg {
 namespace {
 
-class AuditedSums : public testing::TestWithParam<std::size_t> {
+class AuditedSums : public ::testing::TestWithParam<std::size_t> {
  protected:
   privacy::AuditedMechanism subject() const { return audited_sums()[GetParam()].make().value(); }
   static bool refuted(const privacy::AuditedMechanism& mechanism) {
@@ -33,8 +33,8 @@ TEST_P(AuditedSums, AreRefutedWithHalfOfTheNoise) {
   EXPECT_TRUE(refuted(privacy::tampering::noise_scaled(subject(), 0.5)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Audit, AuditedSums, testing::Range<std::size_t>(0, 6),
-                         [](const testing::TestParamInfo<std::size_t>& which) {
+INSTANTIATE_TEST_SUITE_P(Audit, AuditedSums, ::testing::Range<std::size_t>(0, 6),
+                         [](const ::testing::TestParamInfo<std::size_t>& which) {
                            std::string name = audited_sums()[which.param].name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;

@@ -89,9 +89,9 @@ TEST(CalibratedPlan, NoiseThatTheBitsCannotHoldIsRefusedWithTheBitsThatCan) {
 // How many amounts of noise were tried, as the bar of a calibration says.
 std::uint64_t amounts_tried(const TrainingBudget& asked, const TrainingShape& shape) {
   set_progress_style(ProgressStyle::bar);
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const auto calibrated = calibrated_plan(asked, shape);
-  const std::string bar = testing::internal::GetCapturedStderr();
+  const std::string bar = ::testing::internal::GetCapturedStderr();
   set_progress_style(ProgressStyle::automatic);
   const std::string label = "calibrating  ";
   const auto last = bar.rfind(label);

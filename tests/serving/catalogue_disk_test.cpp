@@ -15,8 +15,8 @@
 namespace sotto::serving {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsSupersetOf;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using Ids = std::set<std::string>;
 
 CatalogueItem news(std::string id, std::size_t abstract_bytes = 20) {

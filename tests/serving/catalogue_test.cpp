@@ -18,9 +18,9 @@
 namespace sotto::serving {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 CatalogueItem article(std::string id, std::int64_t published = 1000) {
   return {std::move(id), "A title", "What it says", "sports", "tennis", "en", published, {1, 2.5F}, "v1"};
@@ -38,7 +38,7 @@ std::vector<std::string> ids(const Catalogue& catalogue) {
   return all;
 }
 
-std::string bytes_of(const fs::path& path) { return read_file(path).value(); }
+std::string file_bytes(const fs::path& path) { return read_file(path).value(); }
 void write_bytes(const fs::path& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
@@ -111,12 +111,12 @@ TEST(Catalogue, ATornTailIsCutAtEveryLength) {
     const auto catalogue = open(folder / "c");
     ASSERT_TRUE(catalogue->put({article("a")}));
   }
-  const std::size_t kept = bytes_of(log).size();
+  const std::size_t kept = file_bytes(log).size();
   {
     const auto catalogue = open(folder / "c");
     ASSERT_TRUE(catalogue->put({article("b")}));
   }
-  const std::string whole = bytes_of(log);
+  const std::string whole = file_bytes(log);
   for (std::size_t length = kept; length < whole.size(); ++length) {
     for (const bool zeros_behind : {false, true}) {
       write_bytes(log, whole.substr(0, zeros_behind ? kept : length) +
@@ -135,7 +135,7 @@ TEST(Catalogue, DamageIsAnErrorAndNothingIsChanged) {
     const auto catalogue = open(folder / "c");
     ASSERT_TRUE(catalogue->put({article("a"), article("b")}));
   }
-  const std::string whole = bytes_of(log);
+  const std::string whole = file_bytes(log);
   const std::size_t second =
       catalogue_format.header_bytes() + (whole.size() - catalogue_format.header_bytes()) / 2;
   for (std::size_t at = 0; at < second; ++at) {
@@ -144,7 +144,7 @@ TEST(Catalogue, DamageIsAnErrorAndNothingIsChanged) {
     write_bytes(log, damaged);
     const auto catalogue = Catalogue::open(folder / "c", {});
     ASSERT_FALSE(catalogue) << at;
-    ASSERT_EQ(bytes_of(log), damaged);
+    ASSERT_EQ(file_bytes(log), damaged);
   }
 }
 

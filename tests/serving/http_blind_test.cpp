@@ -21,6 +21,7 @@
 #include "serving/http/blind_api.h"
 #include "serving/http/serving_server.h"
 #include "serving/pool/synthetic_pool.h"
+#include "serving/start_time.h"
 #include "test_paths.h"
 #include "transport/http_transport.h"
 
@@ -29,7 +30,7 @@ namespace {
 
 using Source = device::Recommendations::Source;
 using ::testing::HasSubstr;
-constexpr std::int64_t start_time = 1'700'000'000;
+using testing::start_time;
 constexpr std::size_t items = 1500;
 
 // What goes over the wire, remembered, and cut off when asked to.

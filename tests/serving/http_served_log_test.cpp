@@ -14,6 +14,7 @@
 #include "rounds/small_campaign.h"
 #include "serving/http/serving_server.h"
 #include "serving/pool/synthetic_pool.h"
+#include "serving/start_time.h"
 #include "test_paths.h"
 #include "transport/http_transport.h"
 
@@ -23,7 +24,7 @@ namespace {
 using Source = device::Recommendations::Source;
 using rounds::LeafKind;
 using ::testing::HasSubstr;
-constexpr std::int64_t start_time = 1'700'000'000;
+using testing::start_time;
 const std::string owner = to_hex(rounds::coordinator_key().public_key());
 const std::string witness = to_hex(rounds::witness_key().public_key());
 

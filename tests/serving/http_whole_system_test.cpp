@@ -10,13 +10,14 @@
 #include "device/wire/server_calls.h"
 #include "serving/http/serving_server.h"
 #include "serving/pool/synthetic_pool.h"
+#include "serving/start_time.h"
 #include "test_paths.h"
 #include "transport/http_transport.h"
 
 namespace sotto::serving {
 namespace {
 
-constexpr std::int64_t start_time = 1'700'000'000;
+using testing::start_time;
 
 class WholeSystem : public ::testing::Test {
  protected:

@@ -12,8 +12,8 @@ namespace sotto::serving {
 namespace {
 
 using namespace index_test;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(ExactIndex, AgreesWithBruteForceOnPrivateQueries) {
   for (const std::size_t dimension : {1U, 3U, 5U, 17U}) {

@@ -14,9 +14,9 @@ namespace sotto::serving {
 namespace {
 
 using namespace pool_test;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The ranking by the definition: the mixed direction times every article's vector.
 std::vector<std::string> best_by_hand(const ServingModel::Parts& parts,

@@ -11,7 +11,7 @@ namespace sotto::serving {
 namespace {
 
 using namespace index_test;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::size_t prototypes = 6;
 

@@ -14,7 +14,7 @@
 namespace sotto::text {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Vocabulary vocabulary_of(const std::vector<std::pair<std::string, std::uint64_t>>& words) {
   WordCounts counts;
@@ -43,7 +43,7 @@ TEST(Glove, KeepsTheVectorsOfTheVocabulary) {
   EXPECT_EQ(vectors->dimension, 3U);
   ASSERT_EQ(vectors->values.size(), vocabulary.size() * 3);
   const std::vector<float> the(vectors->values.begin() + 6, vectors->values.begin() + 9);
-  EXPECT_THAT(the, testing::ElementsAre(1, 2, 3));
+  EXPECT_THAT(the, ::testing::ElementsAre(1, 2, 3));
   EXPECT_FLOAT_EQ(vectors->values[9], -1.5F);
   EXPECT_FLOAT_EQ(vectors->values[10], 2e-3F);
 }
@@ -152,26 +152,26 @@ TEST(Glove, DrawnVectorsDependOnTheSeedAlone) {
 }
 
 TEST(GloveFile, ErrorsNameTheFileAndTheLine) {
-  const auto path = fs::path(testing::TempDir()) / ("sotto_glove_" + std::to_string(getpid()) + ".txt");
+  const auto path = fs::path(::testing::TempDir()) / ("sotto_glove_" + std::to_string(getpid()) + ".txt");
   std::ofstream(path) << "the 1 2\ncat 1\n";
   const auto vectors = read_glove(path, vocabulary_of({{"the", 1}}));
   fs::remove(path);
   ASSERT_FALSE(vectors);
-  EXPECT_THAT(vectors.error().message, testing::AllOf(HasSubstr(path.string()), HasSubstr("line 2")));
+  EXPECT_THAT(vectors.error().message, ::testing::AllOf(HasSubstr(path.string()), HasSubstr("line 2")));
   EXPECT_FALSE(read_glove(path, vocabulary_of({{"the", 1}})));  // gone now
 }
 
 TEST(GloveFile, ReadingHasABarAndStopsInTheMiddle) {
-  const auto path = fs::path(testing::TempDir()) / ("sotto_glove_" + std::to_string(getpid()) + ".txt");
+  const auto path = fs::path(::testing::TempDir()) / ("sotto_glove_" + std::to_string(getpid()) + ".txt");
   {
     std::ofstream file(path);
     for (int word = 0; word < 5000; ++word) file << 'w' << word << " 1 2\n";
   }
   const Vocabulary vocabulary = vocabulary_of({{"w4999", 1}});
   set_progress_style(ProgressStyle::bar);
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_TRUE(read_glove(path, vocabulary));
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("reading " + path.filename().string()));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("reading " + path.filename().string()));
   set_progress_style(ProgressStyle::automatic);
   set_interrupted(true);
   const auto stopped = read_glove(path, vocabulary);

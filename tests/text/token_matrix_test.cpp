@@ -8,7 +8,7 @@
 namespace sotto::text {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 struct Texts {
   std::vector<std::string> rows;

@@ -21,12 +21,12 @@ WordCounts small_counts() {
 }
 
 // A fresh directory that vanishes with the test.
-class VocabularyFile : public testing::Test {
+class VocabularyFile : public ::testing::Test {
  protected:
   void SetUp() override {
     directory_ =
-        fs::path(testing::TempDir()) /
-        ("sotto_vocabulary_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
+        fs::path(::testing::TempDir()) /
+        ("sotto_vocabulary_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) +
          std::to_string(getpid()));
     fs::create_directories(directory_);
     path_ = directory_ / "vocabulary.sotto";
@@ -127,7 +127,7 @@ TEST_F(VocabularyFile, RefusesInconsistentContent) {
     EXPECT_FALSE(loaded);
     return loaded ? std::string() : loaded.error().message;
   };
-  using testing::HasSubstr;
+  using ::testing::HasSubstr;
   EXPECT_THAT(refused({0, 1}, "ab", {1}), HasSubstr("span"));
   EXPECT_THAT(refused({1, 2}, "ab", {1}), HasSubstr("span"));
   EXPECT_THAT(refused({0, 1}, "a", {1, 2}), HasSubstr("number"));

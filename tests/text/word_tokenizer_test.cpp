@@ -10,8 +10,8 @@
 namespace sotto::text {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::vector<std::string> words(std::string_view text, WordTokenizerSettings settings = {}) {
   return WordTokenizer(settings).tokenize(text);
