@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/distributions.h"
+#include "base/interrupt.h"
 #include "base/thread_pool.h"
 #include "data/dataset_builder.h"
 #include "eval/dot_rows.h"
@@ -153,6 +154,16 @@ TEST_F(ImpressionEvaluator, LeavesOutImpressionsWhoseScoresAreNaN) {
   EXPECT_GT(good.counted, 0U);
   EXPECT_EQ(bad.counted, 0U);
   EXPECT_EQ(bad.left_out, test_.size());
+}
+
+// Too quick for a signal to be sent in time, as tests of whole commands do it.
+TEST_F(ImpressionEvaluator, RanksNothingMoreOnceItIsInterrupted) {
+  set_interrupted(true);
+  const auto ranked = evaluate_impressions(
+      *dataset_, test_, [&](std::size_t, const data::Impression&, std::span<float>) { ADD_FAILURE(); });
+  set_interrupted(false);
+  EXPECT_EQ(ranked.counted, 0U);
+  EXPECT_EQ(ranked.left_out, 0U);
 }
 
 TEST_F(ImpressionEvaluator, OfNoImpressionsIsZero) {
