@@ -203,6 +203,26 @@ TEST(HttpHeldMemory, RequestsAreChargedWhatTheyHoldWhateverTheirShape) {
   }
 }
 
+// Half a release in the middle of an attack's end must not leave the other half with the allocator.
+TEST(ProcessBudget, WhatIsLeftGoesBackToTheSystemWhenItIsQuiet) {
+  constexpr std::int64_t block = 64 << 10, left = 100 * block;
+  ProcessBudget budget(64 << 20);
+  ASSERT_TRUE(budget.take(20 << 20, false));
+  std::vector<std::string> blocks, between;
+  for (std::int64_t i = 0; i < left / block; ++i) {
+    blocks.push_back(text(block));
+    between.push_back(text(100));
+  }
+  budget.give_back((20 << 20) - left);
+  budget.release_free_pages();
+  const std::int64_t before = resident_memory();
+  blocks = {};
+  budget.give_back(left);
+  EXPECT_EQ(budget.held(), 0);
+  budget.release_free_pages();
+  EXPECT_LT(resident_memory() - before, -left * 3 / 4);
+}
+
 // Large bodies that never end, each beside a connection that stays: what those hold lies between the freed
 // bodies, and an allocator by itself would keep all of it.
 TEST(HttpHeldMemory, GoesBackToTheSystemWhenAnAttackIsOver) {
