@@ -97,9 +97,7 @@ PeerAddress TrustedProxies::client_of(const PeerAddress& peer, std::string_view 
   return client;
 }
 
-namespace {
-
-AddressLimits::Address subscriber(AddressLimits::Address address) {
+PeerAddress subscriber(PeerAddress address) {
   static constexpr std::array<unsigned char, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   if (!std::equal(mapped.begin(), mapped.end(), address.begin())) {
     std::fill(address.begin() + 8, address.end(), static_cast<unsigned char>(0));
@@ -107,9 +105,7 @@ AddressLimits::Address subscriber(AddressLimits::Address address) {
   return address;
 }
 
-}  // namespace
-
-std::size_t AddressLimits::Hash::operator()(const Address& address) const {
+std::size_t AddressHash::operator()(const PeerAddress& address) const {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(address.data()), address.size()});
 }
 
@@ -139,8 +135,17 @@ bool AddressLimits::connect(const Address& address, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   Entry& known = entry(address, now);
   if (settings_.connections > 0 && known.connections >= settings_.connections) return false;
-  if (known.connections++ == 0) ++connected_;
+  count(known);
   return true;
+}
+
+void AddressLimits::connect_instead(const Address& address, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  count(entry(address, now));
+}
+
+void AddressLimits::count(Entry& entry) {
+  if (entry.connections++ == 0) ++connected_;
 }
 
 void AddressLimits::disconnect(const Address& address) {

@@ -25,6 +25,12 @@ using PeerAddress = std::array<unsigned char, 16>;  // IPv4 as ::ffff:a.b.c.d
 // "192.0.2.1" or "2001:db8::1"; nothing for anything else.
 std::optional<PeerAddress> parse_address(std::string_view text);
 
+// Whom an address counts for: itself, or its /64.
+PeerAddress subscriber(PeerAddress address);
+struct AddressHash {
+  std::size_t operator()(const PeerAddress& address) const;
+};
+
 class TrustedProxies {
  public:
   // "10.0.0.7, 192.0.2.0/24, 2001:db8::/32"; empty: none.
@@ -56,8 +62,10 @@ class AddressLimits {
   };
   explicit AddressLimits(const Settings& settings) : settings_(settings) {}
 
-  // False: refuse. Every true must be followed by one disconnect().
+  // False: the address has its share already. Every true must be followed by one disconnect().
   bool connect(const Address& address, Clock::time_point now);
+  // Beyond the share, where another connection of that address is being closed for this one.
+  void connect_instead(const Address& address, Clock::time_point now);
   void disconnect(const Address& address);
   // Takes one token; false: too many requests.
   bool request(const Address& address, Clock::time_point now);
@@ -70,16 +78,14 @@ class AddressLimits {
     double tokens = 0;
     Clock::time_point counted_at;
   };
-  struct Hash {
-    std::size_t operator()(const Address& address) const;
-  };
   Entry& entry(const Address& address, Clock::time_point now);
+  void count(Entry& entry);
   void forget_idle(Clock::time_point now);
   double tokens_at(const Entry& entry, Clock::time_point now) const;
 
   Settings settings_;
   mutable std::mutex mutex_;
-  std::unordered_map<Address, Entry, Hash> entries_;
+  std::unordered_map<Address, Entry, AddressHash> entries_;
   std::size_t connected_ = 0;  // entries with a connection
 };
 

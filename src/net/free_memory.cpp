@@ -18,4 +18,9 @@ void return_free_memory() {
   }
 }
 
+void keep_little_free_memory() {
+  constexpr int most_at_the_top = 128 << 10;  // glibc's own, before it learns
+  if (mallctl == nullptr) mallopt(M_TRIM_THRESHOLD, most_at_the_top);
+}
+
 }  // namespace sotto::net

@@ -162,9 +162,9 @@ struct HttpClient::State {
     co_return Status{};
   }
 
-  std::chrono::milliseconds time_for(std::size_t bytes) const {
-    return std::chrono::milliseconds(
-        static_cast<std::int64_t>(1000 * static_cast<double>(bytes) / settings.min_bytes_per_second));
+  std::chrono::milliseconds time_for(std::uint64_t bytes) const {
+    return settings.timeout + std::chrono::milliseconds(static_cast<std::int64_t>(
+                                  1000 * static_cast<double>(bytes) / settings.min_bytes_per_second));
   }
 
   // Chunks cost a few bytes each. Without an end to all bytes together, whoever sends line after line would
@@ -173,8 +173,10 @@ struct HttpClient::State {
     return 2 * settings.max_body_bytes + settings.max_header_bytes + read_bytes;
   }
 
+  // broke_off: whether the connection ended too early, and nothing but that was wrong.
   template <class Stream>
-  awaitable<Status> exchange(Stream& stream, std::string_view head, std::string_view body, Parser& parser) {
+  awaitable<Status> exchange(Stream& stream, std::string_view head, std::string_view body, Parser& parser,
+                             bool& broke_off) {
     error_code wrong;
     const auto token = [&wrong] { return asio::redirect_error(asio::use_awaitable, wrong); };
     const std::array<asio::const_buffer, 2> parts{asio::buffer(head.data(), head.size()),
@@ -187,7 +189,7 @@ struct HttpClient::State {
     const error_code send_error = wrong;
     while (!parser.is_done()) {
       wrong = {};
-      connection()->expires_at(begun + settings.timeout + time_for(received));
+      connection()->expires_at(begun + time_for(received));
       const std::size_t read = co_await stream.async_read_some(buffer.prepare(read_bytes), token());
       buffer.commit(read);
       received += read;
@@ -196,7 +198,10 @@ struct HttpClient::State {
         parser.put_eof(wrong);
         if (!wrong && parser.is_done()) break;
       }
-      if (wrong) co_return tl::unexpected(explain("no answer from", send_error ? send_error : wrong));
+      if (wrong) {
+        broke_off = wrong != beast::error::timeout && !cancelled;
+        co_return tl::unexpected(explain("no answer from", send_error ? send_error : wrong));
+      }
       while (buffer.size() > 0 && !parser.is_done()) {
         const std::size_t used = parser.put(buffer.data(), wrong);
         buffer.consume(used);
@@ -230,7 +235,22 @@ Result<HttpClient> HttpClient::create(const HttpClientSettings& settings) {
   return HttpClient(std::move(state));
 }
 
-Result<HttpResponse> HttpClient::send(const Call& call) {
+namespace {
+
+HttpResponse to_response(http::response<ArrivingBody> message) {
+  HttpResponse response;
+  response.status = static_cast<int>(message.result_int());
+  for (const auto& field : message.base()) {
+    response.headers.emplace_back(view(field.name_string()), view(field.value()));
+  }
+  response.content_type = response.header("Content-Type");
+  response.body = std::move(message.body());
+  return response;
+}
+
+}  // namespace
+
+Result<HttpResponse> HttpClient::send(const Call& call, BrokenOff* broken) {
   State& state = *state_;
   const std::string target = state.url.path + call.path;
   if (!target.starts_with('/') || !is_header_value(target) ||
@@ -262,23 +282,23 @@ Result<HttpResponse> HttpClient::send(const Call& call) {
   parser.header_limit(static_cast<std::uint32_t>(state.settings.max_header_bytes));
   parser.body_limit(state.settings.max_body_bytes);
   parser.skip(call.method == HttpMethod::head);
-  if (auto done = state.run(state.secure ? state.exchange(*state.secure, head, call.body, parser)
-                                         : state.exchange(*state.plain, head, call.body, parser));
+  bool broke_off = false;
+  if (auto done = state.run(state.secure ? state.exchange(*state.secure, head, call.body, parser, broke_off)
+                                         : state.exchange(*state.plain, head, call.body, parser, broke_off));
       !done) {
     state.disconnect();
+    if (broken != nullptr && broke_off && parser.is_header_done()) {
+      broken->announced_bytes = parser.content_length().value_or(0);
+      broken->so_far = to_response(parser.release());
+    }
     return tl::unexpected(std::move(done).error());
   }
   auto message = parser.release();
   if (!message.keep_alive()) state.disconnect();
-  HttpResponse response;
-  response.status = static_cast<int>(message.result_int());
-  for (const auto& field : message.base()) {
-    response.headers.emplace_back(view(field.name_string()), view(field.value()));
-  }
-  response.content_type = response.header("Content-Type");
-  response.body = std::move(message.body());
-  return response;
+  return to_response(std::move(message));
 }
+
+std::chrono::milliseconds HttpClient::time_for(std::uint64_t bytes) const { return state_->time_for(bytes); }
 
 Result<HttpResponse> HttpClient::get(std::string_view path, HttpFields headers) {
   return send({.method = HttpMethod::get, .path = std::string(path), .headers = std::move(headers)});

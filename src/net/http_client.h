@@ -3,8 +3,9 @@
 // between calls, TLS with the server's certificate and name checked, limits on time and size.
 //
 // It sends nothing but what it is given: no cookies, no user agent, no session to recognise it by. It follows
-// no redirects and repeats no request; a kept connection that the server closed meanwhile is noticed before
-// sending and opened again. Movable. One call at a time; cancel() alone may come from elsewhere.
+// no redirects and repeats no request (fetch in http_fetch.h goes on with one that broke off); a kept
+// connection that the server closed meanwhile is noticed before sending and opened again. Movable. One call
+// at a time; cancel() alone may come from elsewhere.
 
 #include <chrono>
 #include <cstdint>
@@ -44,10 +45,18 @@ class HttpClient {
     std::string_view body;
     std::string_view content_type;
   };
-  // Any status is an answer; an error means that there was none.
-  Result<HttpResponse> send(const Call& call);
+  // What had come of an answer when its connection broke off: its head, and some of the bytes of its body.
+  struct BrokenOff {
+    HttpResponse so_far;
+    std::uint64_t announced_bytes = 0;  // of the whole body; 0: nobody said
+  };
+  // Any status is an answer; an error means that there was none. `broken`, if given, is filled where the
+  // connection ended behind the answer's head, and nothing but that was wrong.
+  Result<HttpResponse> send(const Call& call, BrokenOff* broken = nullptr);
   Result<HttpResponse> get(std::string_view path, HttpFields headers = {});
   Result<HttpResponse> post(std::string_view path, std::string_view body, std::string_view content_type);
+  // How long an answer of that size may take, after connecting.
+  std::chrono::milliseconds time_for(std::uint64_t bytes) const;
   // From any thread: the call that is under way, and every further one, ends with an error.
   void cancel();
 

@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "net/free_memory.h"
 #include "net/http_session.h"
 #include "net/negotiation.h"
 
@@ -216,6 +217,7 @@ Result<HttpServer> HttpServer::start(const HttpServerSettings& settings, Router 
     SOTTO_TRY(tls, make_server_tls(settings.certificate, settings.private_key));
   }
   SOTTO_TRY(TrustedProxies proxies, TrustedProxies::parse(settings.trusted_proxies));
+  keep_little_free_memory();
   auto state =
       std::make_unique<State>(settings, std::move(router), metrics, std::move(tls), std::move(proxies));
   SOTTO_TRY(auto acceptor, listen(state->workers.front()->context, settings));

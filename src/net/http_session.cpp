@@ -152,6 +152,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   }
   void shed() override {
     leave_word([](Session& self) {
+      self.shed_ = true;
       if (self.waiting_ || self.transferring_) self.abandon();
     });
   }
@@ -163,7 +164,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   struct Running {
     explicit Running(Session& session) : running(session) {
       running.sessions_.insert(&running);
-      running.place_ = running.shared_.enter(running);
+      running.place_ = running.shared_.enter(running, running.address_);
     }
     ~Running() {
       running.ended_ = true;
@@ -510,7 +511,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     shared_.metrics.answered(reader.route.value_or(shared_.metrics.no_route()), response.status,
                              std::chrono::duration<double>(Clock::now() - begun).count());
     // While stopping, requests that lie complete behind this one are answered too.
-    keep_alive = keep_alive && (!shared_.draining || buffer_.size() > 0);
+    keep_alive = keep_alive && !shed_ && (!shared_.draining || buffer_.size() > 0);
     std::string head = render_head(response, keep_alive);
     bool has_body = !is_head && response.status != 204 && response.status != 304;
     if (has_body && answer.joined) {
@@ -532,6 +533,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     error_code ignored;
     if (cut_ || !socket().is_open()) co_return;
     allow(linger_seconds);
+    if (!shed_) set_waiting(true);  // for the client to close, and no longer than others need the room
     if constexpr (is_tls) {
       co_await stream_.async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
       ignored = {};
@@ -570,6 +572,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   bool transferring_ = false;   // a body or an answer is on its way
   bool busy_ = false;           // a request is complete or refused, and not yet answered
   bool answered_last_ = false;  // the answer said that the connection ends
+  bool shed_ = false;           // another connection has its room
   bool cut_ = false;            // nobody is there any more
   bool ended_ = false;          // the watchdog may rest
 };

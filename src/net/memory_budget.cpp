@@ -1,6 +1,7 @@
 #include "net/memory_budget.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "net/free_memory.h"
 
@@ -8,7 +9,7 @@ namespace sotto::net {
 
 namespace {
 
-constexpr std::int64_t worth_releasing = 8 << 20;
+constexpr std::int64_t worth_releasing = 8 << 20, worth_releasing_in_quiet = 1 << 20;
 
 }  // namespace
 
@@ -26,7 +27,8 @@ bool ProcessBudget::take(std::int64_t bytes, bool small) {
 
 void ProcessBudget::release_free_pages() {
   const std::int64_t now = held_;
-  if (peak_ - now < worth_releasing) return;
+  const bool is_quiet = now <= std::exchange(last_look_, now);
+  if (peak_ - now < (is_quiet ? worth_releasing_in_quiet : worth_releasing)) return;
   peak_ = now;
   return_free_memory();
 }

@@ -24,13 +24,16 @@ class ProcessBudget {
   void give_back(std::int64_t bytes) { held_ -= bytes; }
   std::int64_t held() const { return held_; }
 
-  // An allocator keeps what is freed. When much less is held than before, free pages go back to the system.
+  // An allocator keeps what is freed. When much less is held than before, free pages go back to the system;
+  // when somewhat less is, once it grows no more: what an attack leaves goes in any case. Called now and
+  // then, by one thread.
   void release_free_pages();
 
  private:
   const std::int64_t limit_;
   std::atomic<std::int64_t> held_{0};
   std::atomic<std::int64_t> peak_{0};  // since pages were released
+  std::int64_t last_look_ = 0;         // what was held then
 };
 
 class ConnectionBudget {

@@ -135,8 +135,14 @@ ServerShared::ServerShared(const HttpServerSettings& given, Router routes, Metri
 
 bool ServerShared::open(const PeerAddress& address) {
   const bool counted = !proxies.contain(address);
-  const bool admitted = !counted || addresses.connect(address, AddressLimits::Clock::now());
+  const auto now = AddressLimits::Clock::now();
+  bool admitted = !counted || addresses.connect(address, now);
   const std::lock_guard lock(mutex_);
+  // As above all: one that is shed needs a moment to close, and until then an address may have one too many.
+  if (!admitted && shed_idlest_of(address)) {
+    addresses.connect_instead(address, now);
+    admitted = true;
+  }
   if (!admitted || !has_room()) {
     if (admitted && counted) addresses.disconnect(address);
     metrics.refused_connections.add();
@@ -155,19 +161,25 @@ bool ServerShared::has_room() {
          budget->take(connection_bytes, true);
 }
 
-bool ServerShared::shed_one() {
-  if (!shed_idlest() && !shed_slowest()) return false;
-  metrics.shed_connections.add();
-  return true;
-}
+bool ServerShared::shed_one() { return shed_idlest() || shed_slowest(); }
 
 bool ServerShared::shed_idlest() {
   if (waiting_.empty()) return false;
-  const PlaceOf idlest = waiting_.begin();
-  idlest->waiting = false;
-  busy_.splice(busy_.end(), waiting_, idlest);
-  idlest->session->shed();
+  shed_waiting(waiting_.begin());
   return true;
+}
+
+bool ServerShared::shed_idlest_of(const PeerAddress& address) {
+  const auto home = neighbourhood_.find(subscriber(address));
+  if (home == neighbourhood_.end() || home->second.waiting.empty()) return false;
+  shed_waiting(home->second.waiting.front());
+  return true;
+}
+
+void ServerShared::shed_waiting(PlaceOf place) {
+  move(place, false);
+  place->session->shed();
+  metrics.shed_connections.add();
 }
 
 bool ServerShared::shed_slowest() {
@@ -183,6 +195,7 @@ bool ServerShared::shed_slowest() {
   if (slowest == nullptr) return false;
   slowest->end_transfer();
   slowest->session->shed();
+  metrics.shed_connections.add();
   return true;
 }
 
@@ -225,25 +238,39 @@ void ServerShared::make_room() {
   shed_one();
 }
 
-ServerShared::PlaceOf ServerShared::enter(HttpSession& session) {
+ServerShared::PlaceOf ServerShared::enter(HttpSession& session, const PeerAddress& address) {
   const std::lock_guard lock(mutex_);
-  return busy_.emplace(busy_.end(), session);
+  Neighbourhood::value_type& home = *neighbourhood_.try_emplace(subscriber(address)).first;
+  ++home.second.places;
+  const PlaceOf place = busy_.emplace(busy_.end(), session, home);
+  place->among = place->apart.insert(place->apart.end(), place);
+  return place;
 }
 
 void ServerShared::set_waiting(PlaceOf place, bool waiting) {
   const std::lock_guard lock(mutex_);
   if (place->waiting == waiting) return;  // or it was chosen to make room
+  move(place, waiting);
+}
+
+void ServerShared::move(PlaceOf place, bool waiting) {
   place->waiting = waiting;
+  std::list<PlaceOf>& neighbours = place->home->second.waiting;
   if (waiting) {
     waiting_.splice(waiting_.end(), busy_, place);
+    neighbours.splice(neighbours.end(), place->apart);
   } else {
     busy_.splice(busy_.end(), waiting_, place);
+    place->apart.splice(place->apart.end(), neighbours, place->among);
   }
 }
 
 void ServerShared::leave(PlaceOf place) {
   const std::lock_guard lock(mutex_);
-  (place->waiting ? waiting_ : busy_).erase(place);
+  if (place->waiting) move(place, false);
+  Neighbourhood::value_type& home = *place->home;
+  if (--home.second.places == 0) neighbourhood_.erase(PeerAddress(home.first));
+  busy_.erase(place);
 }
 
 }  // namespace sotto::net

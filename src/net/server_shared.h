@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -28,7 +29,7 @@ class HttpSession {
   virtual ~HttpSession() = default;
   virtual void drain() = 0;  // close as soon as no complete request is at hand
   virtual void cut() = 0;    // close now
-  virtual void shed() = 0;   // make room, unless it is a handler's turn by now; from any thread
+  virtual void shed() = 0;   // make room: now, or after the answer if a handler is at it; from any thread
 };
 // The sessions of one network thread, touched by that thread alone.
 using SessionSet = std::unordered_set<HttpSession*>;
@@ -84,19 +85,31 @@ struct ServerShared {
 
   // Open connections, counted so that stop() can wait for the last, and charged to the budget. When all are
   // taken, the one that has gone longest without a complete request makes room; when none waits for a
-  // request, the slowest transfer does, if it is slow.
+  // request, the slowest transfer does, if it is slow. When an address has all of its share, its own idlest
+  // makes room: readers behind one address are not locked out by a neighbour that says nothing.
   bool open(const PeerAddress& address);
   void close(const PeerAddress& address);
   bool wait_until_closed(std::chrono::milliseconds limit);
   // No descriptor was left for a connection that waits to be accepted.
   void make_room();
 
-  // A session waits for a request from the answer before it until the head is complete. Then it reads a body,
-  // waits for its handler, and writes the answer: reading and writing are transfers.
+  class Place;
+  using PlaceOf = std::list<Place>::iterator;
+  // The connections of one address: how many, and those that wait, longest first.
+  struct Neighbours {
+    std::size_t places = 0;
+    std::list<PlaceOf> waiting;
+  };
+  using Neighbourhood = std::unordered_map<PeerAddress, Neighbours, AddressHash>;
+
+  // A session waits for a request from the answer before it, or from its first byte on, until the head is
+  // complete: a TLS handshake is such a wait, and so is the moment that a client has for closing after the
+  // last answer. Then it reads a body, waits for its handler, and writes the answer: reading and writing are
+  // transfers.
   class Place {
    public:
     using Clock = std::chrono::steady_clock;
-    explicit Place(HttpSession& of) : session(&of) {}
+    Place(HttpSession& of, Neighbourhood::value_type& at) : session(&of), home(&at) {}
     void begin_transfer(Clock::time_point now) {
       moved_ = 0;
       begun_ = now.time_since_epoch().count();
@@ -108,14 +121,16 @@ struct ServerShared {
 
     HttpSession* session;
     bool waiting = false;  // by the lists below
+    Neighbourhood::value_type* home;
+    std::list<PlaceOf> apart;            // this one, while it is not among its waiting neighbours
+    std::list<PlaceOf>::iterator among;  // itself, in that list or in theirs
 
    private:
     static constexpr Clock::rep none = std::numeric_limits<Clock::rep>::min();
     std::atomic<Clock::rep> begun_{none};
     std::atomic<std::size_t> moved_{0};
   };
-  using PlaceOf = std::list<Place>::iterator;
-  PlaceOf enter(HttpSession& session);
+  PlaceOf enter(HttpSession& session, const PeerAddress& address);
   void set_waiting(PlaceOf place, bool waiting);
   void leave(PlaceOf place);
 
@@ -124,13 +139,17 @@ struct ServerShared {
   bool has_room();
   bool shed_one();
   bool shed_idlest();
+  bool shed_idlest_of(const PeerAddress& address);
   bool shed_slowest();
+  void shed_waiting(PlaceOf place);
+  void move(PlaceOf place, bool waiting);
   void say_full();
 
   std::mutex mutex_;
   std::condition_variable all_closed_;
   std::int64_t connections_ = 0;
   std::list<Place> waiting_, busy_;  // those that wait: longest first. The others, and those that were shed
+  Neighbourhood neighbourhood_;
   std::chrono::steady_clock::time_point said_full_{};
 };
 

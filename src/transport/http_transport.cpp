@@ -1,6 +1,7 @@
 #include "transport/http_transport.h"
 
 #include "net/content_coding.h"
+#include "net/http_fetch.h"
 #include "rounds/come_back.h"
 
 namespace sotto::transport {
@@ -27,8 +28,10 @@ Result<device::ServerAnswer> HttpTransport::send(const device::ServerCall& call)
     else
       request.headers.emplace_back(name, value);
   }
-  if (request.method == net::HttpMethod::get) request.headers.emplace_back("Accept-Encoding", "zstd");
-  SOTTO_TRY(net::HttpResponse response, client_.send(request));
+  // What is read may be large, and goes on where a connection broke off; what is sent is sent once.
+  const bool is_read = request.method == net::HttpMethod::get;
+  if (is_read) request.headers.emplace_back("Accept-Encoding", "zstd");
+  SOTTO_TRY(net::HttpResponse response, is_read ? net::fetch(client_, request) : client_.send(request));
   if (!response.body.empty() && response.header("Content-Encoding") == "zstd") {
     SOTTO_TRY(response.body, net::decompress_zstd(response.body, most_body_bytes));
   }

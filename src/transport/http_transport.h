@@ -1,8 +1,8 @@
 #pragma once
 // A device's way to a server over HTTP: to the one that recommends, and to the coordinator.
 //
-// Adds nothing to a request that would tell devices apart: what is fetched may come compressed, and that is
-// all. Movable. One call at a time.
+// Adds nothing to a request that would tell devices apart: what is fetched may come compressed, and when its
+// connection breaks off, the rest is asked for at once; that is all. Movable. One call at a time.
 
 #include "device/conversation.h"
 #include "net/http_client.h"

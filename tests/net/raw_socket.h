@@ -22,18 +22,21 @@ class RawSocket {
  public:
   // receive_bytes: what the system may take before it is read, in segments as on Ethernet (a loopback's are
   // so large that the sender's system would take megabytes); 0: as it likes.
-  explicit RawSocket(std::uint16_t port, int receive_bytes = 0)
+  // from: the address on loopback that it comes from.
+  explicit RawSocket(std::uint16_t port, int receive_bytes = 0, const char* from = "127.0.0.1")
       : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     if (receive_bytes > 0) {
       setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
       const int segment_bytes = 1460;
       setsockopt(descriptor_, IPPROTO_TCP, TCP_MAXSEG, &segment_bytes, sizeof segment_bytes);
     }
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
+    sockaddr_in own{}, address{};
+    own.sin_family = address.sin_family = AF_INET;
+    own.sin_addr.s_addr = inet_addr(from);
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (descriptor_ < 0 || connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    if (descriptor_ < 0 || bind(descriptor_, reinterpret_cast<sockaddr*>(&own), sizeof own) != 0 ||
+        connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
       throw std::runtime_error("cannot connect");
     }
   }

@@ -10,6 +10,7 @@
 #include "device/wire/pack_codec.h"
 #include "device/wire/query_wire.h"
 #include "device/wire/server_calls.h"
+#include "net/cutting_server.h"
 #include "net/http_server.h"
 #include "net/http_text.h"
 #include "net/negotiation.h"
@@ -102,6 +103,54 @@ TEST_F(HttpTransportTest, CarriesADeviceThroughADay) {
   EXPECT_EQ(refused->note, "the server answers 410: this model is gone");
   server_->stop();
   EXPECT_EQ(device->recommend(*transport_, 10)->source, Source::local);
+}
+
+// Hands on to the server what it is asked, and breaks off every answer after so many bytes of its body.
+net::CuttingServer::Answer cut_after(std::size_t bytes, const std::string& url) {
+  return [bytes, url](const std::string& request) {
+    std::vector<std::string> lines;
+    for (std::size_t at = 0, end = 0; (end = request.find("\r\n", at)) != at; at = end + 2)
+      lines.push_back(request.substr(at, end - at));
+    net::HttpClient::Call call;
+    call.path = lines[0].substr(4, lines[0].rfind(' ') - 4);
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+      const std::size_t colon = lines[i].find(": ");
+      if (!lines[i].starts_with("Host"))
+        call.headers.emplace_back(lines[i].substr(0, colon), lines[i].substr(colon + 2));
+    }
+    auto client = net::HttpClient::create({.url = url}).value();
+    net::HttpResponse answer = client.send(call).value();
+    std::erase_if(answer.headers, [](const net::HttpField& field) {
+      return field.first == "Content-Length" || field.first == "Content-Type";
+    });
+    return std::pair(answer, bytes);
+  };
+}
+
+TEST_F(HttpTransportTest, APackComesThroughThoughItsConnectionsBreakOff) {
+  const auto coded =
+      net::HttpClient::create({.url = server_->url()})->get("/v1/pack", {{"Accept-Encoding", "zstd"}});
+  ASSERT_EQ(coded->header("Content-Encoding"), "zstd");
+  const std::size_t third = coded->body.size() / 3;
+  net::CuttingServer cutting(cut_after(third, server_->url()));
+  auto transport = HttpTransport::create({.url = cutting.url()});
+  const auto pack = transport->send(device::pack_call(""));
+  ASSERT_TRUE(pack) << pack.error().message;
+  EXPECT_EQ(pack->status, 200);
+  EXPECT_TRUE(pack->body == *now_);
+  EXPECT_GE(cutting.stop().size(), 3U);
+}
+
+TEST_F(HttpTransportTest, WhatIsSentIsSentOnce) {
+  net::CuttingServer cutting([](const std::string&) {
+    net::HttpResponse answer;
+    answer.headers = {{"ETag", "\"v1\""}, {"Accept-Ranges", "bytes"}};
+    answer.body = "an answer";
+    return std::pair(answer, std::size_t{3});
+  });
+  auto transport = HttpTransport::create({.url = cutting.url()});
+  EXPECT_FALSE(transport->send({"POST", "/v1/recommend", {}, "a question"}));
+  EXPECT_EQ(cutting.stop().size(), 1U);
 }
 
 }  // namespace
