@@ -161,8 +161,8 @@ Result<Frame> TrainerProcess::receive() {
     if (WIFSIGNALED(status)) return failed("the trainer was ended by signal {}", WTERMSIG(status));
     if (WEXITSTATUS(status) == exit_of_the_loader)
       return failed(
-          "the trainer cannot be loaded, because libraries are missing: install what its package recommends "
-          "('apt-get install --fix-policy' does)");
+          "the trainer cannot be loaded, because libraries are missing: install the packages that 'dpkg -s "
+          "sotto' names under Recommends");
     return failed("the trainer has ended with {}", WEXITSTATUS(status));
   }
   return frame;

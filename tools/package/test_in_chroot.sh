@@ -70,9 +70,12 @@ ask /healthz /metrics /v1/popular
 stop
 [ "$(stat -c '%U' "$root/var/lib/sotto/serve/catalogue")" != root ] || fail 'the catalogue belongs to root'
 
-# The coordinator, which trains: with what is recommended, as the refusal says. Its key is handed over as systemd would.
+# The coordinator, which trains: with what is recommended, of each the first choice and nothing that these recommend. Its key is
+# handed over as systemd would.
 if inside sotto recipes >"$work/command.log" 2>&1; then fail 'the trainer runs before its libraries are there'; fi
-inside apt-get install -y -qq --fix-policy >"$work/apt.log" 2>&1 || { tail -20 "$work/apt.log" >&2; fail 'the libraries of the trainer do not install'; }
+# shellcheck disable=SC2016 # dpkg's field, no variable
+read -ra recommended < <(inside dpkg-query -W -f '${Recommends}\n' sotto | sed -E 's/ *\|[^,]*//g; s/\([^)]*\)//g; s/,/ /g')
+inside apt-get install -y -qq --no-install-recommends "${recommended[@]}" >"$work/apt.log" 2>&1 || { tail -20 "$work/apt.log" >&2; fail 'the libraries of the trainer do not install'; }
 inside install -d -o "$user" -g "$user" -m 700 /var/lib/sotto/coordinator /run/sotto-credentials
 said() { "$@" >"$work/command.log" 2>&1 || { cat "$work/command.log" >&2; fail "$*"; }; }
 keys=/root/keys

@@ -46,16 +46,25 @@ class RoundAttempt {
     const auto fetched = parts_.steady();
     SOTTO_CO_TRY(auto accepted, check(*offer));
     if (!accepted) co_return done_;
-    // Everybody joins as long after the offer as the campaign lets training last, and has stopped by then.
-    const auto joins = fetched + std::chrono::seconds(accepted->campaign.campaign.max_training_seconds);
+    // Everybody joins as long after the offer as the campaign lets training last, and has stopped a little
+    // before: the step that is under way when time is up still takes its time.
+    const steady_clock::duration training =
+        std::chrono::seconds(accepted->campaign.campaign.max_training_seconds);
+    const auto stops = fetched + training - training / 8;
     SOTTO_CO_TRY(const auto model, co_await fetch_model(*accepted));
     if (!model) co_return done_;
-    auto update = accepted->order.order.evaluates ? measured(*accepted, *model, joins)
-                                                  : trained(*accepted, *model, joins);
+    auto update = accepted->order.order.evaluates ? measured(*accepted, *model, stops)
+                                                  : trained(*accepted, *model, stops);
     if (!update) co_return done_;
-    for (auto now = parts_.steady(); !parts_.cancelled() && now < joins; now = parts_.steady())
+    // Whoever is late nevertheless waits as long once more: by how much it was late is nobody's business.
+    auto joins = fetched + training;
+    while (joins < parts_.steady()) joins += training;
+    while (!parts_.cancelled()) {
+      const auto now = parts_.steady();
+      if (now >= joins) break;
       co_await exchange_.pause(
           std::min(std::chrono::ceil<std::chrono::milliseconds>(joins - now), longest_nap));
+    }
     if (parts_.cancelled()) co_return ended("cancelled before it checked in");
     co_return co_await join(*std::move(accepted), *std::move(update));
   }
