@@ -182,7 +182,11 @@ struct Histories {
     std::vector<std::thread> threads;
     const std::size_t first = watched.size();
     watched.resize(first + deployed_group);
-    for (std::size_t i = 0; i < deployed_group; ++i)
+    // In any order: threads that start by turns are given cores by turns, and one may be the slower one.
+    std::vector<std::size_t> order(deployed_group);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), order_draws);
+    for (const std::size_t i : order)
       threads.emplace_back([this, i, &out = watched[first + i]] {
         WorkClock work;
         RealClock machine;
@@ -218,6 +222,7 @@ struct Histories {
 
   RunningDeployment deployment;
   Timing timing;
+  SeededRandom order_draws{2, Purpose::test};
   std::optional<rounds::Digest> last_order;
   int evaluations = 0;            // of the orders
   std::vector<Watching> watched;  // by order, then device

@@ -22,6 +22,7 @@ constexpr std::chrono::milliseconds first_pause{50}, longest_pause{5000};
 constexpr std::chrono::milliseconds longest_nap{200};  // before somebody may cancel
 // Of the log, in one round: nobody has checked yet who says how long it is. A log grows by a few a day.
 constexpr std::size_t most_new_entries = 1'000'000;
+constexpr std::size_t most_key_change_bytes = 4096;  // a document of rounds::key_change_kind is smaller
 
 // One round of one device: what has been fetched and counted so far.
 class RoundAttempt {
@@ -132,7 +133,9 @@ class RoundAttempt {
     }
     for (const rounds::LogLeaf& leaf : offer.new_entries) {
       if (leaf.kind != rounds::LeafKind::keys) continue;
+      if (offer.key_changes.size() == rounds::OperatorKeys::most_former) break;  // the checks miss the rest
       SOTTO_CO_TRY(std::string change, co_await fetch_blob(leaf.hash));
+      if (change.size() > most_key_change_bytes) break;
       offer.key_changes.push_back(std::move(change));
     }
     co_return std::optional(std::move(offer));
