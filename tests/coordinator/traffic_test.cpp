@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstdlib>
 #include <numeric>
 
@@ -159,7 +160,9 @@ struct Histories {
     for (auto& device : deployment.devices) EXPECT_TRUE(device->enrol(device->network()));
     for (int order = 0; order < (campaign.evaluation ? 4 : 3); ++order) watch_order();
   }
-  static bool is_left(std::size_t device) { return device % 2 == 0; }
+  // Half of them, and half of those that any turns of two or four give: the server's threads take connections
+  // by turns, and one of them may be the slower one.
+  static bool is_left(std::size_t device) { return std::popcount(device) % 2 == 0; }
 
   // A device that has waited for an order to appear does not count the waiting: people are not at fault.
   rounds::RoundOrder next_order() {
@@ -182,11 +185,7 @@ struct Histories {
     std::vector<std::thread> threads;
     const std::size_t first = watched.size();
     watched.resize(first + deployed_group);
-    // In any order: threads that start by turns are given cores by turns, and one may be the slower one.
-    std::vector<std::size_t> order(deployed_group);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::shuffle(order.begin(), order.end(), order_draws);
-    for (const std::size_t i : order)
+    for (std::size_t i = 0; i < deployed_group; ++i)
       threads.emplace_back([this, i, &out = watched[first + i]] {
         WorkClock work;
         RealClock machine;
@@ -213,7 +212,7 @@ struct Histories {
   std::vector<double> values(bool left, const std::function<double(const Watching&)>& of) const {
     std::vector<double> found;
     for (std::size_t i = 0; i < watched.size(); ++i)
-      if (is_left(i) == left) found.push_back(of(watched[i]));
+      if (is_left(i % deployed_group) == left) found.push_back(of(watched[i]));
     return found;
   }
   double p_value(const std::function<double(const Watching&)>& of) const {
@@ -222,7 +221,6 @@ struct Histories {
 
   RunningDeployment deployment;
   Timing timing;
-  SeededRandom order_draws{2, Purpose::test};
   std::optional<rounds::Digest> last_order;
   int evaluations = 0;            // of the orders
   std::vector<Watching> watched;  // by order, then device

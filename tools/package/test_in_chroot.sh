@@ -106,7 +106,7 @@ ask /readyz /healthz /v1/order
 # A cohort is forty devices: thirty-nine by the fleet, and a person's, with the keys and tokens of a real campaign.
 said inside sotto campaign tokens --key $keys/operator.key --count 39 --out $keys/tokens
 said inside sotto campaign tokens --key $keys/operator.key --count 1 --out $keys/token
-device=(inside sotto device --store /root/mine --server "$url")
+device=(inside env HOME=/root sotto device --store /root/mine --server "$url")
 said "${device[@]}" enrol --token $keys/token --operator-key $keys/operator.key.pub --yes
 said "${device[@]}" import --data /var/lib/sotto/coordinator/data --user 7
 inside timeout 300 sotto fleet --devices 39 --data /var/lib/sotto/coordinator/data --server "$url" --rounds 2 \
