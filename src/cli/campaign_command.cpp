@@ -116,8 +116,9 @@ void add_tokens(CLI::App& campaign, Invocation& invocation) {
       SOTTO_CHECK(
           write_tokens(given->out, static_cast<std::size_t>(given->count), !given->again, expires, key));
       invocation.output.event({{"event", "done"}, {"tokens", given->count}, {"file", given->out}});
-      invocation.output.text(fmt::format("{} tokens in {}, valid until {}: hand each to one device",
-                                         given->count, given->out, privacy::to_text(expires)));
+      invocation.output.text(fmt::format("{} token{} in {}, valid until {}: hand each to one device",
+                                         given->count, given->count == 1 ? "" : "s", given->out,
+                                         privacy::to_text(expires)));
       return {};
     };
   });

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <span>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/byte_codec.h"
@@ -52,6 +53,8 @@ Status receive_all(int socket, std::span<char> bytes) {
 }
 
 using Patience = TrainerProcess::Patience;
+
+constexpr int exit_of_the_loader = 127;  // ld.so's, and a shell's
 
 // goes_on: asked now and then while nothing comes.
 Status wait_for(int socket, const std::function<Status()>& goes_on) {
@@ -145,6 +148,26 @@ Result<TrainerProcess> TrainerProcess::start(const std::vector<std::string>& wor
   return trainer_failure("cannot start");
 }
 
+Result<Frame> TrainerProcess::receive() {
+  auto frame = receive_frame(socket_);
+  if (frame) return frame;
+  // Where the stream ends the process does: what it ended by says more than that.
+  int status = 0;
+  for (int i = 0; i < 100; ++i) {
+    const pid_t ended = ::waitpid(process_, &status, WNOHANG);
+    if (ended == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (ended != process_) continue;
+    process_ = -1;
+    if (WIFSIGNALED(status)) return failed("the trainer was ended by signal {}", WTERMSIG(status));
+    if (WEXITSTATUS(status) == exit_of_the_loader)
+      return failed(
+          "the trainer cannot be loaded, because libraries are missing: install the packages that 'dpkg -s "
+          "sotto' names under Recommends");
+    return failed("the trainer has ended with {}", WEXITSTATUS(status));
+  }
+  return frame;
+}
+
 Result<Frame> TrainerProcess::receive(Patience patience) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(10);
   SOTTO_CHECK(wait_for(socket_, [&]() -> Status {
@@ -153,21 +176,23 @@ Result<Frame> TrainerProcess::receive(Patience patience) {
       return failed("the trainer did not answer within ten minutes");
     return {};
   }));
-  return receive_frame(socket_);
+  return receive();
 }
 
 Result<Frame> TrainerProcess::receive(const std::function<bool()>& given_up) {
   SOTTO_CHECK(wait_for(socket_, [&]() -> Status {
     return given_up() ? Status(failed("nobody waits for the trainer any more")) : Status();
   }));
-  return receive_frame(socket_);
+  return receive();
 }
 
 void TrainerProcess::end() {
   if (socket_ < 0) return;
   ::close(socket_);
-  ::kill(process_, SIGKILL);
-  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  if (process_ > 0) {
+    ::kill(process_, SIGKILL);
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
   socket_ = process_ = -1;
 }

@@ -62,9 +62,10 @@ class TrainerProcess {
 
  private:
   TrainerProcess(int socket, int process) : socket_(socket), process_(process) {}
+  Result<Frame> receive();  // an end of the stream says what the process ended by
   void end();
-  int socket_ = -1;  // -1: moved from
-  int process_ = -1;
+  int socket_ = -1;   // -1: moved from
+  int process_ = -1;  // -1: it has ended too
 };
 
 }  // namespace sotto::cli

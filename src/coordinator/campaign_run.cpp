@@ -40,16 +40,22 @@ CampaignRun::CampaignRun(rounds::OpenedCampaign campaign, std::string document,
   progress_.rounds = campaign_.campaign.rounds;
 }
 
+Result<rounds::OpenedCampaign> CampaignRun::open(const std::string& document, const rounds::Identity& key,
+                                                 UtcTime now) {
+  SOTTO_TRY(auto opened, rounds::open_campaign(document));
+  SOTTO_CHECK(rounds::terms_of(opened.campaign));
+  SOTTO_CHECK(rounds::check_time(opened.campaign, now));
+  if (opened.campaign.coordinator != key.public_key())
+    return bad_input("the campaign names the coordinator {}, and this key is {}: start with the key it names",
+                     to_hex(opened.campaign.coordinator), to_hex(key.public_key()));
+  return opened;
+}
+
 Result<std::unique_ptr<CampaignRun>> CampaignRun::begin(const std::string& document,
                                                         const rounds::OperatorKeys& keys,
                                                         std::span<const std::string> key_changes, Parts parts,
                                                         const CampaignRunSettings& settings) {
-  SOTTO_TRY(auto opened, rounds::open_campaign(document));
-  SOTTO_CHECK(rounds::terms_of(opened.campaign));
-  SOTTO_CHECK(rounds::check_time(opened.campaign, parts.clock()));
-  if (opened.campaign.coordinator != parts.key.public_key())
-    return bad_input("the campaign names the coordinator {}, and this key is {}: start with the key it names",
-                     to_hex(opened.campaign.coordinator), to_hex(parts.key.public_key()));
+  SOTTO_TRY(auto opened, open(document, parts.key, parts.clock()));
   std::unique_ptr<CampaignRun> run(
       new CampaignRun(std::move(opened), document, keys, std::move(parts), settings));
   SOTTO_CHECK(run->replay_log());

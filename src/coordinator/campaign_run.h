@@ -81,8 +81,11 @@ class CampaignRun {
     // changes of the operator's key.
     std::function<void(const Digest&hash, std::string bytes)> show_version, show_lasting;
   };
+  // Refuses what no store can help: a campaign that cannot hold, is over, or names another coordinator.
+  static Result<rounds::OpenedCampaign> open(const std::string& document, const rounds::Identity& key,
+                                             rounds::UtcTime now);
   // The campaign is in the log when it returns, and the version that was published last is shown again: it
-  // does not wait for the trainer. Refuses a campaign that cannot hold or names another coordinator. `keys`
+  // does not wait for the trainer. Refuses what open() refuses. `keys`
   // are as devices were shipped with them, and every change is entered in the log once.
   static Result<std::unique_ptr<CampaignRun>> begin(const std::string& document,
                                                     const rounds::OperatorKeys& keys,

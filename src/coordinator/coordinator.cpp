@@ -28,6 +28,8 @@ Result<Lease> acquire(Store& store, const CoordinatorSettings& settings) {
 
 Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSettings& settings,
                                                         const rounds::Identity& key, Folding& folding) {
+  // Before there is a store: a folder belongs to the key that it was made with.
+  SOTTO_CHECK(CampaignRun::open(settings.campaign, key, wall_clock()));
   SOTTO_TRY(auto store, open_store(settings.store, key.public_key()));
   return start(settings, std::move(store), key, folding);
 }

@@ -95,6 +95,18 @@ expect 2 'name a benchmark'
 run "$sotto" --quiet data generate newsroom --users 40 --news 60 --days 3 --out "$work/deep/data"
 [ "$code" -eq 0 ] || fail "--out must make the folders above it: $(cat "$work/err")"
 
+# A trainer whose libraries are missing: the loader ends it with 127, and the front says what to install. One that is killed.
+mkdir "$work/libexec"
+printf '#!/bin/sh\nexit 127\n' >"$work/libexec/sotto-trainer"
+chmod +x "$work/libexec/sotto-trainer"
+new=("$work/alone" campaign new --recipe sotto --data "$work/deep/data" --cohort 40 --rounds 2 --participations 2 --epsilon 8 --out "$work/draft.toml")
+run "${new[@]}"
+expect 1 'libraries are missing: install the packages that 'dpkg -s sotto' names'
+printf '#!/bin/sh\nkill -9 $$\n' >"$work/libexec/sotto-trainer"
+run "${new[@]}"
+expect 1 'the trainer was ended by signal 9'
+[ ! -e "$work/draft.toml" ] || fail 'a campaign without a trainer'
+
 # What a refusal advises is there: --replace of generated data, and a sentence that ends before the next one begins.
 run "$sotto" data generate newsroom --users 40 --news 60 --days 3 --out "$work/deep/data"
 expect 2 'say --replace'

@@ -355,6 +355,16 @@ TEST(Coordinator, RefusesACampaignThatIsNotItsOwnOrCannotHold) {
     EXPECT_THAT(started.error().message, HasSubstr("names the coordinator"));
   }
   {
+    // By its folder alone: a store that was made would belong to the wrong key for ever.
+    CoordinatorScene scene;
+    CoordinatorSettings settings;
+    settings.store = (scene.folder / "store").string();
+    settings.campaign = sign_document(rounds::campaign_kind, encode(scene.campaign), scene.campaign_signer);
+    settings.operator_key = rounds::operator_key().public_key();
+    EXPECT_FALSE(Coordinator::start(settings, rounds::test_key(50), scene.trainer));
+    EXPECT_FALSE(fs::exists(settings.store));
+  }
+  {
     CoordinatorScene scene;
     scene.campaign.layout.fill(1);
     ASSERT_TRUE(scene.start());  // the trainer begins behind the open port

@@ -30,7 +30,8 @@ class EndlessLog final : public Transport {
   std::size_t entries = 0;
 };
 
-TEST(Participant, ReadsNoLogWithoutEnd) {
+// What a device makes of what this coordinator offers.
+Result<Participation> take_part_with(Transport& coordinator) {
   const TempFolder folder;
   auto ledger = privacy::Ledger::create(folder / "ledger",
                                         {privacy::Unit::user,
@@ -40,7 +41,6 @@ TEST(Participant, ReadsNoLogWithoutEnd) {
                                          {{privacy::BudgetWindow::lifetime, std::nullopt, 100, 1e-5}}},
                                         rounds::campaign_begin, {.first_use = true})
                     .value();
-  EndlessLog coordinator;
   SecretDraws draws;
   const std::vector<StoredImpression> no_impressions;
   const StoredRows no_rows;
@@ -67,10 +67,52 @@ TEST(Participant, ReadsNoLogWithoutEnd) {
                       .draws = draws,
                       .cancelled = [] { return false; }});
   });
-  const auto done = carry(std::move(talk), coordinator, no_pause);
+  return carry(std::move(talk), coordinator, no_pause);
+}
+
+TEST(Participant, ReadsNoLogWithoutEnd) {
+  EndlessLog coordinator;
+  const auto done = take_part_with(coordinator);
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(done->outcome, Participation::Outcome::refused);
   EXPECT_LE(coordinator.entries, 1'000'000U) << "what a device holds is bounded before it knows who speaks";
+}
+
+// Its log has changes of the operator's key alone, each as large as it says, before anything is checked.
+class EndlessKeyChanges final : public Transport {
+ public:
+  explicit EndlessKeyChanges(std::size_t bytes) : change_(bytes, 'x') {}
+  Result<ServerAnswer> send(const ServerCall& call) override {
+    constexpr std::uint64_t entries = 20'000;
+    if (call.path == "/v1/order") {
+      rounds::OfferMessage offer;
+      offer.head.head.size = entries;
+      return ServerAnswer{200, encode(offer)};
+    }
+    constexpr std::string_view log = "/v1/log?from=";
+    if (call.path.starts_with(log)) {
+      const rounds::LogLeaf change{rounds::LeafKind::keys, rounds::blob_hash(change_)};
+      return ServerAnswer{200, encode(rounds::LogPage{std::stoull(call.path.substr(log.size())),
+                                                      std::vector(rounds::LogPage::most, change)})};
+    }
+    ++fetched;
+    return ServerAnswer{200, change_};
+  }
+  std::size_t fetched = 0;
+
+ private:
+  const std::string change_;
+};
+
+TEST(Participant, FetchesNoChangesOfKeysWithoutEnd) {
+  EndlessKeyChanges many(100), large(1'000'000);
+  for (EndlessKeyChanges* coordinator : {&many, &large}) {
+    const auto done = take_part_with(*coordinator);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(done->outcome, Participation::Outcome::refused);
+  }
+  EXPECT_LE(many.fetched, rounds::OperatorKeys::most_former);
+  EXPECT_EQ(large.fetched, 1U);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ constexpr std::chrono::milliseconds first_pause{50}, longest_pause{5000};
 constexpr std::chrono::milliseconds longest_nap{200};  // before somebody may cancel
 // Of the log, in one round: nobody has checked yet who says how long it is. A log grows by a few a day.
 constexpr std::size_t most_new_entries = 1'000'000;
+constexpr std::size_t most_key_change_bytes = 4096;  // a document of rounds::key_change_kind is smaller
 
 // One round of one device: what has been fetched and counted so far.
 class RoundAttempt {
@@ -46,16 +47,25 @@ class RoundAttempt {
     const auto fetched = parts_.steady();
     SOTTO_CO_TRY(auto accepted, check(*offer));
     if (!accepted) co_return done_;
-    // Everybody joins as long after the offer as the campaign lets training last, and has stopped by then.
-    const auto joins = fetched + std::chrono::seconds(accepted->campaign.campaign.max_training_seconds);
+    // Everybody joins as long after the offer as the campaign lets training last, and has stopped a little
+    // before: the step that is under way when time is up still takes its time.
+    const steady_clock::duration training =
+        std::chrono::seconds(accepted->campaign.campaign.max_training_seconds);
+    const auto stops = fetched + training - training / 8;
     SOTTO_CO_TRY(const auto model, co_await fetch_model(*accepted));
     if (!model) co_return done_;
-    auto update = accepted->order.order.evaluates ? measured(*accepted, *model, joins)
-                                                  : trained(*accepted, *model, joins);
+    auto update = accepted->order.order.evaluates ? measured(*accepted, *model, stops)
+                                                  : trained(*accepted, *model, stops);
     if (!update) co_return done_;
-    for (auto now = parts_.steady(); !parts_.cancelled() && now < joins; now = parts_.steady())
+    // Whoever is late nevertheless waits as long once more: by how much it was late is nobody's business.
+    auto joins = fetched + training;
+    while (joins < parts_.steady()) joins += training;
+    while (!parts_.cancelled()) {
+      const auto now = parts_.steady();
+      if (now >= joins) break;
       co_await exchange_.pause(
           std::min(std::chrono::ceil<std::chrono::milliseconds>(joins - now), longest_nap));
+    }
     if (parts_.cancelled()) co_return ended("cancelled before it checked in");
     co_return co_await join(*std::move(accepted), *std::move(update));
   }
@@ -123,7 +133,9 @@ class RoundAttempt {
     }
     for (const rounds::LogLeaf& leaf : offer.new_entries) {
       if (leaf.kind != rounds::LeafKind::keys) continue;
+      if (offer.key_changes.size() == rounds::OperatorKeys::most_former) break;  // the checks miss the rest
       SOTTO_CO_TRY(std::string change, co_await fetch_blob(leaf.hash));
+      if (change.size() > most_key_change_bytes) break;
       offer.key_changes.push_back(std::move(change));
     }
     co_return std::optional(std::move(offer));
