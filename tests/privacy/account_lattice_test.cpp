@@ -154,6 +154,33 @@ TEST(LossComposition, EqualsDirectConvolution) {
   }
 }
 
+TEST(LossComposition, ABlockDominatesItsUsesWithTheirMassAndLittleMore) {
+  for (const auto& event : {sampled_gaussian(1, 0.2, 1), laplace(3)}) {
+    const LossPair pair = pair_of(event);
+    const auto one = lattice_of(pair, loss_range(pair, 1e-9), 0.02, Rounding::pessimistic);
+    LossLattice direct = one;
+    for (int i = 1; i < 6; ++i) direct = convolved(direct, one);
+    for (const double tilt : {0.0, 2.0, 6.0}) {
+      for (const std::int64_t coarser : {1, 2, 7}) {
+        const auto block = composed_block({&one, 6}, tilt, coarser);
+        ASSERT_TRUE(block) << block.error().message;
+        EXPECT_NEAR(block->step, static_cast<double>(coarser) * 0.02, 1e-12);
+        double total = block->infinite;
+        for (const double mass : block->mass) total += mass;
+        // With a tilt the noise of the lowest losses is as large as they are, and counts against nobody.
+        EXPECT_NEAR(total, 1, tilt == 0 ? 1e-9 : 1e-6);
+        EXPECT_LT(block->noise, 1e-8);
+        for (const double epsilon : {-1.0, 0.05, 0.31, 1.5, 3.0}) {
+          const double noise = block->noise * std::exp(6 * cumulants(one, tilt).value - tilt * epsilon);
+          EXPECT_GE(delta_of(*block, epsilon) + noise, delta_of(direct, epsilon) * (1 - 1e-12)) << epsilon;
+          EXPECT_LE(delta_of(*block, epsilon),
+                    delta_of(direct, epsilon) + noise + block->step * block->step / 4);
+        }
+      }
+    }
+  }
+}
+
 TEST(LossComposition, CumulantsAreThoseOfTheTiltedLaw) {
   LossLattice law;
   law.step = 0.5;

@@ -16,7 +16,7 @@ namespace {
 // transform passes through all stages, so every coefficient of a law of total mass 1 is off by at most stages
 // · this.
 constexpr double stage_error = 4e-15;
-constexpr double outside_mass = 1e-10;  // tilted mass left outside of the window, per side
+constexpr double outside_block = 1e-14;  // tilted mass left outside of a block's window, per side
 constexpr std::size_t max_transform = std::size_t{1} << 24;
 // The scale of a point follows from that of the one above, by a factor of e^{tilt · step}, and is computed
 // anew so often.
@@ -26,6 +26,13 @@ constexpr double log_negligible = -100;
 const double negligible = 1.01 * std::exp(log_negligible);
 
 using Spectrum = std::vector<std::complex<double>>;
+
+// The same of a whole composition: as little beside δ as the tilt for so many uses leaves the noise.
+double outside_mass(std::span<const LossPower> losses) {
+  double uses = 0;
+  for (const auto& power : losses) uses += static_cast<double>(power.count);
+  return std::clamp(1e-14 * uses, 1e-12, 1e-10);
+}
 
 double norm(std::span<const double> values) {
   double sum = 0;
@@ -76,14 +83,15 @@ struct Window {
   double outside_below = 0, outside_above = 0;
 };
 
-Window choose_window(std::span<const LossPower> losses, double tilt, const Cumulants& at, double step) {
+Window choose_window(std::span<const LossPower> losses, double tilt, const Cumulants& at, double step,
+                     double most_outside) {
   double lowest = 0;
   double highest = 0;
   for (const auto& [loss, count] : losses) {
     lowest += static_cast<double>(count) * loss->loss(0);
     highest += static_cast<double>(count) * loss->loss(loss->mass.size() - 1);
   }
-  const double log_outside = std::log(outside_mass);
+  const double log_outside = std::log(most_outside);
   const double gaussian = std::sqrt(-2 * log_outside / std::max(at.variance, step * step * 1e-6));
   const auto reach = [&](double sign) {
     double best = infinity;
@@ -95,7 +103,7 @@ Window choose_window(std::span<const LossPower> losses, double tilt, const Cumul
     }
     return best + 2 * step;
   };
-  Window window{reach(-1), reach(1), outside_mass, outside_mass};
+  Window window{reach(-1), reach(1), most_outside, most_outside};
   if (const double all = at.mean - lowest + 2 * step; window.below >= all) {
     window.below = all;
     window.outside_below = 0;
@@ -107,13 +115,13 @@ Window choose_window(std::span<const LossPower> losses, double tilt, const Cumul
   return window;
 }
 
-Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt, Room& room) {
+Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt, Room& room, double most_outside) {
   if (losses.empty()) return bad_input("there is no privacy loss to compose");
   TiltedSum sum;
   sum.step = losses.front().loss->step;
   sum.tilt = tilt;
   const Cumulants at = cumulants(losses, tilt);
-  const Window window = choose_window(losses, tilt, at, sum.step);
+  const Window window = choose_window(losses, tilt, at, sum.step, most_outside);
   const double points = (window.below + window.above) / sum.step + 4;
   if (!(points < static_cast<double>(max_transform))) {
     return failed("composition needs {:.3g} lattice points of {:.3g}: ask for a coarser answer", points,
@@ -131,8 +139,10 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt, Room& 
   relative_slope.assign(n / 2 + 1, 0.0);  // Σ count / m, m ≥ the coefficient and its computed value
   double log_finite = 0;
   double uses = 0;
+  double noise_of_blocks = 0;
   for (const auto& [loss, count] : losses) {
     const double times = static_cast<double>(count);
+    noise_of_blocks += times * loss->noise;
     const double value = cumulants(*loss, tilt).value;
     tilted.assign(n, 0.0);
     double largest_exponent = 0;
@@ -158,7 +168,7 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt, Room& 
       damping[i] *= std::exp(times * std::log(size));
       relative_slope[i] += times / size;
     }
-    sum.relative_error += times * rounding_unit * (16 + 2 * largest_exponent);
+    sum.relative_error += times * (loss->relative_error + rounding_unit * (16 + 2 * largest_exponent));
     sum.log_scale += times * value;
     sum.offset += times * loss->offset;
     log_finite += times * std::log1p(-std::min(loss->infinite, 1.0));
@@ -176,7 +186,10 @@ Result<TiltedSum> compose(std::span<const LossPower> losses, double tilt, Room& 
   const double root_n = std::sqrt(static_cast<double>(n));
   const double result_norm = root_n * norm(sum.mass);
   spectrum_error += 4 * rounding_unit * uses * result_norm;  // complex multiplications of the powers
-  sum.noise = 1.01 * (spectrum_error + stage_error * levels * result_norm);
+  // Of total mass 1 each, and so few that products of their errors are nothing.
+  if (noise_of_blocks > 1e-3)
+    return failed("blocks that are off by {:.3g} in all are no law", noise_of_blocks);
+  sum.noise = 1.01 * (spectrum_error + stage_error * levels * result_norm + noise_of_blocks);
   sum.outside_above = window.outside_above;
   sum.outside = window.outside_above + window.outside_below;
   sum.infinite = -std::expm1(log_finite);
@@ -248,7 +261,7 @@ class DeltaWalk {
 
 Result<double> composed_in(Room& room, std::span<const LossPower> losses, double delta, double tilt,
                            Rounding rounding) {
-  SOTTO_TRY(const TiltedSum sum, compose(losses, tilt, room));
+  SOTTO_TRY(const TiltedSum sum, compose(losses, tilt, room, outside_mass(losses)));
   DeltaWalk walk(sum, rounding);
   if (walk.delta() > delta) {
     if (rounding == Rounding::optimistic) return walk.loss();
@@ -264,7 +277,58 @@ Result<double> composed_in(Room& room, std::span<const LossPower> losses, double
   return rounding == Rounding::pessimistic ? std::max(0.0, walk.loss()) : 0.0;
 }
 
+std::int64_t floor_of(std::int64_t number, std::int64_t parts) {
+  return number >= 0 ? number / parts : -((-number + parts - 1) / parts);
+}
+
+// Splits the mass of every point between the two of the coarser lattice beside it, as connect_the_dots does:
+// both its P-mass and its Q-mass survive.
+LossLattice every(std::int64_t coarser, const TiltedSum& sum) {
+  const auto points = static_cast<std::int64_t>(sum.mass.size());
+  const std::int64_t begin = floor_of(sum.first, coarser);
+  const std::int64_t end = floor_of(sum.first + points - 1, coarser) + 2;
+  LossLattice block;
+  block.step = sum.step * static_cast<double>(coarser);
+  block.offset = sum.offset;
+  block.infinite = sum.infinite;
+  block.mass.assign(static_cast<std::size_t>(end - begin), 0.0);
+  for (std::int64_t place = begin; place < end; ++place) block.places.push_back(place);
+  std::vector<double> upper_share;
+  for (std::int64_t rest = 0; rest < coarser; ++rest)
+    upper_share.push_back(std::expm1(-static_cast<double>(rest) * sum.step) / std::expm1(-block.step));
+  const double fall = std::exp(-sum.tilt * sum.step);
+  double scale = 0;
+  std::int64_t at = begin;
+  std::int64_t rest = sum.first - begin * coarser;
+  for (std::size_t i = 0; i < sum.mass.size(); ++i) {
+    scale = i % scales_in_a_row == 0 ? sum.scale(sum.loss(i)) : scale * fall;
+    const double mass = std::max(0.0, sum.mass[i]) * scale;
+    const double upper = upper_share[static_cast<std::size_t>(rest)] * mass;
+    block.mass[static_cast<std::size_t>(at - begin)] += mass - upper;
+    block.mass[static_cast<std::size_t>(at - begin) + 1] += upper;
+    if (++rest == coarser) {
+      rest = 0;
+      ++at;
+    }
+  }
+  return block;
+}
+
 }  // namespace
+
+Result<LossLattice> composed_block(const LossPower& uses, double tilt, std::int64_t coarser) {
+  thread_local Room kept;
+  SOTTO_TRY(const TiltedSum sum, compose({&uses, 1}, tilt, kept, outside_block));
+  LossLattice block = every(coarser, sum);
+  const double log_total = cumulants(block, tilt).value;
+  if (!std::isfinite(log_total)) return failed("the masses of a block of {} uses are no numbers", uses.count);
+  block.relative_error = sum.relative_error;
+  // In units of the block's own tilted mass; splitting moves a point up by less than a step. What lies
+  // outside of the window is missing where it belongs and wrongly where it wrapped to.
+  block.noise = 1.01 * std::exp(tilt * block.step + sum.log_scale - log_total) *
+                (sum.noise + 2 * sum.outside + 8 * rounding_unit);
+  return block;
+}
 
 Result<double> composed_epsilon(std::span<const LossPower> losses, double delta, double tilt,
                                 Rounding rounding) {

@@ -35,6 +35,11 @@ double tilt_for_delta(std::span<const LossPower> losses, double delta, double st
 Result<double> composed_epsilon(std::span<const LossPower> losses, double delta, double tilt,
                                 Rounding rounding);
 
+// The law of a sum of `uses` copies, tilted by `tilt`, on every `coarser`-th point of the lattice,
+// pessimistic again: the sum of many such blocks has a far coarser lattice than its parts need. For
+// composed_epsilon at the same tilt only. Fails where a mass is no number.
+Result<LossLattice> composed_block(const LossPower& uses, double tilt, std::int64_t coarser);
+
 // The cumulant generating function of a sum of privacy losses, for choosing the tilt and bounding tails.
 
 // K(λ) = log Σ mass · e^{λ·loss} with its first two derivatives: mean and variance of the tilted law.

@@ -78,9 +78,12 @@ Cumulants cumulants(std::span<const LossPower> losses, double tilt) {
 }
 
 double tilt_for_delta(std::span<const LossPower> losses, double delta, double start) {
-  // A tilt that is best for 10⁴·δ leaves the noise at 10⁴ times its own size relative to δ, which is still
-  // nothing, and keeps heavy tails light, hence the window small.
-  const double target = -std::log(1e4 * delta);
+  // A tilt that is best for x·δ leaves the noise at x times its own size relative to δ, which is nothing
+  // while there is little noise (some 1e-13 for every use), and keeps heavy tails light, hence the window
+  // small.
+  double uses = 0;
+  for (const auto& power : losses) uses += static_cast<double>(power.count);
+  const double target = -std::log(std::clamp(1e8 / uses, 1e4, 1e6) * delta);
   if (target <= 0) return 0;
   const double limit = tilt_limit(losses);
   // (K(λ) + log 1/δ)/λ is smallest where λK' − K = log 1/δ.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "privacy/accounting/log_math.h"
 
@@ -16,8 +17,10 @@ struct Mass {
 };
 
 // Rounding error of a computed tail x: a few units of the erfc itself, plus its argument's, which costs about
-// z² ≈ −2 log x units.
-double tail_error(double x) { return x > 0 ? rounding_unit * x * (8 - 4 * std::log(x)) : 0; }
+// z² ≈ −2 log x units. The exponent bounds the logarithm from below, in a tenth of its time.
+double tail_error(double x) {
+  return x > 0 ? rounding_unit * x * (8 - 4 * std::numbers::ln2 * std::ilogb(x)) : 0;
+}
 
 // Mass of (a, b] from whichever tails are small.
 Mass between(double below_a, double above_a, double below_b, double above_b) {
@@ -39,8 +42,13 @@ BinMass between(const LossTails& a, const LossTails& b) {
 double loss_of(const LossAtom& atom) { return std::log(atom.p) - std::log(atom.q); }
 bool is_finite(const LossAtom& atom) { return atom.p > 0 && atom.q > 0; }
 
-// e^loss · q without overflow while q underflows.
-double scaled(double q, double loss) { return q > 0 ? std::exp(loss + std::log(q)) : 0; }
+// e^loss · q without overflow while q underflows. `factor` is e^loss where the caller has it.
+double scaled(double q, double loss, double factor) {
+  constexpr double smallest = 1e-280;
+  if (q > smallest && factor > smallest && factor < 1 / smallest) return factor * q;
+  return q > 0 ? std::exp(loss + std::log(q)) : 0;
+}
+double scaled(double q, double loss) { return scaled(q, loss, std::exp(loss)); }
 
 double lattice_offset(const LossPair& pair, double step) {
   double lowest = infinity;
@@ -56,9 +64,10 @@ void connect_the_dots(LossLattice& lattice, std::size_t at, const BinMass& bin) 
   const double lower = lattice.loss(at);
   const double width = static_cast<double>(lattice.places[at + 1] - lattice.places[at]) * lattice.step;
   const double p = bin.p.value + bin.p.error;
-  const double slack = bin.p.error + scaled(bin.q.error, lower);
+  const double factor = std::exp(lower);
+  const double slack = bin.p.error + scaled(bin.q.error, lower, factor);
   const double upper_part =
-      std::clamp((bin.p.value - scaled(bin.q.value, lower) + slack) / -std::expm1(-width), 0.0, p);
+      std::clamp((bin.p.value - scaled(bin.q.value, lower, factor) + slack) / -std::expm1(-width), 0.0, p);
   lattice.mass[at] += p - upper_part;
   lattice.mass[at + 1] += upper_part;
 }
@@ -328,6 +337,28 @@ LossLattice to_lattice(const LossPair& pair, const LossGrid& grid, Rounding roun
     fill_optimistic(lattice, pair);
   }
   return lattice;
+}
+
+double hockey_stick(const LossPair& pair, double epsilon, Rounding rounding) {
+  Mass more;
+  Mass less;
+  for (const auto& atom : pair.atoms) {
+    if (atom.q > 0 && std::log(atom.p) - std::log(atom.q) <= epsilon) continue;
+    more.value += atom.p;
+    less.value += scaled(atom.q, epsilon);
+  }
+  more.error = 4 * rounding_unit * more.value;
+  less.error = 4 * rounding_unit * less.value;
+  if (pair.tails) {
+    const LossTails tails = pair.tails(epsilon);
+    more.value += tails.p_above;
+    more.error += tail_error(tails.p_above);
+    less.value += scaled(tails.q_above, epsilon);
+    less.error += scaled(tail_error(tails.q_above), epsilon);
+  }
+  const double error =
+      more.error + less.error + 8 * rounding_unit * (1 + epsilon) * (more.value + less.value);
+  return more.value - less.value + (rounding == Rounding::pessimistic ? error : -error);
 }
 
 double atom_span(const LossPair& pair) {

@@ -60,6 +60,10 @@ struct LossLattice {
   std::vector<std::int64_t> places;  // ascending: mass[i] sits at loss places[i]·step + offset
   std::vector<double> mass;          // under P
   double infinite = 0;               // mass of infinite loss
+  // Of a law that was composed itself (composed_block): how far its masses may be off, each relative to
+  // itself, and besides in all, as they are tilted where the sum of them is.
+  double relative_error = 0;
+  double noise = 0;
 
   double loss(std::size_t i) const { return static_cast<double>(places[i]) * step + offset; }
   double variance() const;  // of the finite part
@@ -96,6 +100,10 @@ struct Coarseness {
 Result<LossGrid> loss_grid(const LossPair& pair, const LossRange& range, double step,
                            const Coarseness& coarseness = {});
 LossLattice to_lattice(const LossPair& pair, const LossGrid& grid, Rounding rounding);
+
+// δ(ε) of one use, from its tails and atoms alone; what rounding may have done is added to it (pessimistic)
+// or taken away.
+double hockey_stick(const LossPair& pair, double epsilon, Rounding rounding);
 
 // Distance between the lowest and the highest finite atom; 0 with fewer than two.
 double atom_span(const LossPair& pair);
