@@ -17,7 +17,8 @@ if [ ! -d "$sodium" ]; then
   options=(-qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$apt/sources" -o "Dir::State::lists=$apt/lists"
     -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root)
   apt-get "${options[@]}" update
-  version=$(dpkg-query -W -f='${Version}' libsodium-dev)
+  # Of this machine: where ARM's library is installed too (make test-aarch64), the bare name is two packages.
+  version=$(dpkg-query -W -f='${Version}' "libsodium-dev:$(dpkg --print-architecture)")
   (cd "$work/sodium" && apt-get "${options[@]}" source --download-only "libsodium=$version")
   dpkg-source -x "$work/sodium/"libsodium_*.dsc "$sodium.part" >/dev/null 2>&1
   mv "$sodium.part" "$sodium"

@@ -24,7 +24,8 @@ namespace {
 
 struct CoordinatorArguments {
   coordinator::CoordinatorSettings coordinator;
-  std::string campaign, data, key, operator_key, recovery_key, token_file, listen, work, begin_with;
+  std::string campaign, data, key, operator_key, recovery_key, token_file, listen, work, begin_with,
+      serving_file;
   std::vector<std::string> key_changes;
   std::vector<std::string> assignments;
   std::int64_t order_seconds = 600, retry_seconds = 2, lease_seconds = 30, drain_seconds = 60;
@@ -203,6 +204,7 @@ Status coordinate(CoordinatorArguments given, const Output& output) {
   SOTTO_TRY(Authority authority, open_authority(given, campaign_file));
   if (given.data.empty()) return bad_input("name the data set with the public items: --data DIR");
   given.coordinator.campaign = authority.document;
+  given.coordinator.serving_list = given.serving_file;
   given.coordinator.run.order_time = std::chrono::seconds(given.order_seconds);
   given.coordinator.run.retry_time = std::chrono::seconds(given.retry_seconds);
   given.coordinator.lease = std::chrono::seconds(given.lease_seconds);
@@ -286,6 +288,9 @@ void add_coordinator_command(CLI::App& app, Invocation& invocation) {
                       "Change of the operator's key ('sotto campaign rotate'), entered in the public log");
   command->add_option("--operator-token-file", given.token_file,
                       "File with the token of the admin routes; without one there are none");
+  command->add_option("--serving-file", given.serving_file,
+                      "File with the addresses of servers that recommend, one a line, read again and again: "
+                      "their figures stand on the operator's page");
   command->add_option("--work", given.work, "Folder of the trainer's own; STORE/trainer otherwise");
   command->add_option("--set", given.assignments, "key=value of the recipe on the server, as 'train' has it")
       ->allow_extra_args(false);

@@ -397,6 +397,13 @@ Status export_all(const DeviceArguments& given, const Output& output) {
 Status forget(const DeviceArguments& given, const Output& output) {
   SOTTO_TRY(auto opened, device_of(given));
   SOTTO_TRY(const DeviceAnchor anchor, anchor_of(given.store, given.anchor));
+  if (!given.item.empty()) {
+    if (given.everything) return bad_input("--item forgets one item, and --everything all: leave out one of them");
+    SOTTO_CHECK(opened.forget_item(given.item));
+    output.event({{"event", "done"}, {"item", given.item}});
+    output.text(fmt::format("forgotten: what was read of {}. What was told before stays told", given.item));
+    return {};
+  }
   if (given.everything) {
     SOTTO_CHECK(device::Device::erase(std::move(opened)));
   } else {
@@ -487,6 +494,7 @@ void add_device_command(CLI::App& app, Invocation& invocation) {
   add("export", "Everything that is kept here about its person", export_all);
   CLI::App* forgetting = add("forget", "Delete what was read, answers and key; the ledger stays", forget);
   forgetting->add_flag("--everything", given->everything, "The folder as a whole, and the ledger with it");
+  forgetting->add_option("--item", given->item, "What was read of this item alone; consent and key stay");
 }
 
 }  // namespace sotto::cli

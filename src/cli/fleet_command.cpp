@@ -156,7 +156,7 @@ Result<nlohmann::json> evaluation_of(const FleetArguments& given, const data::Da
             fleet::predict_evaluation(dataset, readers, current.campaign, *current.trainer, *current.model,
                                       given.fleet.rounds, given.fleet.split_seed(), &interrupted));
   told["without_noise"] = predicted.auc;
-  told["predicted_noise"] = predicted.noised.noise;
+  told["predicted_noise"] = predicted.noised ? nlohmann::json(predicted.noised->noise) : nlohmann::json();
   told["pages"] = predicted.pages;
   return told;
 }
@@ -169,10 +169,11 @@ void say_evaluation(const nlohmann::json& told, const Output& output) {
                             100 * measured.value("noise", 0.0)));
   if (told.contains("without_noise"))
     output.text(
-        fmt::format("{} pages of theirs that are not trained on: {:.2f} % now without noise, which "
-                    "would be ± {:.2f}",
+        fmt::format("{} pages of theirs that are not trained on: {:.2f} % now without noise, which {}",
                     told["pages"].get<std::uint64_t>(), 100 * told["without_noise"].get<double>(),
-                    100 * told["predicted_noise"].get<double>()));
+                    told["predicted_noise"].is_null()
+                        ? "would hide it"
+                        : fmt::format("would be ± {:.2f}", 100 * told["predicted_noise"].get<double>())));
 }
 
 // The metrics by the names that 'sotto train' has, and the first of them in words.

@@ -115,8 +115,9 @@ class Part {
     if (!code) return {};
     return failed("the {} has ended: {}", name_, process_.last_words());
   }
+  // Of one that ends by itself when its work is done. Asked once: it may end between two questions.
+  Status has_not_failed() { return process_.ended().value_or(0) == 0 ? Status{} : still_runs(); }
   void ask_to_end() { process_.ask_to_end(); }
-  bool has_ended_well() { return process_.ended() == 0; }
 
  private:
   Part(std::string name, ChildProcess process) : name_(std::move(name)), process_(std::move(process)) {}
@@ -206,7 +207,8 @@ Status play(const PlaySettings& settings, const Output& output) {
             Part::start("coordinator",
                         {"--json", "coordinator", "--campaign", folder / "draft.toml", "--data",
                          folder / "newsroom", "--store", folder / "coordinator", "--operator-token-file",
-                         folder / "operator.token", "--listen", fmt::format("127.0.0.1:{}", settings.port)},
+                         folder / "operator.token", "--serving-file", folder / "servers", "--listen",
+                         fmt::format("127.0.0.1:{}", settings.port)},
                         folder));
   SOTTO_TRY(const auto listening, coordinator.expect("listening"));
   const std::string url = listening.value("url", "");
@@ -217,6 +219,7 @@ Status play(const PlaySettings& settings, const Output& output) {
                          folder / "newsroom", "--server", url, "--rounds", to_string(settings.rounds)},
                         folder));
   SOTTO_TRY(const auto reader, server.expect("reader"));
+  SOTTO_CHECK(write_file_atomically(folder / "servers", reader.value("url", "") + "\n"));
   output.event({{"event", "playing"},
                 {"reader", reader.value("url", "")},
                 {"dashboard", url + "/dashboard"},
@@ -245,7 +248,7 @@ Status play(const PlaySettings& settings, const Output& output) {
       if (said->value("event", "") == "done")
         output.text(fmt::format("these readers' AUC: {:.2f} % before, {:.2f} % now",
                                 100 * said->value("auc_before", 0.0), 100 * said->value("auc", 0.0)));
-    if (!fleet.has_ended_well()) SOTTO_CHECK(fleet.still_runs());
+    SOTTO_CHECK(fleet.has_not_failed());
   }
   // Both at once: devices wait for answers of the coordinator, which it gives when it ends.
   server.ask_to_end();

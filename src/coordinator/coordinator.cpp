@@ -62,8 +62,10 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorSetting
       CoordinatorApiSettings{settings.operator_token, made->run_->operator_keys(), largest,
                              settings.trial_token},
       wall_clock);
-  made->dashboard_ = std::make_unique<DashboardApi>(*made->run_, *made->store_,
-                                                    [raw = made.get()] { return raw->api_->status_text(); });
+  if (!settings.serving_list.empty()) made->serving_ = std::make_unique<ServingWatch>(settings.serving_list);
+  made->dashboard_ = std::make_unique<DashboardApi>(
+      *made->run_, *made->store_, [raw = made.get()] { return raw->api_->status_text(); },
+      made->serving_.get());
   net::Router router;
   made->api_->add_routes(router);
   made->dashboard_->add_routes(router);

@@ -30,6 +30,7 @@ struct CoordinatorSettings {
   std::chrono::seconds lease{30};            // that a node coordinates without having said that it is there
   // Asked again and again while another node holds the lease: whether to wait for it. None: not to.
   std::function<bool()> waits_for_lease;
+  fs::path serving_list;  // addresses of servers that recommend (serving_watch.h); empty: none is looked at
   CampaignRunSettings run;
   net::HttpServerSettings http;
 };
@@ -73,6 +74,7 @@ class Coordinator {
   net::MetricsRegistry metrics_;
   std::unique_ptr<CampaignRun> run_;
   std::unique_ptr<CoordinatorApi> api_;
+  std::unique_ptr<ServingWatch> serving_;
   std::unique_ptr<DashboardApi> dashboard_;
   std::optional<net::HttpServer> server_;
   std::thread thread_;

@@ -127,6 +127,9 @@ char* sotto_device_statement(sotto_device* device, sotto_error* error); /* of th
 char* sotto_device_export(sotto_device* device, sotto_error* error);    /* everything that is kept; JSON */
 /* Deletes clicks, pages, rows, profile and answers. The ledger stays: it says what was told. */
 int32_t sotto_device_forget(sotto_device* device, sotto_error* error);
+/* Deletes what was read of one item: clicks, what pages say of them, rows. SOTTO_WRONG_USE: there is nothing.
+ * Since version 2. */
+int32_t sotto_device_forget_item(sotto_device* device, const char* item, sotto_error* error);
 /* Deletes the folder and everything in it, and closes the device. Refused while a talk is under way. */
 int32_t sotto_device_erase(sotto_device* device, sotto_error* error);
 

@@ -39,7 +39,11 @@ Result<PredictedEvaluation> predict_evaluation(const data::Dataset& dataset,
   }
   if (pages == 0) return bad_input("no reader has a page that is kept out of training");
   PredictedEvaluation predicted;
-  SOTTO_TRY(predicted.noised, rounds::estimate_of(campaign, sums, readers.size()));
+  // By chance, too: a round of the network comes to nothing then, and is tried again with the next version.
+  if (auto estimate = rounds::estimate_of(campaign, sums, readers.size()))
+    predicted.noised = *estimate;
+  else if (estimate.error().kind != ErrorKind::failed)
+    return tl::unexpected(std::move(estimate).error());
   predicted.auc = 0.5 + order / pages / 2;
   predicted.pages =
       static_cast<std::uint64_t>(std::llround(pages * static_cast<double>(campaign.evaluation->pages)));

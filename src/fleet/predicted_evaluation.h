@@ -3,6 +3,8 @@
 // sums with noise as devices add it, and without a network between them. With the same seed a fleet and a
 // prediction give the same bits.
 
+#include <optional>
+
 #include "data/dataset.h"
 #include "device/rounds/round_inputs.h"
 #include "rounds/evaluation.h"
@@ -10,9 +12,9 @@
 namespace sotto::fleet {
 
 struct PredictedEvaluation {
-  rounds::VersionEstimate noised;
-  double auc = 0;           // of the same pages without noise and rounding
-  std::uint64_t pages = 0;  // that count
+  std::optional<rounds::VersionEstimate> noised;  // none: the noise hides the pages of so few devices
+  double auc = 0;                                 // of the same pages without noise and rounding
+  std::uint64_t pages = 0;                        // that count
 };
 
 // readers: of a campaign that measures versions, as many as its cohort has. number: of the version.

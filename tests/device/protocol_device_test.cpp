@@ -346,5 +346,41 @@ TEST_F(DeviceTest, ForgetsClicksButNotWhatWasTold) {
   EXPECT_EQ(device.statement()->total.charges, 2U);
 }
 
+TEST_F(DeviceTest, ForgetsOneReadAndNothingElse) {
+  Device device = open();
+  ASSERT_TRUE(device.refresh(server));
+  ASSERT_TRUE(device.click("N1"));
+  ASSERT_TRUE(device.add_page({"N2", "N3"}, {1, 0}));
+  ASSERT_TRUE(device.add_page({"N3", "N2", "N4"}, {1, 0, 0}));
+  ASSERT_TRUE(device.add_row("N2", 4.0F, {}));
+  const std::vector<std::string> few = {"N2", "N5"};
+  ASSERT_EQ(device.recommend(server, 5)->source, Source::fresh_query);
+  const std::size_t asked = server.requests.size();
+
+  ASSERT_TRUE(device.forget_item("N2"));
+  EXPECT_EQ(device.clicks(), 2U) << "N1 and N3 stay";
+  ASSERT_EQ(device.pages().size(), 2U);
+  EXPECT_THAT(device.pages()[0].shown, ::testing::ElementsAre("N3"));
+  EXPECT_THAT(device.pages()[0].clicked, ::testing::ElementsAre(0));
+  EXPECT_THAT(device.pages()[1].shown, ::testing::ElementsAre("N3", "N2", "N4")) << "it was left alone there";
+  EXPECT_THAT(device.pages()[1].history, ::testing::Not(::testing::Contains("N2")));
+  EXPECT_TRUE(device.rows().rows.empty());
+  EXPECT_EQ(device.rank_again(few, 5)->items.size(), 2U) << "it may be shown again";
+  EXPECT_EQ(device.recommend(server, 5)->source, Source::repeated_query) << "no new answer tells of it";
+  EXPECT_EQ(device.statement()->total.charges, 1U);
+
+  ASSERT_TRUE(device.forget_item("N3"));
+  EXPECT_EQ(device.pages().size(), 2U);
+  ASSERT_TRUE(device.forget_item("N1"));
+  EXPECT_THAT(device.forget_item("N1").error().message, HasSubstr("nothing that was read is about the item \"N1\""));
+  EXPECT_EQ(device.clicks(), 0U);
+  EXPECT_GE(server.requests.size(), asked);
+
+  // Opened again it knows no more than that.
+  Device again = reopen(std::move(device));
+  EXPECT_EQ(again.clicks(), 0U);
+  EXPECT_EQ(again.pages()[1].shown.size(), 2U) << "of the second page N3 is gone too";
+}
+
 }  // namespace
 }  // namespace sotto::device

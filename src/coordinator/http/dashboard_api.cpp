@@ -20,10 +20,12 @@ using nlohmann::json;
 
 }  // namespace
 
-DashboardApi::DashboardApi(const CampaignRun& run, Store& store, std::function<std::string()> status)
+DashboardApi::DashboardApi(const CampaignRun& run, Store& store, std::function<std::string()> status,
+                           const ServingWatch* serving)
     : run_(run),
       store_(store),
       status_(std::move(status)),
+      serving_(serving),
       feed_(std::to_string(std::chrono::system_clock::now().time_since_epoch().count())) {}
 
 void DashboardApi::add_routes(net::Router& router) {
@@ -38,6 +40,9 @@ void DashboardApi::add_routes(net::Router& router) {
   });
   router.add(HttpMethod::get, "/v1/log/entries",
              [this](const HttpRequest& request) { return log_entries(request); });
+  router.add(HttpMethod::get, "/v1/serving", [this](const HttpRequest&) {
+    return net::json_response(serving_ != nullptr ? serving_->text() : R"({"servers":[],"problem":""})");
+  });
   pages::add_page(router, "/dashboard", "dashboard.html");
 }
 

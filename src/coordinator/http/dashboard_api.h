@@ -7,6 +7,7 @@
 //   GET /v1/versions     the versions of the campaign, and which is current
 //   GET /v1/campaigns    those that this store has seen
 //   GET /v1/log/entries  ?from=N: the public log for people
+//   GET /v1/serving      what servers that recommend say of themselves (serving_watch.h)
 //   GET /dashboard       the page
 //
 // Everything it is given must outlive the object, and the object the server that has its routes. Thread-safe.
@@ -16,14 +17,16 @@
 
 #include "coordinator/campaign_run.h"
 #include "coordinator/http/event_feed.h"
+#include "coordinator/http/serving_watch.h"
 #include "net/router.h"
 
 namespace sotto::coordinator {
 
 class DashboardApi {
  public:
-  // status: the answer of /v1/status.
-  DashboardApi(const CampaignRun& run, Store& store, std::function<std::string()> status);
+  // status: the answer of /v1/status. serving: null where no servers are looked at.
+  DashboardApi(const CampaignRun& run, Store& store, std::function<std::string()> status,
+               const ServingWatch* serving = nullptr);
 
   void add_routes(net::Router& router);
   // Tells the pages what changed.
@@ -46,6 +49,7 @@ class DashboardApi {
   const CampaignRun& run_;
   Store& store_;
   const std::function<std::string()> status_;
+  const ServingWatch* serving_;
   EventFeed feed_;
   Shown versions_, campaigns_;
 };

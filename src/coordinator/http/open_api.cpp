@@ -57,6 +57,8 @@ std::string_view open_api_document() {
     "responses": {"200": {"description": "JSON"}}}},
   "/v1/campaigns": {"get": {"summary": "The campaigns that this store has seen",
     "responses": {"200": {"description": "JSON"}}}},
+  "/v1/serving": {"get": {"summary": "What servers that recommend say of themselves: queries, latency, items, refusals",
+    "responses": {"200": {"description": "JSON"}}}},
   "/dashboard": {"get": {"summary": "The operator's page", "responses": {"200": {"description": "HTML"}}}},
   "/assets/{file}": {"get": {"summary": "What the page is made of", "parameters": [
       {"name": "file", "in": "path", "required": true, "schema": {"type": "string"}}],

@@ -220,6 +220,14 @@ Status HistoryStore::clear() {
   return {};
 }
 
+Result<bool> HistoryStore::remove(std::string_view item) {
+  StoredHistory after = stored_;
+  if (std::erase_if(after.clicks, [&](const StoredClick& click) { return click.item == item; }) == 0)
+    return false;
+  SOTTO_CHECK(write(std::move(after)));
+  return true;
+}
+
 Status HistoryStore::forget_before(privacy::UtcTime time) {
   StoredHistory after = stored_;
   std::erase_if(after.clicks, [&](const StoredClick& click) { return click.time < time; });

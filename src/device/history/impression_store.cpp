@@ -159,4 +159,20 @@ Status ImpressionStore::clear() {
   return {};
 }
 
+Result<bool> ImpressionStore::remove_clicked(std::string_view item) {
+  std::vector<StoredImpression> after = stored_;
+  for (StoredImpression& one : after) {
+    std::erase(one.history, item);
+    for (std::size_t i = one.shown.size(); i-- > 0;) {
+      if (one.shown[i] != item || one.clicked[i] == 0) continue;
+      one.shown.erase(one.shown.begin() + static_cast<std::ptrdiff_t>(i));
+      one.clicked.erase(one.clicked.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  std::erase_if(after, [](const StoredImpression& one) { return one.shown.empty(); });
+  if (after == stored_) return false;
+  SOTTO_CHECK(write(std::move(after)));
+  return true;
+}
+
 }  // namespace sotto::device

@@ -152,4 +152,11 @@ Status RowStore::clear() {
   return {};
 }
 
+Result<bool> RowStore::remove(std::string_view item) {
+  StoredRows after = stored_;
+  if (std::erase_if(after.rows, [&](const StoredRow& row) { return row.item == item; }) == 0) return false;
+  SOTTO_CHECK(write(std::move(after)));
+  return true;
+}
+
 }  // namespace sotto::device

@@ -53,6 +53,8 @@ class RowStore {
   // Lets go what is too old.
   Status forget_old(privacy::UtcTime now);
   Status clear();
+  // Deletes the rows of one item. False: there was none.
+  Result<bool> remove(std::string_view item);
 
   const StoredRows& stored() const { return stored_; }
 

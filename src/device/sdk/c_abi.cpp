@@ -445,6 +445,14 @@ std::int32_t sotto_device_forget(sotto_device* device, sotto_error* error) {
   });
 }
 
+std::int32_t sotto_device_forget_item(sotto_device* device, const char* item, sotto_error* error) {
+  return status_of(error, [&]() -> Status {
+    SOTTO_CHECK(need(device, "the device"));
+    SOTTO_CHECK(need(item, "the item"));
+    return device->device->forget_item(item);
+  });
+}
+
 std::int32_t sotto_device_erase(sotto_device* device, sotto_error* error) {
   return status_of(error, [&]() -> Status {
     SOTTO_CHECK(need(device, "the device"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/temporary_sibling.h"
+#include "base/utf8.h"
 #include "device/sdk/device_state.h"
 #include "device/wire/pack_codec.h"
 #include "device/wire/server_calls.h"
@@ -207,6 +208,14 @@ Status Device::forget_reading() {
   SOTTO_CHECK(state_->blind.forget());
   state_->query.reset();
   return remove_file(state_->path_of(file_names::answers));
+}
+
+Status Device::forget_item(std::string_view item) {
+  SOTTO_TRY(const bool clicked, state_->history.remove(item));
+  SOTTO_TRY(const bool on_a_page, state_->pages.remove_clicked(item));
+  SOTTO_TRY(const bool used, state_->rows.remove(item));
+  if (clicked || on_a_page || used) return {};
+  return bad_input("nothing that was read is about the item \"{}\": 'export' names what is kept", printable(item));
 }
 
 Status Device::erase(Device device) {

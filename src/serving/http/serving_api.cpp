@@ -87,6 +87,8 @@ ServingApi::ServingApi(LivePool& pool, const PackPublisher& packs, net::MetricsR
       by_popularity_(metrics.counter("sotto_recommendations_total", "", {{"kind", "popular"}})),
       batch_sizes_(metrics.histogram("sotto_queries_per_pass", "Queries searched together", batch_bounds)),
       items_(metrics.gauge("sotto_pool_items", "Live items")),
+      stored_(metrics.counter("sotto_items_stored_total", "Items that the operator stored, new or replaced")),
+      removed_(metrics.counter("sotto_items_removed_total", "Items that the operator removed")),
       refused_changes_(metrics.gauge("sotto_catalogue_refused_changes",
                                      "Changes that the disk did not take, since start")),
       failed_compactions_(
@@ -281,6 +283,7 @@ net::HttpResponse ServingApi::put_items(const net::HttpRequest& request) {
     return catalogue.find(item.id) != nullptr;
   });
   if (auto done = pool_.put(*items); !done) return problem(request, done.error());
+  stored_.add(items->size());
   const auto alike = std::count_if(items->begin(), items->end(), [&](const CatalogueItem& item) {
     return catalogue.count_with_text_of(item) > 1;
   });
@@ -295,6 +298,7 @@ net::HttpResponse ServingApi::remove_item(const net::HttpRequest& request) {
   const auto removed = pool_.remove({&id, 1});
   if (!removed) return problem(request, removed.error());
   if (*removed == 0) return net::error_response(request, 404, "there is no such item");
+  removed_.add();
   return net::json_response("{\"removed\":1}");
 }
 

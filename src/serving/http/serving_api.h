@@ -57,6 +57,8 @@ class ServingApi {
   net::Counter& by_popularity_;
   net::Histogram& batch_sizes_;
   net::Gauge& items_;
+  net::Counter& stored_;
+  net::Counter& removed_;
   net::Gauge& refused_changes_;
   net::Gauge& failed_compactions_;
   QueryCoalescer coalescer_;

@@ -183,6 +183,9 @@ export class Library {
   forget(device: number): void {
     this.status((error) => this.module._sotto_device_forget(device, error))
   }
+  forgetItem(device: number, item: string): void {
+    this.withText(item, (place) => this.status((error) => this.module._sotto_device_forget_item(device, place, error)))
+  }
   /** Which of the items that were read are like this one, most alike first, by the vectors of the pack. */
   alike(item: string, read: string[]): { id: string; likeness: number }[] {
     return this.withTexts([packFile, item, read.join('\n')], (pack, place, list) => {

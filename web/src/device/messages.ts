@@ -190,6 +190,8 @@ export interface Calls {
   sent(): Sent[]
   export(): string
   forgetReading(): void
+  /** One read: its click, and what pages say of it. */
+  forgetItem(item: string): void
   erase(): void
 }
 

@@ -36,6 +36,7 @@ declare module '*/built/sotto_device.mjs' {
     _sotto_device_rank_again(device: number, items: number, count: number, wanted: number, error: number): number
     _sotto_device_export(device: number, error: number): number
     _sotto_device_forget(device: number, error: number): number
+    _sotto_device_forget_item(device: number, item: number, error: number): number
     _sotto_device_refresh(device: number, error: number): number
     _sotto_device_recommend(device: number, count: number, error: number): number
     _sotto_device_prepare(device: number, error: number): number

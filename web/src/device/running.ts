@@ -383,6 +383,7 @@ export class RunningDevice {
       this.library.forget(this.device)
       await this.save()
     },
+    forgetItem: (id, [item]) => this.once(id, () => this.change(id, () => this.library.forgetItem(this.device, item))),
     erase: () =>
       this.alone(async () => {
         this.close()
