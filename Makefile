@@ -58,7 +58,7 @@ analyze: ## clang's static analyser over the modules without torch (slow)
 hardening: build ## check the release binaries for the compiler's and linker's defences
 	@tools/check_hardening.sh build/release/sotto build/release/libexec/sotto-trainer && echo "hardening: all defences are in place"
 
-fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n), until all ran EXECUTIONS=n inputs, JOBS=n at once
+fuzz: ## run every fuzz target for 30 s (SECONDS_EACH=n), until all ran EXECUTIONS=n inputs, JOBS=n at once (ONLY="NAME NAME")
 	@tools/install_packages.sh build lint
 	@tools/fuzz.sh
 

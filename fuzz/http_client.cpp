@@ -1,5 +1,5 @@
-// Any bytes as what a server answers a device: an answer within its limits or an error, the same when it is
-// asked again, and never a wait beyond what was allowed.
+// Any bytes as what a server answers a device, a part for each connection: an answer within its limits or an
+// error, the same when it is asked again, and never a wait beyond what was allowed.
 
 #include "net/http_client.h"
 
@@ -14,14 +14,19 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
+#include "net/http_fetch.h"
 #include "net/http_text.h"
 
 namespace {
 
 using namespace sotto;
 
-// A server that tells whoever connects the same, hears what is said to it, and closes.
+constexpr char between_parts = '\x1c';
+
+// A server that tells whoever connects its next part, hears what is said to it, and closes. It ends with its
+// last part again and again.
 class Parrot {
  public:
   Parrot() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -39,7 +44,14 @@ class Parrot {
   std::uint16_t port() const { return port_; }
   void learn(std::string_view words) {
     const std::lock_guard lock(mutex_);
-    words_ = words;
+    parts_.clear();
+    next_ = 0;
+    while (true) {
+      const std::size_t end = words.find(between_parts);
+      parts_.emplace_back(words.substr(0, end));
+      if (end == std::string_view::npos) return;
+      words.remove_prefix(end + 1);
+    }
   }
 
  private:
@@ -50,7 +62,8 @@ class Parrot {
       std::string words;
       {
         const std::lock_guard lock(mutex_);
-        words = words_;
+        words = parts_[next_];
+        if (next_ + 1 < parts_.size()) ++next_;
       }
       ::send(peer, words.data(), words.size(), MSG_NOSIGNAL);
       ::shutdown(peer, SHUT_WR);
@@ -63,7 +76,8 @@ class Parrot {
   const int listener_;
   std::uint16_t port_ = 0;
   std::mutex mutex_;
-  std::string words_;
+  std::vector<std::string> parts_;
+  std::size_t next_ = 0;
 };
 
 constexpr std::uint64_t most_head = 2 << 10, most_body = 32 << 10;
@@ -76,7 +90,7 @@ Result<net::HttpResponse> ask(std::uint16_t port) {
   settings.max_body_bytes = most_body;
   auto client = net::HttpClient::create(settings);
   if (!client) std::abort();
-  return client->get("/v1/pack");
+  return net::fetch(*client, {.path = "/v1/pack"});
 }
 
 }  // namespace
@@ -84,8 +98,10 @@ Result<net::HttpResponse> ask(std::uint16_t port) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static auto* const parrot = new Parrot();
   if (size > (std::size_t{64} << 10)) return -1;  // what the system takes at once
-  parrot->learn({reinterpret_cast<const char*>(data), size});
+  const std::string_view words(reinterpret_cast<const char*>(data), size);
+  parrot->learn(words);
   const auto answer = ask(parrot->port());
+  parrot->learn(words);
   const auto again = ask(parrot->port());
   if (answer.has_value() != again.has_value()) std::abort();
   if (!answer) return 0;

@@ -2,14 +2,17 @@
 # Builds every fuzz target and runs each for SECONDS_EACH (default 30) seconds. A finding does not stop the others: its
 # input and its log stay beside the target's corpus, and the script fails at the end. JOBS=n: n targets at once.
 # EXECUTIONS=n: then goes on until all together have run n inputs. What is missing is made up by the faster half of the
-# targets in equal time: the slow ones would take days. The table goes to stdout and, after every run, to
-# build/fuzz/table.tsv.
+# targets in equal time: the slow ones would take days. ONLY="NAME NAME": these targets and no others, built alone too.
+# The table goes to stdout and, after every run, to build/fuzz/table.tsv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${SECONDS_EACH:-30}
 wanted=${EXECUTIONS:-0}
 jobs=${JOBS:-1}
-tools/build.sh fuzz fuzz_targets
+read -ra only <<<"${ONLY:-}"
+wanted_targets=("${only[@]/#/fuzz_}")
+[ ${#only[@]} -gt 0 ] || wanted_targets=(fuzz_targets)
+tools/build.sh fuzz "${wanted_targets[@]}"
 work=build/fuzz/corpus
 mkdir -p "$work"
 rm -f "$work"/*.result
@@ -19,6 +22,7 @@ targets=()
 for target in build/fuzz/fuzz/fuzz_*; do
   [ -x "$target" ] || continue
   name=$(basename "$target")
+  [ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" ${name#fuzz_} "* ]] || continue
   targets+=("$name")
   executed[$name]=0
   spent[$name]=0
