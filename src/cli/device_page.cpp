@@ -44,11 +44,11 @@ std::string device_in_one_paragraph(const LedgerStatement& told) {
     text = "What was told from here has no bound at this delta. ";
   else
     text = fmt::format(
-        "{} releases left this device since {}. Whoever received all of them, knows everything else and "
+        "{} {} left this device since {}. Whoever received all of them, knows everything else and "
         "wavers between "
         "two stories about this person's entire history, is right about which is true at most {} (a coin: "
         "50). ",
-        total.charges, privacy::to_text(told.began),
+        total.charges, total.charges == 1 ? "release" : "releases", privacy::to_text(told.began),
         odds_in_words(right_at_most(total.spent.epsilon, told.delta)));
   if (total.free > 0)
     text += fmt::format("{} further answers were made from what is called not sensitive alone. ", total.free);

@@ -65,8 +65,12 @@ EachHeldOut by_towers(model::NewsRecommender& towers, const data::Dataset& datas
     histories.push_back(dataset.impression(index).history);
     users.push_back(dataset.impression(index).user);
   }
-  const publish::Rows items = publish::encode_catalogue(towers, dataset.item_count()),
-                      readers = publish::encode_histories(towers, items, max_history, histories, users);
+  const auto catalogue = publish::encode_catalogue(towers, dataset.item_count());
+  if (!catalogue) return {};  // stopped: whoever asked looks at that too
+  const publish::Rows& items = *catalogue;
+  const auto encoded = publish::encode_histories(towers, items, max_history, histories, users);
+  if (!encoded) return {};
+  const publish::Rows& readers = *encoded;
   const std::vector<data::ItemId> all = all_items_of(dataset);
   EachHeldOut each(impressions.size());
   Progress progress("ranking all items", impressions.size(), "impressions");

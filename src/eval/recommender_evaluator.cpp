@@ -11,6 +11,7 @@
 #include "eval/served_vectors.h"
 #include "fl/process_group.h"
 #include "metrics/mean.h"
+#include "model/news/items_at_once.h"
 #include "model/news/news_recommender.h"
 #include "publish/served_codebook.h"
 #include "publish/two_tower_rows.h"
@@ -22,7 +23,7 @@ using torch::Tensor;
 namespace {
 
 // Bound the memory of activations.
-constexpr std::size_t items_at_once = 2048, users_at_once = 512, pairs_at_once = 4096;
+constexpr std::size_t users_at_once = 512, pairs_at_once = 4096;
 
 // Items that the impressions show or have in their histories.
 std::vector<data::ItemId> needed_items(const data::Dataset& dataset,
@@ -43,7 +44,10 @@ std::vector<data::ItemId> needed_items(const data::Dataset& dataset,
 class TestBar {
  public:
   explicit TestBar(const char* name) : name_(name) {}
-  void begin(std::size_t total, const char* unit) { bar_.emplace(name_, total, unit); }
+  void begin(std::size_t total, const char* unit) {
+    bar_.emplace(name_, total, unit);
+    bar_->set(0);  // is there before the first part is done
+  }
   void advance(std::size_t by) { bar_->advance(by); }
 
  private:
@@ -55,8 +59,9 @@ class TestBar {
 Tensor item_table(model::NewsRecommender& model, const data::Dataset& dataset,
                   const std::vector<data::ItemId>& items, TestBar& bar) {
   Tensor table = torch::zeros({static_cast<std::int64_t>(dataset.item_count()), model.vector_size()});
-  for (std::size_t first = 0; first < items.size() && !interrupted(); first += items_at_once) {
-    const auto chunk = std::span(items).subspan(first, std::min(items_at_once, items.size() - first));
+  const std::size_t at_once = model::items_at_once(model);
+  for (std::size_t first = 0; first < items.size() && !interrupted(); first += at_once) {
+    const auto chunk = std::span(items).subspan(first, std::min(at_once, items.size() - first));
     model::Pass pass = model::Pass::evaluation();
     const Tensor rows = torch::tensor(std::vector<std::int64_t>(chunk.begin(), chunk.end()), torch::kInt64);
     table.index_copy_(0, rows, model.encode_items(chunk, pass).to(torch::kCPU));
@@ -274,7 +279,7 @@ Result<metrics::MeanImpressionMetrics> evaluate_served(
     if (interrupted()) return failed("stopped while private answers were tested");
     return {};
   };
-  const publish::Rows items = publish::encode_catalogue(*towers, dataset.item_count());
+  SOTTO_TRY(const publish::Rows items, publish::encode_catalogue(*towers, dataset.item_count()));
   SOTTO_CHECK(step_done());
   SOTTO_TRY(
       publish::Codebook book,
@@ -297,7 +302,8 @@ Result<metrics::MeanImpressionMetrics> evaluate_served(
     histories.push_back(dataset.impression(index).history);
     readers.push_back(dataset.impression(index).user);
   }
-  const publish::Rows users = publish::encode_histories(*towers, items, max_history, histories, readers);
+  SOTTO_TRY(const publish::Rows users,
+            publish::encode_histories(*towers, items, max_history, histories, readers));
   SOTTO_CHECK(step_done());
   SOTTO_TRY(const publish::Rows served, served_vectors(table, *mechanism, *vectors, users, seed));
   SOTTO_CHECK(step_done());

@@ -34,7 +34,8 @@ Status set_if_known(SettingsTable& table, const recipes::RecipeEntry& entry, con
     if (row.name == name) return table.set(name, value);
   return bad_input("{} has no {}: {}", entry.name, name,
                    entry.differentially_private ? "see 'sotto recipes' for its settings"
-                                                : "it gives no differential privacy");
+                                                : "it gives no differential privacy. Leave it out, or take a "
+                                                  "recipe that 'sotto recipes' lists without '(no DP)'");
 }
 
 bool same_value(const std::string& one, const std::string& other) {

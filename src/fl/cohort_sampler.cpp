@@ -18,8 +18,10 @@ Result<CohortSampler> CohortSampler::create(std::vector<data::UserId> users, std
         "no user has a training sample: the data needs training impressions with clicks and non-clicks");
   if (cohort < 1) return bad_input("a round needs at least one user, not {}", cohort);
   if (static_cast<std::size_t>(cohort) > users.size())
-    return bad_input("a cohort of {} users cannot be drawn from {} training users: choose a smaller cohort",
-                     cohort, users.size());
+    return bad_input(
+        "a cohort of {} users cannot be drawn from {} training users: give --set cohort={} or fewer "
+        "(efficient-fedrec: group)",
+        cohort, users.size(), users.size());
   std::sort(users.begin(), users.end());
   return CohortSampler(std::move(users), static_cast<std::uint32_t>(cohort), draws);
 }

@@ -1,5 +1,6 @@
 #include "net/http_client.h"
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
@@ -119,12 +120,23 @@ struct HttpClient::State {
     if (wrong == beast::error::timeout) advice = "it took too long";
     if (wrong == asio::error::connection_refused) advice = "connection refused: is the server running there?";
     if (wrong == asio::error::host_not_found) advice = "there is no such host";
-    if (wrong.category() == asio::error::get_ssl_category()) {
-      advice = fmt::format(
-          "TLS: {}; the certificate must be valid, name this host and come from a trusted authority",
-          wrong.message());
-    }
+    if (wrong.category() == asio::error::get_ssl_category()) advice = explain_tls(wrong);
+    if (wrong == asio::error::eof && !tls)
+      advice = "it ended the connection without a word: if it speaks TLS, write https://";
     return Error{ErrorKind::failed, fmt::format("{} {} port {}: {}", doing, url.host, url.port, advice)};
+  }
+
+  std::string explain_tls(const error_code& wrong) const {
+    const auto reason = ERR_GET_REASON(static_cast<unsigned long>(wrong.value()));
+    if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST)
+      return "it does not speak TLS: write http:// if nobody can be on the way";
+    if (reason != SSL_R_CERTIFICATE_VERIFY_FAILED) return fmt::format("TLS: {}", wrong.message());
+    const long found = SSL_get_verify_result(secure->native_handle());
+    // OpenSSL has no complaint of its own where it was we who found another name.
+    return fmt::format(
+        "TLS: its certificate is refused ({}). It must be valid, name this host and come from a trusted "
+        "authority, or be given as one (authorities)",
+        found == X509_V_OK ? "it does not name " + url.host : X509_verify_cert_error_string(found));
   }
 
   // The server may have closed a connection that was kept: then there is an end of stream to read.

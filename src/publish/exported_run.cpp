@@ -64,12 +64,12 @@ std::vector<NamedArray> parameters_of(const torch::nn::Module& model) {
   return made;
 }
 
-RunArrays arrays_of(const recipes::TrainedNews& news, std::size_t items) {
+Result<RunArrays> arrays_of(const recipes::TrainedNews& news, std::size_t items) {
   RunArrays made;
   made.parameters = parameters_of(*news.model);
   model::NewsRecommender* towers = shared_towers(*news.model);
   if (towers == nullptr) return made;
-  Rows rows = encode_catalogue(*towers, items);
+  SOTTO_TRY(Rows rows, encode_catalogue(*towers, items));
   made.dimension = static_cast<std::uint32_t>(rows.width);
   made.items = NamedArray{vectors_name, {rows.size(), rows.width}, std::move(rows.values)};
   made.user_model = user_model_of(news, *towers);
@@ -148,7 +148,7 @@ Result<ExportedFiles> export_run(const fs::path& run, const data::Dataset& datas
     arrays = arrays_of(*factors);
   } else {
     SOTTO_TRY(const auto news, recipes::open_news_run(run, dataset));
-    arrays = arrays_of(news, seen.item_count());
+    SOTTO_TRY(arrays, arrays_of(news, seen.item_count()));
     if (format == "onnx") {
       SOTTO_TRY(news_files, news_encoder_files(news, run, stored));
     }

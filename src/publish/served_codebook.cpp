@@ -24,8 +24,8 @@ Result<Codebook> codebook_of_readers(const Rows& items, const Rows& readers, std
 Result<Codebook> served_codebook(model::NewsRecommender& towers, const Rows& items, const Demand& demand,
                                  const ServedCodebookSettings& settings) {
   const torch::NoGradGuard no_grad;
-  const Rows vectors =
-      simulated_reader_vectors(towers, items, demand, settings.max_history, ReaderSettings{}, codebook_seed);
+  SOTTO_TRY(const Rows vectors, simulated_reader_vectors(towers, items, demand, settings.max_history,
+                                                         ReaderSettings{}, codebook_seed));
   return codebook_of_readers(items, vectors, settings.prototypes, settings.basis);
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/interrupt.h"
 #include "base/progress.h"
+#include "model/news/items_at_once.h"
 
 namespace sotto::publish {
 
@@ -11,8 +13,7 @@ using torch::Tensor;
 
 namespace {
 
-// Bound the memory of activations.
-constexpr std::size_t items_at_once = 2048, users_at_once = 512;
+constexpr std::size_t users_at_once = 512;  // bounds the memory of activations
 
 void append(Rows& rows, const Tensor& tensor) {
   const Tensor values = tensor.to(torch::kCPU, torch::kFloat32).contiguous();
@@ -27,27 +28,30 @@ Tensor as_tensor(const Rows& rows) {
 
 }  // namespace
 
-Rows encode_catalogue(model::NewsRecommender& model, std::size_t count) {
+Result<Rows> encode_catalogue(model::NewsRecommender& model, std::size_t count) {
   std::vector<data::ItemId> items(count);
   std::iota(items.begin(), items.end(), data::ItemId{0});
   Rows rows;
   Progress progress("encoding items", count, "items");
-  for (std::size_t first = 0; first < count; first += items_at_once) {
+  const std::size_t at_once = model::items_at_once(model);
+  for (std::size_t first = 0; first < count; first += at_once) {
+    if (interrupted()) return failed("stopped after {} of {} items were encoded", first, count);
     progress.set(first);
     model::Pass pass = model::Pass::evaluation();
-    append(rows,
-           model.encode_items(std::span(items).subspan(first, std::min(items_at_once, count - first)), pass));
+    append(rows, model.encode_items(std::span(items).subspan(first, std::min(at_once, count - first)), pass));
   }
+  progress.set(count);
   return rows;
 }
 
-Rows encode_histories(model::NewsRecommender& model, const Rows& items, std::size_t max_history,
-                      const std::vector<std::span<const data::ItemId>>& histories,
-                      const std::vector<data::UserId>& users) {
+Result<Rows> encode_histories(model::NewsRecommender& model, const Rows& items, std::size_t max_history,
+                              const std::vector<std::span<const data::ItemId>>& histories,
+                              const std::vector<data::UserId>& users) {
   const Tensor table = as_tensor(items).to(model.parameters().front().device());
   Rows rows;
   Progress progress("encoding readers", histories.size(), "readers");
   for (std::size_t first = 0; first < histories.size(); first += users_at_once) {
+    if (interrupted()) return failed("stopped after {} of {} readers were encoded", first, histories.size());
     progress.set(first);
     model::Histories batch;
     for (std::size_t i = first; i < std::min(histories.size(), first + users_at_once); ++i) {
@@ -57,11 +61,13 @@ Rows encode_histories(model::NewsRecommender& model, const Rows& items, std::siz
     model::Pass pass = model::Pass::evaluation();
     append(rows, model.encode_users(table, batch, pass));
   }
+  progress.set(histories.size());
   return rows;
 }
 
-Rows simulated_reader_vectors(model::NewsRecommender& model, const Rows& items, const Demand& demand,
-                              std::size_t max_history, const ReaderSettings& settings, std::uint64_t seed) {
+Result<Rows> simulated_reader_vectors(model::NewsRecommender& model, const Rows& items, const Demand& demand,
+                                      std::size_t max_history, const ReaderSettings& settings,
+                                      std::uint64_t seed) {
   const auto histories = simulate_histories(demand, settings, seed);
   return encode_histories(model, items, max_history, {histories.begin(), histories.end()},
                           std::vector<data::UserId>(histories.size(), model::unknown_user));

@@ -10,6 +10,7 @@
 #include "eval/served_ranking.h"
 #include "eval/training_run.h"
 #include "model/tensor.h"
+#include "recipes/stored_run.h"
 #include "trainer/commands.h"
 #include "trainer/training_processes.h"
 
@@ -290,7 +291,8 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = add_command(app, "eval");
   command->add_option("run", arguments->run, "Run folder");
   command->add_flag("--baselines", arguments->baselines, "Popularity and random order instead of a run");
-  command->add_option("--data", arguments->data, "Data set folder")->required();
+  command->add_option("--data", arguments->data,
+                      "Data set folder, where it is not where the run was trained");
   command->add_flag("--other-data", arguments->other_data,
                     "Test on data that the run was not trained on, which is refused otherwise");
   command->add_flag("--as-served", arguments->as_served,
@@ -308,13 +310,27 @@ void add_eval_command(CLI::App& app, Invocation& invocation) {
             "--baselines has no run: leave out --other-data, --as-served, --both and --test-impressions");
       if (arguments->as_served && arguments->both)
         return bad_input("--as-served and --both are two tests: ask for one of them");
-      SOTTO_TRY(const auto dataset, data::Dataset::open(arguments->data));
+      if (arguments->data.empty() && (arguments->baselines || arguments->other_data))
+        return bad_input("{} says nothing without --data DIR: name the data set",
+                         arguments->baselines ? "--baselines" : "--other-data");
+      fs::path folder = arguments->data;
+      if (folder.empty()) {
+        SOTTO_TRY(const auto stored, recipes::load_run(arguments->run));
+        folder = stored.data;
+      }
+      auto opened = data::Dataset::open(folder);
+      if (!opened)
+        return tl::unexpected(
+            arguments->data.empty()
+                ? std::move(opened).error().in("the data of the run (name another place with --data DIR)")
+                : std::move(opened).error());
+      const data::Dataset& dataset = *opened;
       if (arguments->baselines) return show_baselines(dataset, invocation.output);
       model::prepare_torch();
       const eval::EvaluateJob job{.run = arguments->run,
                                   .test_impressions = static_cast<std::uint64_t>(arguments->test_impressions),
                                   .other_data = arguments->other_data,
-                                  .data = arguments->data};
+                                  .data = folder};
       if (arguments->both) return show_both(job, dataset, invocation.output);
       if (arguments->as_served) return show_as_served(job, dataset, invocation.output);
       SOTTO_TRY(const auto metrics, eval::evaluate_run(job, dataset));

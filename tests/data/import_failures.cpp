@@ -66,6 +66,21 @@ TEST_F(ImportFailures, FilesWithoutRowsAreRefused) {
   EXPECT_THAT(failure("movielens"), HasSubstr("the files hold no rows"));
 }
 
+// A log that was cut off behind its heading once became a data set that no recipe takes.
+TEST_F(ImportFailures, ItemsWithoutAnybodysBehaviourAreRefusedWithTheirNumber) {
+  write_movielens();
+  write("ratings.dat", "");
+  EXPECT_THAT(failure("movielens"), AllOf(HasSubstr("1 items and 1 users were read"), HasSubstr("cut off")));
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(ImportFailures, TooManyMalformedRowsAreCountedWithTheFlagThatLetsThemPass) {
+  write_movielens(20);
+  write("ratings.dat", content_of(source() / "ratings.dat") + "1::1\n1::1\n");
+  EXPECT_THAT(failure("movielens"), AllOf(HasSubstr("2 of 24 rows"), HasSubstr("--malformed-limit 0.09")));
+  EXPECT_TRUE(try_import("movielens", {"malformed_limit=0.09"}));
+}
+
 TEST_F(ImportFailures, AnExistingOutputIsKeptUnlessItMayBeReplaced) {
   write_movielens();
   fs::create_directories(out());

@@ -116,7 +116,7 @@ TEST(Flagship, TheServedNumberIsThatOfTheCodebookWhichIsServed) {
                                      std::span<const std::uint32_t> impressions, std::size_t max_history) {
     const torch::NoGradGuard no_grad;
     model::NewsRecommender& towers = *publish::shared_towers(model);
-    const auto items = publish::encode_catalogue(towers, dataset.item_count());
+    const auto items = publish::encode_catalogue(towers, dataset.item_count()).value();
     const auto book =
         publish::served_codebook(towers, items, publish::demand_of_items(items, {}, publish::codebook_seed),
                                  {.prototypes = 6, .max_history = max_history})

@@ -1,5 +1,7 @@
 #include "model/bert/bert_checkpoint.h"
 
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "model/tiny_bert.h"
 #include "test_paths.h"
 
@@ -35,6 +37,25 @@ TEST(BertCheckpoint, AFolderAsDownloadedGivesTheSameModel) {
   const auto other = load_bert(folder.path());
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message.find("do not belong together"), std::string::npos) << other.error().message;
+}
+
+TEST(BertCheckpoint, LoadingHasABarAndEndsAtCtrlC) {
+  const TempFolder folder;
+  testing::write_tiny_checkpoint(folder.path());
+  set_progress_style(ProgressStyle::bar);
+  ::testing::internal::CaptureStderr();
+  const auto read = load_bert(folder.path());
+  const std::string shown = ::testing::internal::GetCapturedStderr();
+  set_progress_style(ProgressStyle::automatic);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_NE(shown.find("loading BERT"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("100%"), std::string::npos) << shown;
+  set_interrupted(true);
+  const auto stopped = load_bert(folder.path());
+  set_interrupted(false);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, ErrorKind::failed);
+  EXPECT_NE(stopped.error().message.find("stopped"), std::string::npos) << stopped.error().message;
 }
 
 TEST(BertCheckpoint, ReadsHalfPrecisionExactly) {

@@ -5,6 +5,7 @@
 #include "model/bert/bert_checkpoint.h"
 #include "model/bert/bert_text.h"
 #include "model/flat_parameters.h"
+#include "model/news/items_at_once.h"
 #include "model/small_news.h"
 #include "model/tiny_bert.h"
 #include "test_paths.h"
@@ -48,6 +49,26 @@ TEST(PlmNr, FrozenLayersStayOutOfTheFlatParameters) {
     ++of_bert;
   }
   EXPECT_EQ(of_bert, 12U);
+}
+
+// 2,048 titles at a time are minutes of BERT-base on two cores, during which no bar moved and Ctrl-C was not
+// seen.
+TEST(PlmNr, TakesFewItemsAtATimeWhereTheLanguageModelIsLarge) {
+  const auto at_once = [](const char* size) {
+    ModelInputs inputs = testing::small_inputs();
+    BertConfig config = bert_of_size(size).value();
+    config.vocabulary = 11, config.positions = 7;
+    inputs.bert = std::make_shared<BertModel>(config);
+    return items_at_once(dynamic_cast<NewsRecommender&>(*find_model("plm-nr").value()->make(inputs)));
+  };
+  const std::size_t tiny = at_once("tiny"), mini = at_once("mini"), small = at_once("small");
+  EXPECT_GT(tiny, 500U);
+  EXPECT_GT(tiny, mini);
+  EXPECT_GT(mini, small);
+  // Two matrix products of 4 d² + 2 d f numbers a layer and piece, for titles of 20 pieces: below a fifth of
+  // a TFLOP, which two cores compute in a few seconds.
+  EXPECT_LT(static_cast<double>(small) * 20 * 2 * 4 * (4 * 512 * 512 + 2 * 512 * 2048), 2e11);
+  EXPECT_EQ(items_at_once(dynamic_cast<NewsRecommender&>(*testing::small_model("nrms"))), 2048U);
 }
 
 TEST(PlmNr, NeedsALanguageModel) {

@@ -50,11 +50,33 @@ TEST(HttpTls, TheClientRefusesBadCertificates) {
   const auto untrusted = ask(test, other.certificate);
   ASSERT_FALSE(untrusted);
   EXPECT_THAT(untrusted.error().message, HasSubstr("trusted authority"));
+  EXPECT_THAT(untrusted.error().message, HasSubstr("(self-signed certificate)"));
   EXPECT_FALSE(ask(test, {}));  // the system does not know it either
   for (const auto* bad : {&wrong_name, &expired, &early}) {
     TestServer server(with(*bad));
-    EXPECT_FALSE(ask(server, bad->certificate)) << bad->certificate;
+    const auto refused = ask(server, bad->certificate);
+    ASSERT_FALSE(refused) << bad->certificate;
+    EXPECT_THAT(refused.error().message, HasSubstr(bad == &wrong_name ? "(it does not name 127.0.0.1)"
+                                                   : bad == &expired  ? "(certificate has expired)"
+                                                                      : "(certificate is not yet valid)"));
   }
+}
+
+TEST(HttpTls, TheClientSaysWhichOfHttpAndHttpsIsMeant) {
+  const TempFolder folder;
+  const TestCertificate good(folder.path(), "good", "IP:127.0.0.1");
+  const TestServer with_tls(with(good)), plain{HttpServerSettings{}};
+  const auto told = [&](const std::string& url) {
+    const auto answer =
+        HttpClient::create({.url = url, .authorities = good.certificate}).value().get("/hello");
+    return answer ? "answered" : answer.error().message;
+  };
+  const auto address = [](const TestServer& test) {
+    const std::string url = test.server->url();
+    return url.substr(url.find(':'));
+  };
+  EXPECT_THAT(told("http" + address(with_tls)), HasSubstr("write https://"));
+  EXPECT_THAT(told("https" + address(plain)), HasSubstr("write http://"));
 }
 
 TEST(HttpTls, TheServerExplainsBadFiles) {

@@ -126,11 +126,12 @@ inline void expect_users_of_the_model(const device::DevicePack& pack, const fs::
   // What a recipe puts around the shared model is not the device's.
   model::NewsRecommender* model = publish::shared_towers(*news.model);
   torch::NoGradGuard no_grad;
-  const auto items = publish::encode_catalogue(*model, dataset.item_count());
+  const auto items = publish::encode_catalogue(*model, dataset.item_count()).value();
   const device::UserModel device = device::make_user_model(pack).value();
   const auto users =
       publish::encode_histories(*model, items, news.max_history, {histories.begin(), histories.end()},
-                                std::vector<data::UserId>(histories.size(), model::unknown_user));
+                                std::vector<data::UserId>(histories.size(), model::unknown_user))
+          .value();
   for (std::size_t h = 0; h < histories.size(); ++h) {
     std::vector<float> clicks;
     for (const data::ItemId item : histories[h])

@@ -125,7 +125,7 @@ TEST_F(ServedRuns, AnArticleIsReadAsTheCatalogueWas) {
   auto news = recipes::open_news_run(folder / "run", dataset).value();
   torch::NoGradGuard no_grad;
   const auto items =
-      encode_catalogue(dynamic_cast<model::NewsRecommender&>(*news.model), dataset.item_count());
+      encode_catalogue(dynamic_cast<model::NewsRecommender&>(*news.model), dataset.item_count()).value();
   const auto served = open_served_run(folder / "run", dataset, {.prototypes = 4});
   ASSERT_TRUE(served) << served.error().message;
   std::vector<serving::CatalogueItem> articles(4);

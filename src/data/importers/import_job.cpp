@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <system_error>
 
 #include "base/utf8.h"
@@ -92,9 +93,9 @@ Status ImportReport::check() const {
   if (static_cast<double>(malformed_) <= options_.malformed_limit * static_cast<double>(rows_)) return {};
   std::string message = fmt::format(
       "{} of {} rows are malformed, more than the limit of {:g} %. Check that the file is of the format "
-      "named, or "
-      "raise the limit. The first ones:",
-      malformed_, rows_, options_.malformed_limit * 100);
+      "named, or import what can be read with --malformed-limit {:g}. The first ones:",
+      malformed_, rows_, options_.malformed_limit * 100,
+      std::ceil(100 * static_cast<double>(malformed_) / static_cast<double>(rows_)) / 100);
   for (const std::string& example : examples_) message += "\n  " + example;
   return bad_input("{}", message);
 }

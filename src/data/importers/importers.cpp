@@ -25,7 +25,7 @@ constexpr std::array<Importer, 7> importer_table = {{
     {"mind", "MIND news (small, large, demo): news.tsv, behaviors.tsv, entity_embedding.vec", &read_mind,
      news_settings},
     {"adressa", "Adressa news: the JSON-lines log, one file per day, or MIND-like TSV", &read_adressa,
-     adressa_settings},
+     adressa_settings, true},
     {"movielens", "MovieLens 1M (ratings.dat) or 100K (u.data)", &read_movielens, {}},
     {"frappe", "Frappe app usage: frappe.csv and meta.csv", &read_frappe, {}},
     {"globo", "Globo.com news clicks: clicks*.csv", &read_globo, {}},
@@ -77,9 +77,15 @@ Result<std::vector<std::string>> changed_settings(const Importer& importer, Impo
   return changed;
 }
 
-Status refuse_empty(const DatasetBuilder& builder, const fs::path& source) {
+Status refuse_empty(const Importer& importer, const DatasetBuilder& builder, const fs::path& source) {
   const DatasetCounts counts = builder.counts();
   if (counts.items == 0 && counts.users == 0) return bad_input("{}: the files hold no rows", source.string());
+  if (counts.interactions == 0 && counts.impressions == 0 && !importer.has_parts_without_behaviour)
+    return bad_input(
+        "{}: {} items and {} users were read, and not one row that says who clicked, rated or was shown "
+        "what: nothing could be learned or tested. Is the log cut off behind its first line, or another "
+        "file than the one meant?",
+        source.string(), counts.items, counts.users);
   return {};
 }
 
@@ -114,7 +120,7 @@ Result<ImportSummary> run(const Importer& importer, const fs::path& source, cons
                                       changed.empty() ? "" : " ", fmt::join(changed, " ")));
   SOTTO_TRY(DatasetBuilder builder, importer.read(source, job));
   SOTTO_CHECK(job.report.check());
-  SOTTO_CHECK(refuse_empty(builder, source));
+  SOTTO_CHECK(refuse_empty(importer, builder, source));
   builder.forget_row_order(static_cast<std::uint64_t>(settings.seed));
   if (settings.view != "none") {
     SOTTO_TRY(builder, view_of(builder, directory.path() / "as-read", settings));

@@ -49,6 +49,9 @@ struct Importer {
   Result<DatasetBuilder> (*read)(const fs::path& source, ImportJob& job);
   // The settings it looks at besides malformed_limit, replace, seed and those of views.
   std::span<const std::string_view> settings;
+  // Published in parts, of which the list of items alone is one; else a source without anybody's behaviour is
+  // a mistake.
+  bool has_parts_without_behaviour = false;
 };
 
 std::span<const Importer> importers();

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/binary_file.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "model/bert/bert_config.h"
 
 namespace sotto::model {
@@ -180,8 +182,16 @@ Result<std::shared_ptr<BertModel>> bert_from_tensors(const BertConfig& config,
   SOTTO_TRY(const auto matched, match(bert_tensor_places(config), tensors));
   auto model = std::make_shared<BertModel>(config);
   const auto targets = bert_tensors(*model);
-  for (std::size_t i = 0; i < targets.size(); ++i)
+  std::uint64_t bytes = 0;
+  for (const auto& tensor : matched) bytes += tensor->second.bytes.size();
+  // Large ones are gigabytes, which the disk brings while they are copied.
+  Progress progress("loading BERT", bytes, "B");
+  progress.set(0);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (interrupted()) return failed("stopped while BERT was loaded");
     SOTTO_CHECK(copy_into(matched[i]->first, matched[i]->second, targets[i].second));
+    progress.advance(matched[i]->second.bytes.size());
+  }
   return model;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/progress.h"
 #include "base/thread_pool.h"
 #include "model/bert/bert_checkpoint.h"
 #include "model/recompute.h"
@@ -72,11 +73,13 @@ Result<std::shared_ptr<BertModel>> make_random_bert(const BertSettings& settings
 ItemText wordpiece_text(const data::StringColumn& texts, const text::WordPiece& tokenizer,
                         std::size_t max_pieces) {
   std::vector<std::vector<text::PieceId>> rows(texts.size());
+  Progress progress("cutting titles into pieces", texts.size(), "titles");
   parallel_for(texts.size(), 256, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       rows[i] = tokenizer.encode_marked(texts[i], max_pieces);
       if (rows[i].size() == 2) rows[i].clear();
     }
+    progress.advance(end - begin);
   });
   ItemText text;
   text.offsets.push_back(0);

@@ -17,9 +17,9 @@ Result<NoiseShare> NoiseShare::create(const Settings& settings) {
   SOTTO_CHECK(require_at_least(settings.devices, 1, "number of devices"));
   if (settings.dropped >= settings.devices || settings.corrupted >= settings.devices - settings.dropped) {
     return bad_input(
-        "{} dropped and {} corrupted of {} devices leave nobody to make noise: lower the margins or enlarge "
-        "the "
-        "cohort",
+        "{} dropped and {} corrupted of {} devices leave nobody to make noise: let more devices take part, "
+        "or "
+        "allow for fewer of those (settings dropping and corrupted)",
         settings.dropped, settings.corrupted, settings.devices);
   }
   if (settings.l2_sensitivity < 1) {

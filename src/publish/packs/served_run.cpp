@@ -36,7 +36,7 @@ Result<Codebook> codebook_of(const fs::path& run, const recipes::TrainedNews& ne
                              model::NewsRecommender& towers, const data::Dataset& dataset,
                              const ServedRunSettings& settings, std::size_t basis) {
   torch::NoGradGuard no_grad;
-  const Rows items = encode_catalogue(towers, dataset.item_count());
+  SOTTO_TRY(const Rows items, encode_catalogue(towers, dataset.item_count()));
   SOTTO_TRY(const Demand demand, demand_for(run, dataset, items, settings));
   return served_codebook(towers, items, demand,
                          {static_cast<std::size_t>(settings.prototypes), basis, news.max_history});

@@ -27,7 +27,7 @@ Result<ServingScene> scene_of(model::NewsRecommender& model, const data::Dataset
                               const SceneSettings& settings, std::uint64_t seed) {
   const torch::NoGradGuard no_grad;
   ServingScene scene;
-  scene.items = encode_catalogue(model, dataset.item_count());
+  SOTTO_TRY(scene.items, encode_catalogue(model, dataset.item_count()));
   scene.impressions = spread(test, static_cast<std::size_t>(settings.impressions));
   std::vector<std::span<const data::ItemId>> histories;
   std::vector<data::UserId> users;
@@ -35,7 +35,7 @@ Result<ServingScene> scene_of(model::NewsRecommender& model, const data::Dataset
     histories.push_back(dataset.impression(index).history);
     users.push_back(dataset.impression(index).user);
   }
-  scene.users = encode_histories(model, scene.items, max_history, histories, users);
+  SOTTO_TRY(scene.users, encode_histories(model, scene.items, max_history, histories, users));
 
   Demand demand;
   if (settings.readers.demand_epsilon > 0) {
@@ -45,7 +45,8 @@ Result<ServingScene> scene_of(model::NewsRecommender& model, const data::Dataset
   } else {
     demand = demand_of_items(scene.items, settings.readers, seed);
   }
-  scene.readers = simulated_reader_vectors(model, scene.items, demand, max_history, settings.readers, seed);
+  SOTTO_TRY(scene.readers,
+            simulated_reader_vectors(model, scene.items, demand, max_history, settings.readers, seed));
   return scene;
 }
 
