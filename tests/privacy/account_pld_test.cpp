@@ -218,6 +218,26 @@ TEST(PldAccountant, InBlocksStaysInTheBracketAndNearItsTop) {
   }
 }
 
+TEST(PldAccountant, InBlocksIsNeverBelowTheClosedForm) {
+  PldTarget upper_only;
+  upper_only.with_lower_bound = false;
+  for (const std::uint64_t count : {400U, 401U, 2'500U, 9'973U, 1'000'000U}) {
+    for (const double per_root : {0.8, 3.0, 20.0}) {
+      for (const double delta : {1e-3, 1e-6, 1e-12}) {
+        const auto exact = gaussian_epsilon(per_root, delta);
+        ASSERT_TRUE(exact);
+        if (*exact < 0.01) continue;
+        SCOPED_TRACE(::testing::Message() << count << ' ' << per_root << ' ' << delta);
+        const double noise = per_root * std::sqrt(static_cast<double>(count));
+        const auto upper = pld_epsilon(Events{gaussian(noise, count)}, delta, upper_only);
+        ASSERT_TRUE(upper) << upper.error().message;
+        EXPECT_GE(upper->upper, *exact * (1 - 1e-12));
+        EXPECT_LE(upper->upper, *exact * 1.002 + 1e-4);
+      }
+    }
+  }
+}
+
 TEST(PldAccountant, RefusesWhatHasNoDominatingPair) {
   const PrivacyEvent event{ConcentratedDp{0.1}, Adjacency::add_remove, Unit::user, NoSampling{}, 1};
   const auto answer = pld_epsilon(Events{event}, 1e-6);
