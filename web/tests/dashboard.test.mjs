@@ -112,6 +112,7 @@ test('it can be read: no serious finding of axe, in light and dark, on phones an
 })
 
 test('what needs somebody is said: a group that was refused, a full disk, clocks that differ, a server that is silent', async () => {
+  await running.event((one) => one.event === 'finished')
   const context = await chrome.browser.newContext()
   const page = await context.newPage()
   const trained = (rounds) => rounds.filter((one) => !one.evaluates).at(-1)

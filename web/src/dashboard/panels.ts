@@ -286,7 +286,11 @@ export function alerts(status: Status, rounds: Round[], serving: Serving): HTMLE
   return card(
     words.alerts,
     '/v1/rounds',
-    list.length === 0 ? note(words.noAlerts) : el('ul', { class: 'alerts', role: 'status' }, ...list.map((text) => el('li', {}, text))),
+    el(
+      'div',
+      { role: 'status' },
+      list.length === 0 ? note(words.noAlerts) : el('ul', { class: 'alerts' }, ...list.map((text) => el('li', {}, text))),
+    ),
   )
 }
 
