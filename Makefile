@@ -34,13 +34,14 @@ bench: build ## every benchmark three times, compared with the committed ratios 
 play: build ## all of it at once on this machine, with the web pages
 	@build/release/sotto play
 
-web: ## the web pages and the browser's device from their sources (npm, emscripten; make demo and make test need neither)
-	@tools/install_packages.sh build web
+web: ## the web pages and the browser's device from their sources, and that it computes as natively (npm, emscripten, Chromium)
+	@tools/install_packages.sh build web wasm
+	@tools/build.sh release same_bytes
 	@tools/build_web.sh
 
-test-web: setup ## the web pages in a browser (npm, emscripten and Chromium; PICTURES=DIR keeps screenshots)
+test-web: setup ## the committed web pages in a browser (npm and Chromium; PICTURES=DIR keeps screenshots, ONLY=NAME,NAME)
 	@tools/install_packages.sh build web
-	@tools/build.sh release sotto same_bytes
+	@tools/build.sh release sotto
 	@tools/test_web.sh
 
 docs: ## the documents as a site with search in build/site

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The device library as WebAssembly, into web/wasm/built: sotto_device.wasm, and the module that loads it. Needs emscripten
-# (packages.txt, [web]) and the source package of libsodium, the version that the native library links.
+# (packages.txt, [wasm]) and the source package of libsodium, the version that the native library links.
 # Usage: tools/build_wasm.sh [TARGET]   sotto_wasm (default), or same_bytes for its test under node
 set -euo pipefail
 cd "$(dirname "$0")/.."

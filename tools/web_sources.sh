@@ -10,7 +10,7 @@ list=web/sources.sha256
 pages() {
   find web/src web/wasm -path web/wasm/built -prune -o -type f -print
   printf '%s\n' web/*.html web/package.json web/package-lock.json web/tsconfig.json web/vite.config.js
-  printf '%s\n' tools/build_wasm.sh tools/build_web.sh
+  printf '%s\n' tools/build_wasm.sh tools/build_web.sh tests/device/wasm/same_bytes.cpp
 }
 # What the module's own rules would compile of this tree, found as CMake finds it: by the folders of sotto_part() and what it
 # leaves out. One that is not noted came after the module was made.

@@ -178,7 +178,9 @@ void bind_devices(nb::module_& module) {
           [](GuardedReader& self, const std::string& item) {
             self.use([&](Reader& reader) { check(reader.device.forget_item(item)); });
           },
-          "item"_a, "Forgets what was read of one item. The answer that was drawn before stays until its period is over.")
+          "item"_a,
+          "Forgets what was read of one item. The answer that was drawn before stays until its period is "
+          "over.")
       .def_prop_ro(
           "clicks",
           [](GuardedReader& self) { return self.use([](Reader& reader) { return reader.device.clicks(); }); })

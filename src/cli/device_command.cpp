@@ -398,7 +398,8 @@ Status forget(const DeviceArguments& given, const Output& output) {
   SOTTO_TRY(auto opened, device_of(given));
   SOTTO_TRY(const DeviceAnchor anchor, anchor_of(given.store, given.anchor));
   if (!given.item.empty()) {
-    if (given.everything) return bad_input("--item forgets one item, and --everything all: leave out one of them");
+    if (given.everything)
+      return bad_input("--item forgets one item, and --everything all: leave out one of them");
     SOTTO_CHECK(opened.forget_item(given.item));
     output.event({{"event", "done"}, {"item", given.item}});
     output.text(fmt::format("forgotten: what was read of {}. What was told before stays told", given.item));

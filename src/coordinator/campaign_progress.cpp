@@ -77,4 +77,18 @@ Result<double> CampaignRun::epsilon_so_far() const {
   return guarantee.epsilon;
 }
 
+Result<double> CampaignRun::epsilon_in_all() const {
+  const rounds::Campaign& campaign = campaign_.campaign;
+  {
+    const std::lock_guard lock(mutex_);
+    if (epsilon_in_all_) return *epsilon_in_all_;
+  }
+  SOTTO_TRY(const auto guarantee,
+            rounds::cost_of(campaign, campaign.participations, campaign.delta,
+                            campaign.evaluation ? campaign.evaluation->participations : 0));
+  const std::lock_guard lock(mutex_);
+  epsilon_in_all_ = guarantee.epsilon;
+  return guarantee.epsilon;
+}
+
 }  // namespace sotto::coordinator

@@ -101,9 +101,11 @@ class CampaignRun {
   // The last orders since this process began, oldest first.
   static constexpr std::size_t most_recent = 200;
   std::vector<RoundRecord> recent_rounds() const;
-  // ε against the server of a device that was charged for every order so far: at most as much as the campaign
-  // says.
+  // ε against the server of a device that was charged for every order so far, evaluations among them: at most
+  // as much as it is in all.
   Result<double> epsilon_so_far() const;
+  // And of one that takes part as often as the campaign lets it, in rounds and in evaluations.
+  Result<double> epsilon_in_all() const;
   // When devices, of whom so many are enrolled, should ask for an order again.
   std::optional<rounds::ComeBack> come_back(std::uint64_t enrolled) const;
   // The leaves of the log behind the first `from`.
@@ -201,6 +203,7 @@ class CampaignRun {
   std::deque<RoundRecord> recent_;
   // Participations and evaluations, and their ε.
   mutable std::pair<std::pair<std::uint64_t, std::uint64_t>, double> accounted_{};
+  mutable std::optional<double> epsilon_in_all_;
 };
 
 template <class Write>

@@ -152,9 +152,9 @@ class Device {
   // Deletes what was read: clicks, pages, rows, profile and answers. What was told and charged stays told and
   // charged.
   Status forget_reading();
-  // Deletes what was read of one item: its clicks, where pages say that it was clicked, and its rows. An answer
-  // that was drawn before stays until its period is over, though this item had a part in it: drawn anew it would
-  // be paid for again, at a moment that tells of the deletion.
+  // Deletes what was read of one item: its clicks, where pages say that it was clicked, and its rows. An
+  // answer that was drawn before stays until its period is over, though this item had a part in it: drawn
+  // anew it would be paid for again, at a moment that tells of the deletion.
   Status forget_item(std::string_view item);
   // Deletes the folder and everything in it, the ledger too: where the host keeps an anchor, or does not
   // state a first use, a new one begins with its windows spent.

@@ -154,6 +154,9 @@ TEST(EvaluationRounds, AreCountedAcrossARestartAndNotAskedForAgain) {
   EXPECT_EQ(deployment.status()["evaluations_charged"], 1);
   const double both = rounds::cost_of(deployment.campaign, 1, deployment.campaign.delta, 1)->epsilon;
   EXPECT_NEAR(deployment.status()["epsilon_so_far"].get<double>(), both, 1e-9);
+  const double all = deployment.status()["epsilon_in_all"].get<double>();
+  EXPECT_GE(all, both) << "what was spent is shown against what both may cost together";
+  EXPECT_GT(all, deployment.campaign.epsilon);
   ASSERT_TRUE(RunningDeployment::comes_true([&] { return deployment.status()["state"] == "gathering"; }));
   EXPECT_EQ(deployment.status()["orders_abandoned"], 1);
   EXPECT_THAT(deployment.status()["last_problem"].get<std::string>(), HasSubstr("not charged for it twice"));

@@ -355,7 +355,6 @@ TEST_F(DeviceTest, ForgetsOneReadAndNothingElse) {
   ASSERT_TRUE(device.add_row("N2", 4.0F, {}));
   const std::vector<std::string> few = {"N2", "N5"};
   ASSERT_EQ(device.recommend(server, 5)->source, Source::fresh_query);
-  const std::size_t asked = server.requests.size();
 
   ASSERT_TRUE(device.forget_item("N2"));
   EXPECT_EQ(device.clicks(), 2U) << "N1 and N3 stay";
@@ -372,12 +371,13 @@ TEST_F(DeviceTest, ForgetsOneReadAndNothingElse) {
   ASSERT_TRUE(device.forget_item("N3"));
   EXPECT_EQ(device.pages().size(), 2U);
   ASSERT_TRUE(device.forget_item("N1"));
-  EXPECT_THAT(device.forget_item("N1").error().message, HasSubstr("nothing that was read is about the item \"N1\""));
+  EXPECT_THAT(device.forget_item("N1").error().message,
+              HasSubstr("nothing that was read is about the item \"N1\""));
   EXPECT_EQ(device.clicks(), 0U);
-  EXPECT_GE(server.requests.size(), asked);
 
   // Opened again it knows no more than that.
-  Device again = reopen(std::move(device));
+  { const Device closed = std::move(device); }
+  const Device again = open();
   EXPECT_EQ(again.clicks(), 0U);
   EXPECT_EQ(again.pages()[1].shown.size(), 2U) << "of the second page N3 is gone too";
 }

@@ -29,7 +29,8 @@ test('rounds appear while the page is open, and every number is the API’s', as
   assert.equal(await text('#version'), String(versions.find((one) => one.current).version))
   assert.equal(await text('#enrolled'), String(status.enrolled))
   assert.ok((await text('#spent')).startsWith(`ε ${Number(status.epsilon_so_far.toPrecision(3))} `))
-  assert.ok(status.epsilon_so_far > 0 && status.epsilon_so_far <= status.epsilon)
+  assert.ok((await text('#spent')).includes(` of ε = ${Number(status.epsilon_in_all.toPrecision(3))} at δ = 10⁻⁶`))
+  assert.ok(status.epsilon_so_far > 0 && status.epsilon_so_far <= status.epsilon_in_all)
   const last = rounds.filter((one) => !one.abandoned).at(-1)
   assert.equal(last.round, status.rounds)
   for (const [stage, devices] of [
@@ -46,6 +47,26 @@ test('rounds appear while the page is open, and every number is the API’s', as
   assert.deepEqual(problems, [], 'nothing went wrong, and nothing was refused by the content security policy')
   for (const request of requests) assert.equal(new URL(request.url()).origin, origin)
   await page.context().close()
+})
+
+test('what the server that recommends says of itself stands beside it', async () => {
+  const { page, context } = await open(chrome.browser, running.dashboard)
+  const figure = async (name) => page.textContent(`[data-figure=${name}]`)
+  await page.waitForSelector('[data-figure=items]')
+  const before = Number((await figure('queries')).replaceAll(',', ''))
+  for (let i = 0; i < 5; ++i) assert.equal((await fetch(`${running.reader}v1/popular?count=3`)).status, 200)
+  assert.equal((await fetch(`${running.reader}v1/recommend`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: 'no question' })).status, 400)
+  await until('the questions on the page', async () => Number((await figure('queries')).replaceAll(',', '')) >= before + 6)
+  const said = await asked(`${origin}/v1/serving`)
+  assert.equal(said.servers.length, 1)
+  const [server] = said.servers
+  assert.equal(`${server.url}/`, running.reader)
+  assert.equal(await page.getAttribute('[data-server]', 'data-server'), server.url)
+  assert.equal(await figure('items'), server.items.toLocaleString('en'))
+  assert.equal(server.items, (await asked(`${running.reader}v1/stories`)).stories.length)
+  assert.equal(await figure('refused-400'), String(server.refusals['400']))
+  assert.ok(server.refusals['400'] >= 1 && server.queries_per_second > 0 && server.p50_ms > 0 && server.p99_ms >= server.p50_ms)
+  await context.close()
 })
 
 test('nobody rolls back without the operator’s token, and with it a reason is kept', async () => {
@@ -88,6 +109,51 @@ test('it can be read: no serious finding of axe, in light and dark, on phones an
       await page.context().close()
     }
   }
+})
+
+test('what needs somebody is said: a group that was refused, a full disk, clocks that differ, a server that is silent', async () => {
+  await running.event((one) => one.event === 'finished')
+  const context = await chrome.browser.newContext()
+  const page = await context.newPage()
+  const trained = (rounds) => rounds.filter((one) => !one.evaluates).at(-1)
+  const changed = (path, change) =>
+    context.route(`**${path}`, async (route) => {
+      const answer = await route.fetch()
+      const headers = { ...answer.headers(), date: new Date(Date.now() + 600_000).toUTCString() }
+      await route.fulfill({ response: answer, headers, json: change(await answer.json()) })
+    })
+  await changed('/v1/rounds', ({ rounds }) => ({
+    rounds: rounds.map((one) => ({ ...one, groups_implausible: one === trained(rounds) ? 1 : 0 })),
+  }))
+  await changed('/v1/serving', ({ servers }) => ({
+    servers: servers.map((one) => ({ ...one, problem: 'it answers 503', heard: 40.2, changes_lost: 2 })),
+    problem: '',
+  }))
+  const status = await asked(`${origin}/v1/status`)
+  const { round } = trained((await asked(`${origin}/v1/rounds`)).rounds)
+  await context.route('**/v1/events', (route) =>
+    route.fulfill({
+      contentType: 'text/event-stream',
+      body: `retry: 60000\nid: test-1\nevent: status\ndata: ${JSON.stringify({ ...status, stored: false })}\n\n`,
+    }),
+  )
+  await page.goto(running.dashboard)
+  const alerts = await until('the alerts', async () => {
+    const list = await page.$$eval('.alerts li', (rows) => rows.map((row) => row.textContent))
+    return list.length >= 5 && list
+  })
+  for (const said of [
+    new RegExp(`Round ${round}: 1 group was refused, because no honest devices could give such a sum`),
+    /can keep nothing in its store now: the disk may be full/,
+    /clock is (10 min|9 min) \d+ s ahead of this machine/,
+    /does not say how it stands: it answers 503/,
+    /its disk did not take 2 changes of the catalogue/,
+  ])
+    assert.ok(alerts.some((one) => said.test(one)), `${said} is not in ${alerts.join(' | ')}`)
+  assert.match(await page.textContent('.server'), /Last heard 40 s ago: it answers 503/)
+  assert.deepEqual(await axe(page), [])
+  if (pictures) await page.screenshot({ path: `${pictures}/dashboard-alerts.png`, fullPage: true })
+  await context.close()
 })
 
 test('it says so when the coordinator is silent', async () => {

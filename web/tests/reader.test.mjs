@@ -27,14 +27,18 @@ const line = (page) => page.textContent('#line')
 const reads = async (page) => Number((await line(page)).match(/device: (\d+)/)[1])
 const shownCategories = (page) => page.$$eval('#content .card', (cards) => cards.map((card) => card.dataset.category))
 const spent = (page, window = 'day') => page.textContent(`[data-budget=${window}] .number`)
+const becomesSpent = (page, text) =>
+  page.waitForFunction((wanted) => document.querySelector('[data-budget=day] .number')?.textContent === wanted, text)
 
-async function read(page, category, count) {
+async function read(page, category, count, from = 0) {
   await page.goto(`${address}#/category/${category}`)
   for (let i = 0; i < count; ++i) {
     const before = await reads(page)
-    await page.locator('#content .card h2 a').nth(i).click()
+    await page.locator('#content .card h2 a').nth(from + i).click()
     await page.waitForSelector('#content article')
     await page.waitForFunction((n) => Number(document.querySelector('#line').textContent.match(/device: (\d+)/)[1]) > n, before)
+    const leaving = await page.$$eval('a[href]', (links) => links.map((one) => one.getAttribute('href')).filter((one) => !one.startsWith('#')))
+    assert.deepEqual(leaving, [], 'no link leaves the page')
     await page.goBack()
     await page.waitForSelector('#content .card')
   }
@@ -88,19 +92,79 @@ test('the requests of a whole visit say nothing of the history but one paid numb
   }
   assert.equal(sizes.length, 1, 'one question')
 
-  // A reader of nothing asks with as many bytes.
-  const other = await open(chrome.browser, address)
-  await ready(other.page)
-  await agree(other.page)
-  await told(other.page)
-  assert.deepEqual(other.requests.map((one) => one.postDataBuffer()?.length).filter(Boolean), sizes)
-  await other.context.close()
-
   // The panel shows the very bytes.
   const sent = requests.find((one) => one.postDataBuffer())
   await page.locator('#left details[data-path="/v1/recommend"] summary').first().click()
   const bytes = (await page.textContent('#left details[open] .bytes')).replaceAll(' ', '')
   assert.equal(bytes, sent.postDataBuffer().toString('hex'))
+  await context.close()
+})
+
+test('requests have the same order, addresses and sizes whatever was read, and leave at the same moments', async () => {
+  /** What leaves at each step of a visit; `steps` of one that reads and of one that does not are as many. */
+  const visit = async (topic) => {
+    const { page, requests, context } = await open(chrome.browser, address)
+    const phases = []
+    let seen = 0
+    // The edition is fetched page after page, and answers of one step may come in any order.
+    const step = async (act) => {
+      await act()
+      await page.waitForLoadState('networkidle')
+      const left = requests.slice(seen).map((one) => {
+        const { pathname, search } = new URL(one.url())
+        return `${one.method()} ${pathname}${search} ${one.postDataBuffer()?.length ?? 0} ${Object.keys(one.headers()).sort().join(' ')}`
+      })
+      seen = requests.length
+      phases.push(left.sort())
+    }
+    await step(() => ready(page))
+    await step(async () => topic && (await read(page, topic, 6)))
+    await step(async () => {
+      await agree(page)
+      await told(page)
+      await page.keyboard.press('Escape')
+    })
+    await step(async () => topic && (await read(page, topic, 2, 6)))
+    await step(async () => {
+      await page.reload()
+      await ready(page)
+      await page.waitForFunction(() => !document.querySelector('.dot.busy'))
+    })
+    await context.close()
+    return phases
+  }
+  const ofNothing = await visit('')
+  assert.deepEqual([ofNothing[1], ofNothing[3]], [[], []])
+  assert.equal(ofNothing[2].filter((one) => one.startsWith('POST')).length, 1)
+  assert.deepEqual(await visit('sports'), ofNothing)
+  assert.deepEqual(await visit('weather'), ofNothing)
+})
+
+test('one read can be deleted, and the page is ranked without it', async () => {
+  const { page, requests, context } = await open(chrome.browser, address)
+  await ready(page)
+  await read(page, 'weather', 2)
+  await read(page, 'sports', 1)
+  const seen = requests.length
+  await page.click('#privacy')
+  await page.click('#stayed details[data-category=weather] summary')
+  const items = () => page.$$eval('#stayed details[data-category=weather] li', (rows) => rows.map((row) => row.dataset.item))
+  const [gone, stays] = await items()
+  await page.click(`#stayed li[data-item="${gone}"] button`)
+  await page.waitForFunction(() => document.querySelector('#line').textContent.includes('2 reads'))
+  assert.deepEqual(await items(), [stays], 'the topic stays open')
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'reads-weather', 'the focus is where it was')
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#export')])
+  const kept = await readFile(await download.path(), 'utf8')
+  assert.deepEqual(JSON.parse(kept).clicks.map((click) => click.item).includes(gone), false)
+  for (const { clicked_before, shown } of JSON.parse(kept).pages) {
+    assert.ok(!clicked_before.includes(gone), 'nor was it read before something else')
+    assert.ok(!shown.some((one) => one.item === gone && one.clicked))
+  }
+  assert.equal(requests.length, seen, 'nobody is told')
+  assert.deepEqual(await axe(page), [])
+  await page.reload()
+  await page.waitForFunction(() => document.querySelector('#line')?.textContent.includes('2 reads'))
   await context.close()
 })
 
@@ -119,7 +183,7 @@ test('the budget falls by what was printed, and the page refuses when it is spen
   await page.check('#first-time')
   await page.click('#agree')
   for (let answers = 1; answers <= 3; ++answers) {
-    await page.waitForFunction((wanted) => document.querySelector('[data-budget=day] .number')?.textContent === wanted, `${4 * answers} of 12`)
+    await becomesSpent(page, `${4 * answers} of 12`)
     await page.click('#forget-reading')
   }
   await page.waitForFunction(() => document.querySelector('.notice')?.textContent.includes('budget is spent'))
@@ -176,8 +240,7 @@ test('whoever does not say that it is the first time has no budget, and nothing 
   assert.ok(await page.isDisabled('#agree'), 'the question is answered first')
   await page.check('#not-first')
   await page.click('#agree')
-  await page.waitForSelector('[data-budget=day]')
-  assert.equal(await spent(page), '12 of 12, counts as spent')
+  await becomesSpent(page, '12 of 12, counts as spent')
   await page.waitForFunction(() => document.querySelector('.notice')?.textContent.includes('count as spent'))
   const posts = requests.filter((one) => one.method() === 'POST')
   assert.equal(posts.length, 1)

@@ -331,6 +331,7 @@ std::string CoordinatorApi::status_text() const {
   for (std::size_t i = 0; i < refused_.size(); ++i) body["refusals"][refusal_names[i]] = refused_[i]->value();
   if (const auto enrolled = count_enrolled()) body["enrolled"] = *enrolled;
   if (const auto spent = run_.epsilon_so_far()) body["epsilon_so_far"] = *spent;
+  if (const auto all = run_.epsilon_in_all()) body["epsilon_in_all"] = *all;
   body["alert"] = progress.alert.empty() ? nlohmann::json(nullptr) : nlohmann::json(progress.alert);
   body["measures"] = progress.measures;
   body["order_began"] =

@@ -65,8 +65,8 @@ class HistoryStore {
   Status add(const DevicePack& pack, std::string_view item, privacy::UtcTime now);
   // Deletes clicks and changed labels, and the file.
   Status clear();
-  // Deletes what was clicked of one item. False: there was nothing. Changed labels stay: they protect clicks to
-  // come.
+  // Deletes what was clicked of one item. False: there was nothing. Changed labels stay: they protect clicks
+  // to come.
   Result<bool> remove(std::string_view item);
   // Lets go what is older. Changed labels stay: they protect clicks to come.
   Status forget_before(privacy::UtcTime time);

@@ -40,7 +40,8 @@ class ImpressionStore {
   Status forget_old(privacy::UtcTime now);
   Status clear();
   // Deletes an item that was clicked from all pages: that it was shown, that it was clicked, and that it had
-  // been clicked before others were. Where it was shown and left alone it stays. False: it was clicked on none.
+  // been clicked before others were. Where it was shown and left alone it stays. False: it was clicked on
+  // none.
   Result<bool> remove_clicked(std::string_view item);
 
   const std::vector<StoredImpression>& impressions() const { return stored_; }

@@ -215,7 +215,8 @@ Status Device::forget_item(std::string_view item) {
   SOTTO_TRY(const bool on_a_page, state_->pages.remove_clicked(item));
   SOTTO_TRY(const bool used, state_->rows.remove(item));
   if (clicked || on_a_page || used) return {};
-  return bad_input("nothing that was read is about the item \"{}\": 'export' names what is kept", printable(item));
+  return bad_input("nothing that was read is about the item \"{}\": 'export' names what is kept",
+                   printable(item));
 }
 
 Status Device::erase(Device device) {

@@ -1,5 +1,5 @@
 // What a device computes and sends, with draws from seeds: the same program is compiled natively and to
-// WebAssembly, and web/tests/same_bytes.test.mjs compares what both print. Lines "bytes NAME HEX" must be
+// WebAssembly, and web/wasm/same_bytes.test.mjs compares what both print. Lines "bytes NAME HEX" must be
 // equal, lines "floats NAME NUMBER..." within 1e-4, lines "time NAME MILLISECONDS" are for people.
 //
 // same_bytes PACK: a device pack, for instance tests/device/compatibility/2026-11/pack.

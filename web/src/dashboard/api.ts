@@ -25,7 +25,9 @@ export interface Status {
   recipe: string
   purpose: string
   epsilon: number
+  /** Of rounds and evaluations together: so far, and what all of them may cost a device. */
   epsilon_so_far?: number
+  epsilon_in_all?: number
   delta: number
   rounds_done: number
   rounds: number
@@ -94,6 +96,32 @@ export interface LogPage {
   time: string
   witnesses: number
   witnesses_needed: number
+}
+
+/** What a server that recommends said of itself when it was looked at last. Times and rates are of the last half minute. */
+export interface Server {
+  url: string
+  /** Why it did not answer; empty: it did. */
+  problem: string
+  /** Seconds ago; null: never, and there is nothing else. */
+  heard: number | null
+  items?: number
+  stored?: number
+  stored_per_second?: number | null
+  removed?: number
+  /** That its disk did not take. */
+  changes_lost?: number
+  queries?: number
+  queries_per_second?: number | null
+  p50_ms?: number | null
+  p99_ms?: number | null
+  /** Since its start, by HTTP status, and 'connections'. */
+  refusals?: Record<string, number>
+}
+export interface Serving {
+  servers: Server[]
+  /** Of the list of servers; empty: none. */
+  problem: string
 }
 
 export interface Action {

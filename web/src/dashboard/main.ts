@@ -2,16 +2,18 @@
 import { el } from '../common/dom'
 import { themeButton } from '../common/theme'
 import { Actions } from './actions'
-import { get, type Campaign, type LogPage, type Round, type Status, type Version } from './api'
+import { get, type Campaign, type LogPage, type Round, type Serving, type Status, type Version } from './api'
 import * as panels from './panels'
 import { words } from './words'
 
 const staleAfter = 15_000
+const lookAtServers = 5000
 
 class Page {
   private status: Status | null = null
   private rounds: Round[] = []
   private versions: Version[] = []
+  private serving: Serving = { servers: [], problem: '' }
   private heard = 0
   private known = ''
   private readonly purpose = el('p', { class: 'quiet', id: 'purpose' })
@@ -21,7 +23,8 @@ class Page {
   private readonly versionsPlace = el('div')
   private readonly campaignsPlace = el('div')
   private readonly logPlace = el('div')
-  private readonly alertsPlace = el('div')
+  private readonly servingPlace = el('div')
+  private readonly alertsPlace = el('div', { class: 'needs' })
   private readonly plotsPlace = el('div', { class: 'plots' })
   private readonly actions = new Actions(() => void this.refresh())
 
@@ -39,14 +42,29 @@ class Page {
         'main',
         { class: 'grid-of-cards' },
         this.tiles,
+        this.alertsPlace,
         el('div', { class: 'columns' },
-          el('div', { class: 'main-column' }, this.main, this.plotsPlace),
-          el('div', { class: 'side' }, this.alertsPlace, this.versionsPlace, this.actions.element, this.campaignsPlace, this.logPlace)),
+          el('div', { class: 'main-column' }, this.main, this.servingPlace, this.plotsPlace),
+          el('div', { class: 'side' }, this.versionsPlace, this.actions.element, this.campaignsPlace, this.logPlace)),
       ),
     )
     setInterval(() => this.drawConnection(), 1000)
     addEventListener('resize', () => this.drawPlots())
     this.listen()
+    void this.lookAtServers()
+  }
+
+  /** What they say changes all the time, whatever the campaign does. */
+  private async lookAtServers(): Promise<void> {
+    try {
+      this.serving = await get<Serving>('/v1/serving')
+      this.servingPlace.replaceChildren(panels.serving(this.serving))
+      this.drawAlerts()
+    } catch {
+      // The coordinator is silent, which the page says already.
+    } finally {
+      setTimeout(() => void this.lookAtServers(), lookAtServers)
+    }
   }
 
   private listen(): void {
@@ -95,8 +113,11 @@ class Page {
     if (!this.status) return
     this.tiles.replaceChildren(...panels.tiles(this.status, this.versions))
     this.main.replaceChildren(panels.funnel(this.status, this.rounds), panels.refusals(this.status))
-    this.alertsPlace.replaceChildren(panels.alerts(this.status, this.rounds))
+    this.drawAlerts()
     this.drawConnection()
+  }
+  private drawAlerts(): void {
+    if (this.status) this.alertsPlace.replaceChildren(panels.alerts(this.status, this.rounds, this.serving))
   }
 
   private drawPlots(): void {

@@ -2,7 +2,7 @@
 import { columns, lines, type Series } from '../common/charts'
 import { el, share, type Child } from '../common/dom'
 import { bytes, count, epsilon, seconds, shortHash } from '../common/format'
-import { clock, type Action, type Campaign, type Counts, type LogPage, type Round, type Status, type Version } from './api'
+import { clock, type Action, type Campaign, type Counts, type LogPage, type Round, type Server, type Serving, type Status, type Version } from './api'
 import { words } from './words'
 
 /** A number and the call that it came from. */
@@ -36,6 +36,9 @@ function phaseOf(status: Status): string {
 const measuredOf = (versions: Version[]) =>
   versions.flatMap((one) => (one.auc === null ? [] : [{ version: one.version, auc: one.auc, noise: one.auc_noise ?? 0 }]))
 
+/** As 10⁻⁶ is written: many zeros are counted wrong. */
+const delta = (value: number): string => value.toExponential().replace('e-', ' · 10⁻').replace(/\d+$/, (digits) => [...digits].map((one) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(one)]).join('')).replace(/^1 · /, '')
+
 const inPercent = (value: number): string => (100 * value).toFixed(1)
 
 function aucTile(status: Status, versions: Version[]): HTMLElement {
@@ -60,6 +63,7 @@ function aucTile(status: Status, versions: Version[]): HTMLElement {
 export function tiles(status: Status, versions: Version[]): HTMLElement[] {
   const current = versions.find((one) => one.current)
   const spent = status.epsilon_so_far ?? 0
+  const all = status.epsilon_in_all ?? status.epsilon
   return [
     card(words.round, '/v1/status', big('state', status.state),
       note(
@@ -86,9 +90,9 @@ export function tiles(status: Status, versions: Version[]): HTMLElement[] {
     card(
       words.privacy,
       '/v1/status',
-      big('spent', `ε ${epsilon(spent)}`, el('small', {}, ` ${words.privacyOf(epsilon(status.epsilon), String(status.delta))}`)),
-      share(spent, status.epsilon),
-      note(words.privacyWhose(status.participations)),
+      big('spent', `ε ${epsilon(spent)}`, el('small', {}, ` ${words.privacyOf(epsilon(all), delta(status.delta))}`)),
+      share(spent, all),
+      note(words.privacyWhose(status.participations), status.evaluation_epsilon ? ` ${words.privacyParts(epsilon(status.epsilon), epsilon(status.evaluation_epsilon))}` : ''),
     ),
   ]
 }
@@ -208,10 +212,58 @@ export function refusals(status: Status): HTMLElement {
   )
 }
 
+const milliseconds = (value: number | null | undefined): string =>
+  value == null ? words.nobodyAsked : `${Number(value.toPrecision(2))} ms`
+const rate = (value: number | null | undefined): string => (value == null ? '—' : String(Number(value.toPrecision(3))))
+
+/** One server that recommends: what it is asked, how fast it is, what it holds and refuses. */
+function server(one: Server): HTMLElement {
+  const row = (id: string, name: string, ...value: Child[]) =>
+    el('tr', {}, el('th', { scope: 'row' }, name), el('td', { class: 'number', 'data-figure': id }, ...value))
+  const refused = Object.entries(one.refusals ?? {})
+  return el(
+    'div',
+    { class: 'server', 'data-server': one.url },
+    el('h3', {}, one.heard === null ? one.url : el('a', { href: `${one.url}/metrics` }, one.url)),
+    one.problem !== '' && el('p', { class: 'quiet', role: 'status' }, words.serverSilent(one.heard, one.problem)),
+    one.heard !== null &&
+      el(
+        'table',
+        {},
+        el(
+          'tbody',
+          {},
+          row('rate', words.queryRate, rate(one.queries_per_second)),
+          row('queries', words.queries, count(one.queries ?? 0)),
+          row('p50', words.latencyHalf, milliseconds(one.p50_ms)),
+          row('p99', words.latencyMost, milliseconds(one.p99_ms)),
+          row('items', words.items, count(one.items ?? 0)),
+          row('stored', words.ingested, words.ingestedSince(count(one.stored ?? 0), count(one.removed ?? 0), rate(one.stored_per_second))),
+          ...refused.map(([why, times]) => row(`refused-${why}`, words.serverRefuses(why), count(times))),
+        ),
+      ),
+  )
+}
+
+export function serving({ servers, problem }: Serving): HTMLElement {
+  return card(
+    words.serving,
+    '/v1/serving',
+    problem !== '' && note(problem),
+    servers.length === 0 && problem === '' ? note(words.noServers) : '',
+    ...servers.map(server),
+    servers.length > 0 && note(words.servingNote),
+  )
+}
+
 const mostApart = 60 // seconds between two clocks
 
-export function alertsOf(status: Status, rounds: Round[]): string[] {
+export function alertsOf(status: Status, rounds: Round[], { servers }: Serving): string[] {
   const list: string[] = []
+  for (const one of servers) {
+    if (one.problem !== '') list.push(words.alertServer(one.url, one.problem))
+    if ((one.changes_lost ?? 0) > 0) list.push(words.alertServerDisk(one.url, one.changes_lost!))
+  }
   if (status.state === 'paused') list.push(words.alertPaused)
   if (status.state === 'stopped') list.push(words.alertStopped(status.last_problem))
   if (status.state === 'waiting for witnesses') list.push(words.alertWitnesses)
@@ -229,12 +281,16 @@ export function alertsOf(status: Status, rounds: Round[]): string[] {
   return list
 }
 
-export function alerts(status: Status, rounds: Round[]): HTMLElement {
-  const list = alertsOf(status, rounds)
+export function alerts(status: Status, rounds: Round[], serving: Serving): HTMLElement {
+  const list = alertsOf(status, rounds, serving)
   return card(
     words.alerts,
     '/v1/rounds',
-    list.length === 0 ? note(words.noAlerts) : el('ul', { class: 'alerts', role: 'status' }, ...list.map((text) => el('li', {}, text))),
+    el(
+      'div',
+      { role: 'status' },
+      list.length === 0 ? note(words.noAlerts) : el('ul', { class: 'alerts' }, ...list.map((text) => el('li', {}, text))),
+    ),
   )
 }
 
@@ -265,7 +321,7 @@ export function campaignList(campaigns: Campaign[]): HTMLElement {
         'div',
         { class: 'entry' },
         el('p', {}, one.purpose, ' ', el('span', { class: 'mark' }, one.state)),
-        note(`${one.recipe}, ${one.rounds} rounds, ε ${epsilon(one.epsilon)} at δ ${one.delta}, ${words.validUntil} ${one.valid_until}`),
+        note(`${one.recipe}, ${one.rounds} rounds, ε ${epsilon(one.epsilon)} at δ ${delta(one.delta)}, ${words.validUntil} ${one.valid_until}`),
         el('p', { class: 'mono quiet' }, shortHash(one.campaign)),
       ),
     ),

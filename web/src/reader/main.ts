@@ -107,6 +107,11 @@ class Reader {
           await this.device.call('forgetReading')
           await this.recommend()
         }),
+      forgetItem: (item) =>
+        void this.guard(async () => {
+          await this.device.call('forgetItem', item)
+          await this.rankAgain()
+        }),
       erase: () => void this.guard(() => this.erase()),
     })
     host.replaceChildren(

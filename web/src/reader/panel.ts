@@ -33,7 +33,13 @@ export interface PanelActions {
   pause(): void
   save(): void
   forgetReading(): void
+  forgetItem(item: string): void
   erase(): void
+}
+
+interface Read {
+  item: string
+  title: string
 }
 
 const text = words.panel
@@ -58,6 +64,7 @@ export class Panel {
   readonly element = el('dialog', { class: 'panel', id: 'panel', 'aria-labelledby': 'panel-title' })
   private readonly body = el('div', { class: 'panel-body' })
   private readonly expanded = new Set<number>()
+  private readonly expandedTopics = new Set<string>()
   private isReleaseRead = false
 
   constructor(private readonly actions: PanelActions) {
@@ -271,22 +278,55 @@ export class Panel {
       section.append(el('p', { class: 'quiet' }, text.stayedNothing))
       return section
     }
-    const byCategory = new Map<string, string[]>()
+    const byCategory = new Map<string, Read[]>()
     for (const click of clicks) {
       const story = edition.stories.get(click.item)
       const category = story?.category ?? click.categories[0] ?? ''
-      byCategory.set(category, [...(byCategory.get(category) ?? []), story?.title ?? click.item])
+      byCategory.set(category, [...(byCategory.get(category) ?? []), { item: click.item, title: story?.title ?? click.item }])
     }
-    for (const [category, titles] of [...byCategory].sort((a, b) => b[1].length - a[1].length))
-      section.append(
+    for (const [category, reads] of [...byCategory].sort((a, b) => b[1].length - a[1].length))
+      section.append(this.readsOf(category, reads))
+    section.append(el('p', { class: 'quiet' }, text.forgetItemNote))
+    return section
+  }
+
+  /** The reads of one topic, each with a way to delete it. */
+  private readsOf(category: string, reads: Read[]): HTMLElement {
+    const summary = el(
+      'summary',
+      { id: `reads-${category}` },
+      el('span', {}, category),
+      el('span', { class: 'quiet number' }, text.reads(reads.length)),
+    )
+    const row = ({ item, title }: Read) =>
+      el(
+        'li',
+        { 'data-item': item },
+        el('span', {}, title),
         el(
-          'details',
-          { class: 'sent' },
-          el('summary', {}, el('span', {}, category), el('span', { class: 'quiet number' }, text.reads(titles.length))),
-          el('ul', {}, ...titles.map((title) => el('li', {}, title))),
+          'button',
+          {
+            type: 'button',
+            'aria-label': text.forgetItem(title),
+            click: () => {
+              summary.focus() // the button goes with its row
+              this.actions.forgetItem(item)
+            },
+          },
+          text.delete,
         ),
       )
-    return section
+    const details = el(
+      'details',
+      { class: 'sent', open: this.expandedTopics.has(category), 'data-category': category },
+      summary,
+      el('ul', { class: 'reads' }, ...reads.map(row)),
+    )
+    details.addEventListener('toggle', () => {
+      if (details.open) this.expandedTopics.add(category)
+      else this.expandedTopics.delete(category)
+    })
+    return details
   }
 
   /** What the service calls by another name now, the latest first: whoever calls reads harmless could ask for them exactly. */

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { browse } from './support.mjs'
+import { browse } from '../tests/support.mjs'
 
 const run = promisify(execFile)
 const root = new URL('../../', import.meta.url).pathname
@@ -29,10 +29,13 @@ function read(said) {
 /** The program in a worker of a page, once it has said as many lines as are expected. */
 async function inChromium(lines) {
   const files = { '/same_bytes.cjs': 'text/javascript', '/same_bytes.wasm': 'application/wasm' }
-  const worker = `const Module = { arguments: ['/pack'], print: (line) => postMessage(line) }; importScripts('/same_bytes.cjs')`
+  const worker = `self.Module = { arguments: ['/pack'], print: (line) => postMessage(line) }; importScripts('/same_bytes.cjs')`
   const server = createServer(async ({ url }, answer) => {
     answer.setHeader('Content-Type', files[url] ?? (url === '/' ? 'text/html' : 'text/javascript'))
-    answer.end(url === '/' ? '<title>same bytes</title>' : url === '/worker.js' ? worker : await readFile(`${root}build/wasm/cmake/bin${url}`))
+    if (url === '/') answer.end('<title>same bytes</title>')
+    else if (url === '/worker.js') answer.end(worker)
+    else if (files[url]) answer.end(await readFile(`${root}build/wasm/cmake/bin${url}`))
+    else answer.writeHead(404).end() // as the icon that browsers ask for by themselves
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { browser, close } = await browse()
