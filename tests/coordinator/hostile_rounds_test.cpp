@@ -255,11 +255,13 @@ TEST(HostileRounds, NameADealerWhoseSharesDoNotOpenAndSumWithoutItThen) {
     dealt.self_seed_commitment[3] ^= 1;
     return std::string(as_text(secagg::encode(dealt)));
   });
+  ::testing::internal::CaptureStderr();
   const auto parts =
       deployment.everybody([&](std::size_t number, DeployedDevice&) -> std::unique_ptr<device::Transport> {
         if (number != dealer) return nullptr;
         return std::make_unique<WrappedTransport>(lying);
       });
+  const std::string log = ::testing::internal::GetCapturedStderr();
   const auto now = deployment.status()["now"];
   EXPECT_EQ(now["groups_failed"], 1) << now.dump();
   EXPECT_EQ(now["groups_summed"], 0);
@@ -267,6 +269,8 @@ TEST(HostileRounds, NameADealerWhoseSharesDoNotOpenAndSumWithoutItThen) {
   EXPECT_THAT(now["last_failure"].get<std::string>(), HasSubstr("dealt shares that do not open"));
   const std::string key = to_hex(deployment.devices[dealer]->identity().public_key());
   EXPECT_THAT(deployment.status().dump(), ::testing::Not(HasSubstr(key))) << "anybody may read that";
+  EXPECT_THAT(log, HasSubstr("1 of a group dealt shares"));
+  EXPECT_THAT(log, ::testing::Not(HasSubstr(key))) << "nothing of a person stands in a log";
   const auto named = deployment.get("/v1/admin/left-out")["left_out"];
   ASSERT_EQ(named.size(), 1U) << named.dump();
   EXPECT_EQ(named[0]["device"], key);

@@ -265,25 +265,21 @@ void RoundDesk::settle(Meeting& meeting) {
   meeting.held = std::move(still);
 }
 
-// Places in a group mean nothing to people, and keys are nothing for everybody who asks how things stand: the
-// log and the operator's list name who it was.
+// Places in a group mean nothing to people, and keys are nothing for logs nor for everybody who asks how
+// things stand: the operator's list alone names who it was.
 void RoundDesk::note_failure(const Meeting& meeting) {
   const secagg::SecAggServer& server = meeting.room.server();
   counts_.last_failure = server.failure();
   if (server.guilty().count() == 0) return;
   for (std::uint32_t place = 0; place < meeting.members->size(); ++place) {
     if (!server.guilty().contains(place)) continue;
-    const rounds::IdentityKey& device = (*meeting.members)[place];
-    warn(
-        "the device {} dealt shares that do not open what it promised, and its group failed: it is left out "
-        "of this campaign from now on",
-        to_hex(device));
-    round_.left_out.insert(device);
-    unkept_.insert(device);
+    round_.left_out.insert((*meeting.members)[place]);
+    unkept_.insert((*meeting.members)[place]);
   }
   counts_.last_failure = fmt::format(
       "{} of a group dealt shares that do not open what they promised, and are left out from now on",
       server.guilty().count());
+  warn("{}: GET /v1/admin/left-out names them to the operator", counts_.last_failure);
   keep_left_out();
 }
 
