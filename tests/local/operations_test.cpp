@@ -11,9 +11,9 @@ namespace {
 
 using testing::expect_gradients;
 using testing::Function;
+using testing::Inputs;
 using testing::Numbers;
 using testing::random_numbers;
-using testing::Inputs;
 
 struct Operation {
   const char* name;

@@ -229,7 +229,8 @@ TEST(HttpLimits, TheSlowestTransferMakesRoomWhenAllAreBusy) {
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
   EXPECT_GE(shed.value(), 1U);
   EXPECT_LE(shed.value(), 2U);
-  EXPECT_TRUE((begun + whole.get()).ends_with(std::string(32 << 20, 'x'))) << "whoever reads briskly is left alone";
+  EXPECT_TRUE((begun + whole.get()).ends_with(std::string(32 << 20, 'x')))
+      << "whoever reads briskly is left alone";
 }
 
 // 0 when a server makes the most of what the system gives.
