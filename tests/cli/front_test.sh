@@ -101,7 +101,7 @@ printf '#!/bin/sh\nexit 127\n' >"$work/libexec/sotto-trainer"
 chmod +x "$work/libexec/sotto-trainer"
 new=("$work/alone" campaign new --recipe sotto --data "$work/deep/data" --cohort 40 --rounds 2 --participations 2 --epsilon 8 --out "$work/draft.toml")
 run "${new[@]}"
-expect 1 'libraries are missing: install the packages that 'dpkg -s sotto' names'
+expect 1 "libraries are missing: install the packages that 'dpkg -s sotto' names"
 printf '#!/bin/sh\nkill -9 $$\n' >"$work/libexec/sotto-trainer"
 run "${new[@]}"
 expect 1 'the trainer was ended by signal 9'
