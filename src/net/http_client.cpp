@@ -115,7 +115,7 @@ struct HttpClient::State {
     return status;
   }
 
-  Error explain(std::string_view doing, const error_code& wrong) const {
+  Error explain(std::string_view doing, const error_code& wrong) {
     std::string advice = wrong.message();
     if (wrong == beast::error::timeout) advice = "it took too long";
     if (wrong == asio::error::connection_refused) advice = "connection refused: is the server running there?";
@@ -126,7 +126,7 @@ struct HttpClient::State {
     return Error{ErrorKind::failed, fmt::format("{} {} port {}: {}", doing, url.host, url.port, advice)};
   }
 
-  std::string explain_tls(const error_code& wrong) const {
+  std::string explain_tls(const error_code& wrong) {
     const auto reason = ERR_GET_REASON(static_cast<unsigned long>(wrong.value()));
     if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST)
       return "it does not speak TLS: write http:// if nobody can be on the way";
