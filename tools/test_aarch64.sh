@@ -23,9 +23,9 @@ for module in "${modules[@]}"; do
   log=build/aarch64/test_$module.log
   begin=$(date +%s)
   if RC_PARAMS=seed=20240229 qemu-aarch64 "$program" --gtest_filter="$filter" --gtest_brief=1 >"$log" 2>&1; then
-    echo "test-aarch64: $module: $(grep -oE '[0-9]+ tests? from [0-9]+ test suites? ran' "$log"), all pass, $(($(date +%s) - begin)) s"
+    echo "test-aarch64: $module: $(grep -aoE '[0-9]+ tests? from [0-9]+ test suites? ran' "$log"), all pass, $(($(date +%s) - begin)) s"
   else
-    grep -E '^\[  FAILED|Failure|error' "$log" | head -20 >&2
+    grep -aE '^\[  FAILED|Failure|error' "$log" | head -20 >&2
     tail -5 "$log" >&2
     echo "test-aarch64: $module fails: $log" >&2
     failed=1

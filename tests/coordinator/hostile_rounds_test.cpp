@@ -361,6 +361,83 @@ class Forked final : public WrappedTransport {
   rounds::LogPage page_;
 };
 
+// A coordinator that gives a device another group than the campaign's, and whose invitation agrees with it.
+struct Bent {
+  rounds::IdentityKey own{};
+  rounds::GroupInvitation group;
+  secagg::Round round;
+};
+
+class BentGroup final : public WrappedTransport {
+ public:
+  using Bend = std::function<void(Bent&)>;
+  BentGroup(DeployedDevice& device, Bend bend)
+      : WrappedTransport(device.network()), own_(device.identity().public_key()), bend_(std::move(bend)) {}
+  Result<device::ServerAnswer> send(const device::ServerCall& call) override {
+    auto answer = real_.send(call);
+    if (!answer || answer->status != 200 || purpose_of(call) != "checkin") return answer;
+    auto place = rounds::decode_group_place(answer->body).value();
+    Bent bent{own_, rounds::decode_group_invitation(place.invitation).value(), {}};
+    bent.round = secagg::decode_invitation(rounds::as_bytes(bent.group.invitation)).value().round;
+    bend_(bent);
+    bent.group.invitation = std::string(as_text(
+        secagg::encode(secagg::Invitation{bent.round, secagg::hash_of_identities(bent.group.members)})));
+    place.invitation = encode(bent.group);
+    answer->body = encode(place);
+    return answer;
+  }
+
+ private:
+  const rounds::IdentityKey own_;
+  const Bend bend_;
+};
+
+TEST(HostileRounds, AreLeftWithoutAChargeByWhoeverIsGivenAnotherGroupThanTheCampaigns) {
+  const auto not_own = [](const Bent& bent, std::size_t from) {
+    return bent.group.members.at(from) == bent.own ? from + 1 : from;
+  };
+  const std::vector<std::pair<BentGroup::Bend, std::string_view>> groups = {
+      {[&](Bent& bent) { bent.group.members[not_own(bent, 0)] = bent.own; }, "stands twice"},
+      {[&](Bent& bent) { bent.group.members[not_own(bent, 0)] = bent.group.members[not_own(bent, 4)]; },
+       "stands twice"},
+      {[](Bent& bent) { std::ranges::replace(bent.group.members, bent.own, rounds::IdentityKey{}); },
+       "not in the group"},
+      // A cohort that shrank, said and unsaid.
+      {[](Bent& bent) {
+         std::ranges::partition(bent.group.members, [&](const auto& key) { return key == bent.own; });
+         bent.group.members.resize(3);
+         bent.round.group.clients = 3;
+       },
+       "a sum of one hides nothing"},
+      {[](Bent& bent) {
+         std::ranges::partition(bent.group.members, [&](const auto& key) { return key == bent.own; });
+         bent.group.members.resize(3);
+       },
+       "3 identity keys for a group of 20"},
+      {[](Bent& bent) { bent.round.group.threshold = 1; }, "1 shares of 6 open a secret"},
+      {[](Bent& bent) { bent.round.group.corrupted = 0; }, "is not the campaign's"},
+      {[](Bent& bent) { bent.round.group.minimum_alive = 1; }, "need 18 alive, not 1"},
+      {[](Bent& bent) { bent.round.vector.bits += 1; }, "is not the campaign's"},
+      {[](Bent& bent) { bent.round.vector.entries -= 1; }, "is not the campaign's"},
+      {[](Bent& bent) { bent.round.order_hash[0] ^= 1; }, "another order"}};
+  rounds::Campaign campaign = deployed_campaign(3);
+  campaign.longest_phase_seconds = 3;  // who does not join is not waited for any longer
+  RunningDeployment deployment(campaign);
+  ASSERT_TRUE(deployment.start());
+  const auto parts = deployment.everybody(
+      [&](std::size_t number, DeployedDevice& device) -> std::unique_ptr<device::Transport> {
+        if (number >= groups.size()) return nullptr;
+        return std::make_unique<BentGroup>(device, groups[number].first);
+      });
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    EXPECT_EQ(parts[i].outcome, Outcome::ended) << i << ": " << parts[i].why;
+    EXPECT_EQ(deployment.devices[i]->charges(), 0U) << i << ": " << parts[i].why;
+    if (i < groups.size()) {
+      EXPECT_THAT(parts[i].why, HasSubstr(std::string(groups[i].second))) << i;
+    }
+  }
+}
+
 TEST(HostileRounds, FailWithoutAChargeAmongDevicesThatWereShownDifferentLogs) {
   rounds::Campaign campaign = deployed_campaign(3);
   campaign.longest_phase_seconds = 3;  // who does not join is not waited for any longer

@@ -142,6 +142,34 @@ TEST_P(StoreCrashes, AKilledProcessLeavesWhatItPromisedAndNothingInHalves) {
   }
 }
 
+// A coordinator that is started twice by mistake, a report about a running one: whoever closes the store last
+// takes SQLite's log away, and must not believe to be the last while another process writes there.
+TEST_P(StoreCrashes, AnotherProcessThatOpensAndClosesItSeesAndIsSeen) {
+  constexpr std::chrono::seconds lasts{30};
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t other = ::fork();
+  ASSERT_GE(other, 0);
+  if (other == 0) {
+    char word = 0;
+    if (::read(ends[0], &word, 1) != 1) ::_exit(1);
+    auto store = open_store(location(), owner());
+    if (!store || !(*store)->are_enrolled(std::vector{hash_number(8)}).value().front()) ::_exit(2);
+    if (!(*store)->acquire("coordinator", "node a", store_begin, lasts)) ::_exit(3);
+    store->reset();
+    ::_exit(0);
+  }
+  const auto store = open();
+  const Lease lease = store->acquire("coordinator", "node a", store_begin, lasts).value();
+  ASSERT_TRUE(store->enrol({hash_number(8), hash_number(58), store_begin}));
+  ASSERT_EQ(::write(ends[1], "g", 1), 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(other, &status, 0), other);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  ::close(ends[0]), ::close(ends[1]);
+  EXPECT_TRUE(is_conflict(store->renew(lease, store_begin, lasts))) << "it is shut out by the later one";
+}
+
 TEST_P(StoreFiles, ACopyMadeWhileItIsOpenHasEverythingThatWasPromised) {
   const auto store = open();
   const SmallCampaign campaign = small_campaign_in(*store);

@@ -12,7 +12,7 @@ namespace sotto::device {
 namespace {
 
 // A version as 'sotto serve --run' names it, ids as news data sets have them.
-const std::string model(64, 'a');  // as long as any name of a model
+const std::string name_of_model(64, 'a');  // as long as any name of a model
 std::string id_of(std::size_t item) { return "N" + std::to_string(10'000 + item); }
 
 PackTensor numbers(std::string name, std::vector<std::uint32_t> shape) {
@@ -62,7 +62,7 @@ PackUserModel catalogue(std::uint32_t size) {
 
 TEST(BytesOnTheWire, RequestsAndAnswersAreAsSmallAsTheDocumentsSay) {
   RecommendRequest request;
-  request.model = model;
+  request.model = name_of_model;
   request.count = 500;
   request.query = std::vector<std::uint32_t>{255};
   EXPECT_EQ(encode(request).size(), 136U);
@@ -70,7 +70,7 @@ TEST(BytesOnTheWire, RequestsAndAnswersAreAsSmallAsTheDocumentsSay) {
   EXPECT_EQ(encode(request).size(), 152U);
   request.query = privacy::PopularQuery{};
   EXPECT_EQ(encode(request).size(), 120U);
-  RecommendAnswer answer{model, {}, std::vector<float>(500)};
+  RecommendAnswer answer{name_of_model, {}, std::vector<float>(500)};
   for (std::size_t i = 0; i < 500; ++i) answer.items.push_back(id_of(i));
   EXPECT_EQ(encode(answer).size(), 10116U);
 }

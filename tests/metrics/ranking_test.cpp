@@ -19,7 +19,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 // Property tests draw the same cases on every run; set RC_PARAMS to explore others.
-[[maybe_unused]] const int seeded = setenv("RC_PARAMS", "seed=2024 max_success=500", 0);
+[[maybe_unused]] const int properties_are_seeded = setenv("RC_PARAMS", "seed=2024 max_success=500", 0);
 
 void expect_near(const ImpressionMetrics& actual, const ImpressionMetrics& expected) {
   EXPECT_NEAR(actual.auc, expected.auc, tolerance);

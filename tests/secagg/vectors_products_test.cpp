@@ -15,7 +15,7 @@ namespace sotto::secagg {
 namespace {
 
 // Property tests draw the same cases on every run; set RC_PARAMS to explore others.
-[[maybe_unused]] const int seeded = setenv("RC_PARAMS", "seed=2024 max_success=500", 0);
+[[maybe_unused]] const int properties_are_seeded = setenv("RC_PARAMS", "seed=2024 max_success=500", 0);
 
 EncodingPlan plan_of(std::uint64_t rows, double step,
                      privacy::Adjacency adjacency = privacy::Adjacency::replace_one) {

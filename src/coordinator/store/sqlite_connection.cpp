@@ -183,9 +183,12 @@ Result<std::unique_ptr<Connection>> connect_sqlite_to_read(const std::filesystem
 }
 
 Result<std::unique_ptr<Connection>> connect_sqlite(const std::filesystem::path& file) {
-  {
-    // For nobody else: SQLite gives its log the rights of the file.
-    SOTTO_TRY(const auto made, Descriptor::open(file, O_RDWR | O_CREAT, "open", 0600));
+  // For nobody else: SQLite gives its log the rights of the file. One that is there is not opened here:
+  // closing any descriptor of a file gives up all of the process's locks on it, those of other connections
+  // too, and then whichever process closes the store next takes the log of its writes away.
+  if (std::error_code missing; !std::filesystem::exists(file, missing)) {
+    const auto made = Descriptor::open(file, O_RDWR | O_CREAT | O_EXCL, "make", 0600);
+    if (!made && !std::filesystem::exists(file, missing)) return tl::unexpected(made.error());
     sync_parent(file);
   }
   SOTTO_TRY(auto connection, opened_with(file, SQLITE_OPEN_READWRITE));
