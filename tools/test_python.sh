@@ -25,7 +25,7 @@ echo "python: tests"
 # From an empty folder: what is tested is what was installed.
 mkdir -p "$work/empty" && cd "$work/empty"
 export SOTTO_COMMAND=$work/../release/sotto
-"$python" -m pytest -q -x --rootdir "$OLDPWD/python" -p no:cacheprovider "$OLDPWD/python/tests" "$@"
+"$python" -m pytest -q -x -rs --durations=10 --rootdir "$OLDPWD/python" -p no:cacheprovider "$OLDPWD/python/tests" "$@"
 echo "python: types"
 "$python" -m mypy --strict --config-file "$OLDPWD/python/mypy.ini" -p sotto
 "$python" "$OLDPWD/tools/docs/python_reference.py" --check "$OLDPWD/docs/python/reference.md"

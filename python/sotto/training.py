@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import operator
 import os
+import shutil
 import sys
 import tempfile
 import tomllib
+import weakref
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
@@ -232,7 +234,7 @@ def export(run: Folder, format: str, out: Folder) -> list[str]:
 def train(
     recipe: str,
     data: Dataset | Folder,
-    out: Folder,
+    out: Folder | None = None,
     *,
     epsilon: float | None = None,
     rounds: int | None = None,
@@ -245,6 +247,8 @@ def train(
 ) -> Run:
     """Trains a recipe in this process and returns its run.
 
+    `out` is the run's folder. Without one it is a temporary folder that goes with the returned `Run`; of a training that was
+    stopped it stays.
     `settings` are those of the recipe (`recipe_settings`), `on_round` is called with a record of every finished round.
     Ctrl-C ends the training behind the round it is in: everything is saved, KeyboardInterrupt says where, and the same call
     with `resume=True` goes on. Noise comes from the secure generator; `reproducible` draws it from the seed, a simulation for
@@ -257,10 +261,23 @@ def train(
             if given.get(name, value) != value:
                 raise InputError(f"{name}={value} and settings[{name!r}]={given[name]} contradict each other: give one of them")
             given[name] = value
-    _trainer().train(
-        recipe, dataset, folder, out, seed, reproducible, resume, test_impressions, _assignments(given), on_round
-    )
-    return Run(out, data)
+    temporary = ""
+    if out is None:
+        if resume:
+            raise InputError("resume=True goes on with the run in a folder: name it with out=")
+        temporary = tempfile.mkdtemp(prefix="sotto-")
+        out = os.path.join(temporary, "run")
+    try:
+        _trainer().train(
+            recipe, dataset, folder, out, seed, reproducible, resume, test_impressions, _assignments(given), on_round
+        )
+    finally:
+        if temporary and not os.path.exists(out):
+            os.rmdir(temporary)
+    run = Run(out, data)
+    if temporary:
+        weakref.finalize(run, shutil.rmtree, temporary, ignore_errors=True)
+    return run
 
 
 def train_own(

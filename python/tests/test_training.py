@@ -1,8 +1,9 @@
+import gc
 import json
 import os
-import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 
@@ -66,6 +67,30 @@ def test_refusals_write_nothing(newsroom, tmp_path):
         with pytest.raises(sotto.InputError, match=text):
             sotto.train(data=newsroom, out=tmp_path / "run", **arguments)
         assert not (tmp_path / "run").exists()
+
+
+def test_without_a_folder_a_run_lives_as_long_as_its_object(newsroom, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    settings = {"cohort": 40, "delta": 1e-3}
+    made = sotto.train("sotto", newsroom, epsilon=8, rounds=1, settings=settings)
+    folder = made.path
+    assert made.epsilon <= 8 and made.item_vectors().shape[0] == len(made.item_ids)
+    assert tmp_path in folder.parents and folder.exists()
+    del made
+    gc.collect()
+    assert not list(tmp_path.iterdir())
+    for refused, text in ((dict(epsilon=8, settings={"cohrt": 3}), "did you mean"), (dict(resume=True), "name it with out=")):
+        with pytest.raises(sotto.InputError, match=text):
+            sotto.train("sotto", newsroom, **refused)
+        assert not list(tmp_path.iterdir())
+
+    def stop(record):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sotto.train("sotto", newsroom, epsilon=8, rounds=3, settings=settings, on_round=stop)
+    stopped, = tmp_path.iterdir()
+    assert len(sotto.open_run(stopped / "run").history) == 1, "what was trained before Ctrl-C is kept"
 
 
 def test_an_exception_in_on_round_ends_the_training_behind_its_round(newsroom, tmp_path):
@@ -149,6 +174,32 @@ def test_another_torch_is_refused_before_it_can_crash(tmp_path):
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert "another torch" in done.stdout, done.stderr
+
+
+def test_a_torch_that_comes_later_is_refused_too(tmp_path):
+    library = tmp_path / "libtorch_cpu.so"
+    source = tmp_path / "empty.c"
+    source.write_text("int empty_library;\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    script = textwrap.dedent(f"""
+        import ctypes, sotto
+        sotto.recipes()
+        ctypes.CDLL({os.fspath(library)!r})
+        try:
+            sotto.recipes()
+        except sotto.FailedError as refusal:
+            print(refusal)
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert "two versions of torch" in done.stdout and os.fspath(tmp_path) in done.stdout, done.stderr
+
+
+def test_vectors_become_tensors_without_a_copy(run):
+    import torch
+
+    items = run.item_vectors()
+    tensor = torch.from_dlpack(items)
+    assert tensor.data_ptr() == items.ctypes.data and tensor.shape == items.shape
 
 
 def quadratic(targets):
