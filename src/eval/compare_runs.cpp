@@ -334,6 +334,20 @@ Plot losses_of(const Comparison& comparison) {
   return plot;
 }
 
+std::string number_of(const ComparedRow& row, const Comparison& comparison) {
+  return fmt::format("[{}]", &row - comparison.rows.data() + 1);
+}
+
+// What does not fit is cut, where rows with the same beginning would look alike: its number stands for it.
+std::string name_within(std::size_t columns, const ComparedRow& row, const Comparison& comparison) {
+  if (row.name.size() <= columns) return row.name;
+  const std::string number = number_of(row, comparison);
+  std::size_t bytes = columns - number.size() - 2;
+  while (bytes > 0 && (static_cast<unsigned char>(row.name[bytes]) & 0xC0) == 0x80)
+    --bytes;  // inside a letter
+  return fmt::format("{} {}…", number, row.name.substr(0, bytes));
+}
+
 }  // namespace
 
 Result<Comparison> compare_runs(const CompareRequest& request) {
@@ -403,7 +417,7 @@ std::string to_text(const Comparison& comparison) {
     if (column.in_text) text += padded(column.heading, 14);
   text += padded("against the first", 29) + "ε, server\n";
   for (const ComparedRow& row : comparison.rows) {
-    text += padded(row.name.size() > width - 2 ? row.name.substr(0, width - 3) + "…" : row.name, width);
+    text += padded(name_within(width - 2, row, comparison), width);
     for (const ComparedColumn& column : comparison.columns) {
       if (column.in_text)
         text += padded(with_error(column, metrics::mean_and_error(row.values.at(column.measure))), 14);
@@ -412,6 +426,8 @@ std::string to_text(const Comparison& comparison) {
     text += padded(difference.empty() ? "" : fmt::format("{} ({})", difference, row.paired_by), 29) +
             marked(row, row.epsilon_server) + "\n";
   }
+  for (const ComparedRow& row : comparison.rows)
+    if (row.name.size() > width - 2) text += fmt::format("{} {}\n", number_of(row, comparison), row.name);
   if (any_simulated(comparison)) text += fmt::format("{}\n", mark_meaning);
   for (const ComparedRow& row : comparison.rows)
     if (!row.unpaired.empty())

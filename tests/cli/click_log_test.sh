@@ -38,6 +38,14 @@ expect 2 'clicks'
 run "$sotto" data import csv shop --out clicks --replace=perhaps
 expect 2 'perhaps'
 
+# A log that was cut off behind its first line is no data set of articles alone.
+mkdir cut
+cp shop/products.csv shop/mapping.toml cut/
+head -n 1 shop/clicks.csv >cut/clicks.csv
+run "$sotto" data import csv cut --out nothing
+expect 2 'not one row that says who clicked'
+[ ! -e nothing ] || fail 'a refused import left a folder behind'
+
 # At import and later the same.
 run "$sotto" data import csv shop --out at-import --view text --negatives 4
 expect 0 'csv as impressions: 120 users'
@@ -62,3 +70,23 @@ run "$sotto" --quiet train sotto --data later --out runs/model --rounds 1 --epsi
 [ "$code" -eq 0 ] || fail "the flagship does not train on a click log: $(cat err)"
 run "$sotto" --quiet train dp-svd --data back --out runs/svd --epsilon 8 --set items=20
 [ "$code" -eq 0 ] || fail "dp-svd does not train on clicks: $(cat err)"
+
+# A run knows where its data lies, and says so when it has gone.
+run "$sotto" --quiet --json eval runs/model
+expect 0 '"auc"'
+run "$sotto" eval runs/model --other-data
+expect 2 'name the data set'
+run "$sotto" eval --baselines
+expect 2 'name the data set'
+mv later moved
+run "$sotto" eval runs/model
+expect 2 'name another place with --data DIR'
+run "$sotto" --quiet --json eval runs/model --data moved
+expect 0 '"auc"'
+
+# What is refused is told with the flag that mends it, and leaves nothing.
+run "$sotto" train fcf --data clicks --out runs/few --rounds 1 --set cohort=5000
+expect 2 'give --set cohort='
+run "$sotto" train fcf --data clicks --out runs/few --rounds 1 --epsilon 8
+expect 2 "without '(no DP)'"
+[ ! -e runs/few ] || fail 'a refused training left a folder behind'

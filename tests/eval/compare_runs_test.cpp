@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "eval/experiments/sweep.h"
 #include "eval/small_newsroom.h"
 #include "fl/tiny_interactions.h"
@@ -82,6 +83,24 @@ TEST_F(CompareRuns, TheEpsilonOfASimulationIsMarkedAndExplained) {
 
   comparison.rows.pop_back();
   EXPECT_THAT(to_text(comparison), ::testing::Not(HasSubstr("simulation")));
+}
+
+// Two rows were both called "fedrec learning_rate=0.001 roun…".
+TEST(Comparison, RowsWhoseNamesAreCutAreToldApartByNumbers) {
+  Comparison comparison;
+  const std::string beginning = "fedrec learning_rate=0.001 optimiser=fedadam ";
+  for (const char* end : {"rounds=3", "rounds=10", "word=\u00e9"}) {
+    comparison.rows.emplace_back();
+    comparison.rows.back().name = beginning + end;
+  }
+  comparison.rows.emplace_back();
+  comparison.rows.back().name = "fedrec";
+  const std::string text = to_text(comparison);
+  EXPECT_THAT(text, HasSubstr("[1] fedrec learning_rate=0.001"));
+  EXPECT_THAT(text, HasSubstr("\n[2] " + beginning + "rounds=10\n"));
+  EXPECT_THAT(text, HasSubstr("\nfedrec  "));
+  for (ComparedRow& row : comparison.rows) row.name.insert(0, std::string(20, 'x') + "\u00e9\u00e9\u00e9");
+  EXPECT_TRUE(is_utf8(to_text(comparison))) << to_text(comparison);
 }
 
 TEST_F(CompareRuns, EqualSettingsAreOneRowAndEqualSeedsArePaired) {

@@ -8,6 +8,8 @@
 #include <fstream>
 
 #include "base/distributions.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "test_paths.h"
 
 namespace sotto::model {
@@ -51,6 +53,23 @@ Tensor by_definition(const ItemFeatures& items, std::int64_t size) {
   const auto [u, s, v] = torch::linalg_svd(dense, false);
   const Tensor vectors = u.narrow(1, 0, size) * s.narrow(0, 0, size).sqrt();
   return vectors / vectors.pow(2).sum(1).mean().sqrt();
+}
+
+// Of 60,000 articles it takes seconds, in which training said nothing.
+TEST(WordSpace, HasABarAndEndsAtCtrlC) {
+  const ItemFeatures items = themed_items(120, 1);
+  set_progress_style(ProgressStyle::bar);
+  ::testing::internal::CaptureStderr();
+  space_of(items, 4);
+  const std::string shown = ::testing::internal::GetCapturedStderr();
+  set_progress_style(ProgressStyle::automatic);
+  EXPECT_NE(shown.find("finding what words mean"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("100%"), std::string::npos) << shown;
+  set_interrupted(true);
+  const auto stopped = WordSpace::of_items(items, vocabulary, {.size = 4, .least_items = 2, .seed = 1});
+  set_interrupted(false);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, ErrorKind::failed);
 }
 
 TEST(WordSpace, VectorsAreTheTruncatedDecomposition) {

@@ -5,6 +5,8 @@
 
 #include "base/binary_file.h"
 #include "base/distributions.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "base/thread_pool.h"
 
 namespace sotto::model {
@@ -118,24 +120,30 @@ struct Decomposition {
 };
 
 // Subspace iteration (Halko, Martinsson, Tropp 2011).
-Decomposition decomposed(const TermMatrix& terms, std::int64_t size, std::uint64_t seed) {
+Result<Decomposition> decomposed(const TermMatrix& terms, std::int64_t size, std::uint64_t seed) {
   constexpr std::int64_t spare = 16;
   constexpr int sweeps = 7;
   const std::int64_t guessed = std::min({size + spare, terms.rows(), terms.columns()});
-  if (guessed < 1) return {};
+  if (guessed < 1) return Decomposition{};
+  Progress progress("finding what words mean", sweeps + 1, "sweeps");
+  progress.set(0);
   Tensor left = orthonormal(terms.times(first_guess(terms.columns(), guessed, seed)));
-  for (int sweep = 0; sweep < sweeps; ++sweep)
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    progress.advance();
+    if (interrupted()) return failed("stopped while it was found what words mean");
     left = orthonormal(terms.times(orthonormal(terms.transposed_times(left))));
+  }
+  progress.advance();
   const Tensor right = terms.transposed_times(left);  // [V, guessed] = V S Wᵀ
   const auto [squares, turn] = torch::linalg_eigh(right.t().matmul(right), "L");
   // Ascending: the last are the largest.
   const std::int64_t spanned = squares.gt(1e-9 * squares[guessed - 1]).sum().item<std::int64_t>();
-  if (spanned < size) return {spanned, {}};
+  if (spanned < size) return Decomposition{spanned, {}};
   const Tensor largest = squares.slice(0, guessed - size).flip(0);
   Tensor words = right.matmul(turn.slice(1, guessed - size).flip(1)) * largest.pow(-0.75).unsqueeze(0);
   // A singular vector has no sign of its own: its largest entry is positive here.
   const Tensor at = words.abs().argmax(0, true);
-  return {spanned, words * words.gather(0, at).sign()};
+  return Decomposition{spanned, words * words.gather(0, at).sign()};
 }
 
 }  // namespace
@@ -147,7 +155,9 @@ Result<WordSpace> WordSpace::of_items(const ItemFeatures& items, std::size_t voc
   const torch::NoGradGuard no_grad;
   const auto weights = word_weights(items, vocabulary, settings.least_items);
   const TermMatrix terms(items, weights);
-  auto [spanned, words] = decomposed(terms, settings.size, settings.seed);
+  SOTTO_TRY(const Decomposition found, decomposed(terms, settings.size, settings.seed));
+  const std::int64_t spanned = found.spanned;
+  Tensor words = found.words;
   if (!words.defined())
     return bad_input(
         "the words of {} items span {} dimensions, and {} are asked for: {}words that stand in fewer than {} "
