@@ -105,6 +105,9 @@ test('it can be read: no serious finding of axe, in light and dark, on phones an
       assert.deepEqual(await axe(page), [], `${colorScheme}, ${width} px`)
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       assert.ok(overflow <= 0, `${overflow} px beyond ${width} px`)
+      const columns = await page.$$eval('.plot rect', (list) => list.map((one) => ({ y: Number(one.getAttribute('y')), top: one.closest('svg').querySelector('.grid:nth-of-type(1)') && Math.min(...[...one.closest('svg').querySelectorAll('.grid')].map((line) => Number(line.getAttribute('y1')))) })))
+      assert.ok(columns.length > 0)
+      for (const { y, top } of columns) assert.ok(y >= top - 0.01, `a column ends at ${y}, above the last step at ${top}`)
       if (pictures) await page.screenshot({ path: `${pictures}/dashboard-${width}-${colorScheme}.png`, fullPage: true })
       await page.context().close()
     }

@@ -71,6 +71,7 @@ export async function browse() {
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      '--disable-dev-shm-usage', // which is small in containers
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',

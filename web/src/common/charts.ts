@@ -10,14 +10,14 @@ export interface Series {
   kind: 'accent' | 'second' | 'third'
 }
 
-/** Round steps: at most `most` of them up to the largest value. */
+/** Round steps: at most `most` of them, the last one not below the largest value. */
 export function ticks(largest: number, most = 5): number[] {
   if (!(largest > 0)) return [0]
   const raw = largest / (most - 1)
   const power = 10 ** Math.floor(Math.log10(raw))
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((each) => each * (most - 1) >= largest)!
-  const list = []
-  for (let value = 0; value <= largest + step / 2; value += step) list.push(Number(value.toPrecision(6)))
+  const list: number[] = []
+  for (let i = 0; i === 0 || list.at(-1)! < largest; ++i) list.push(Number((i * step).toPrecision(6)))
   return list
 }
 
@@ -31,7 +31,7 @@ interface Frame {
 }
 
 function frameOf(host: Element): Frame {
-  return { width: Math.max(260, host.clientWidth || 480), height: 180, left: 44, bottom: 28, top: 12, right: 8 }
+  return { width: Math.max(260, host.clientWidth || 480), height: 180, left: 44, bottom: 28, top: 22, right: 8 }
 }
 
 function axes(frame: Frame, steps: number[], names: string[], unit: string, xLabel: string): SVGElement[] {

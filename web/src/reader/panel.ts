@@ -149,9 +149,11 @@ export class Panel {
       if (mode !== 'blind') section.append(el('p', { class: 'quiet' }, text.noBudget))
       return section
     }
+    const weights = new Set<string>()
     for (const window of ['day', 'month', 'lifetime']) {
       const budget = budgetOf(state, window)
       if (!budget || budget.epsilon < 1e-6) continue
+      if (!budget.closed && budget.spent > 0) weights.add(text.of(budget.spent, 0))
       section.append(
         el(
           'div',
@@ -162,6 +164,7 @@ export class Panel {
         ),
       )
     }
+    if (weights.size > 1) section.append(el('p', { class: 'quiet' }, text.weighs))
     const asks = mode === 'private' ? (state?.consent?.asking_limits.epsilon ?? edition.offer.epsilon) : null
     const meant = asks ?? (training.isOn ? state?.consent?.training_limits.epsilon : edition.offer.epsilon)
     if (meant) section.append(el('p', { class: 'quiet' }, text.odds(meant)))

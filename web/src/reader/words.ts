@@ -107,6 +107,7 @@ export const words = {
     window: { day: 'Today', month: 'This month', lifetime: 'Ever' } as Record<string, string>,
     of: (spent: number, all: number) => `${epsilon(spent)} of ${epsilon(all)}`,
     closed: 'counts as spent',
+    weighs: 'What left may count for more in a longer period: each is accounted in the way by which its own budget lasts longest.',
     odds: (value: number) => {
       const share = (0.1 * Math.exp(value)) / (0.9 + 0.1 * Math.exp(value))
       return `What ${epsilon(value)} means: whoever sees all of it can raise a guess about you from 1 in 10 to ${percent(share)}.`
