@@ -29,7 +29,7 @@ export const words = {
   aucTrend: (change: string, error: string, since: number) =>
     `(${Number(change) > 0 ? '+' : ''}${change} ± ${error} since version ${since})`,
   aucPlot: 'AUC, by version',
-  aucNote: '± one standard error of the noise. Loss is not asked for: every number that devices tell costs them privacy.',
+  aucNote: '± one standard error of the noise, which can take a value of few devices below 0 or above 1. Loss is not asked for: every number that devices tell costs them privacy.',
   devices: 'Devices',
   waiting: 'wait for a group',
   enrolled: 'enrolled',
