@@ -16,6 +16,7 @@ namespace {
 // transform passes through all stages, so every coefficient of a law of total mass 1 is off by at most stages
 // · this.
 constexpr double stage_error = 4e-15;
+constexpr double smallest_mass = 1e-290;
 constexpr double outside_block = 1e-14;  // tilted mass left outside of a block's window, per side
 constexpr std::size_t max_transform = std::size_t{1} << 24;
 // The scale of a point follows from that of the one above, by a factor of e^{tilt · step}, and is computed
@@ -302,7 +303,9 @@ LossLattice every(std::int64_t coarser, const TiltedSum& sum) {
   std::int64_t rest = sum.first - begin * coarser;
   for (std::size_t i = 0; i < sum.mass.size(); ++i) {
     scale = i % scales_in_a_row == 0 ? sum.scale(sum.loss(i)) : scale * fall;
-    const double mass = std::max(0.0, sum.mass[i]) * scale;
+    const double tilted = std::max(0.0, sum.mass[i]);
+    const double mass = tilted * scale;
+    if (mass < smallest_mass) block.noise += tilted;  // it loses digits, or vanishes
     const double upper = upper_share[static_cast<std::size_t>(rest)] * mass;
     block.mass[static_cast<std::size_t>(at - begin)] += mass - upper;
     block.mass[static_cast<std::size_t>(at - begin) + 1] += upper;
@@ -326,7 +329,7 @@ Result<LossLattice> composed_block(const LossPower& uses, double tilt, std::int6
   // In units of the block's own tilted mass; splitting moves a point up by less than a step. What lies
   // outside of the window is missing where it belongs and wrongly where it wrapped to.
   block.noise = 1.01 * std::exp(tilt * block.step + sum.log_scale - log_total) *
-                (sum.noise + 2 * sum.outside + 8 * rounding_unit);
+                (sum.noise + 2 * sum.outside + 8 * rounding_unit + block.noise);
   return block;
 }
 

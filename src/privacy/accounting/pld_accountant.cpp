@@ -172,7 +172,8 @@ Result<Resolution> first_resolution(const Direction& direction, double delta, co
   resolution.step = std::max(std::sqrt(6 * target.relative / 10 * variance / uses),
                              std::sqrt(12 * error / (uses * (sketch.tilt() + 1))));
   if (!(resolution.step > 0)) return bad_input("the privacy loss does not vary: nothing to compose");
-  if (direction.pairs.size() == 1 && !target.with_lower_bound)
+  // Atoms lie on the lattice of one use, where they cost nothing, but not on that of blocks.
+  if (direction.pairs.size() == 1 && !target.with_lower_bound && atoms == 0)
     choose_blocks(resolution, direction.counts.front(), direction.ranges.front(), sketch.variance(0));
   // Put the atoms of the most important discrete law (and their middle) on the lattice, where they cost
   // nothing.
