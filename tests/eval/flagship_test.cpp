@@ -125,7 +125,8 @@ TEST(Flagship, TheServedNumberIsThatOfTheCodebookWhichIsServed) {
     for (std::size_t i = 0; i < impressions.size(); ++i) {
       const auto impression = dataset.impression(impressions[i]);
       const auto user =
-          publish::encode_histories(towers, items, max_history, {impression.history}, {impression.user});
+          publish::encode_histories(towers, items, max_history, {impression.history}, {impression.user})
+              .value();
       std::size_t nearest = 0;
       for (std::size_t k = 1; k < book.prototypes.size(); ++k) {
         if (publish::cosine(book.prototypes[k], user[0]) > publish::cosine(book.prototypes[nearest], user[0]))
