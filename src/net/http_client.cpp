@@ -123,6 +123,9 @@ struct HttpClient::State {
     if (wrong.category() == asio::error::get_ssl_category()) advice = explain_tls(wrong);
     if (wrong == asio::error::eof && !tls)
       advice = "it ended the connection without a word: if it speaks TLS, write https://";
+    return explained(doing, advice);
+  }
+  Error explained(std::string_view doing, std::string_view advice) const {
     return Error{ErrorKind::failed, fmt::format("{} {} port {}: {}", doing, url.host, url.port, advice)};
   }
 
@@ -133,10 +136,11 @@ struct HttpClient::State {
     if (reason != SSL_R_CERTIFICATE_VERIFY_FAILED) return fmt::format("TLS: {}", wrong.message());
     const long found = SSL_get_verify_result(secure->native_handle());
     // OpenSSL has no complaint of its own where it was we who found another name.
+    const bool other_name = found == X509_V_OK || found == X509_V_ERR_UNSPECIFIED;
     return fmt::format(
         "TLS: its certificate is refused ({}). It must be valid, name this host and come from a trusted "
         "authority, or be given as one (authorities)",
-        found == X509_V_OK ? "it does not name " + url.host : X509_verify_cert_error_string(found));
+        other_name ? "it does not name " + url.host : X509_verify_cert_error_string(found));
   }
 
   // The server may have closed a connection that was kept: then there is an end of stream to read.
@@ -169,6 +173,10 @@ struct HttpClient::State {
       SSL_set_tlsext_host_name(secure->native_handle(), url.host.c_str());
       secure->set_verify_callback(asio::ssl::rfc2818_verification(url.host));
       co_await secure->async_handshake(asio::ssl::stream_base::client, token());
+      // A server without TLS waits for the rest of what it takes for a request.
+      if (wrong == beast::error::timeout)
+        co_return tl::unexpected(
+            explained("cannot agree with", "it took too long: if it does not speak TLS, write http://"));
       if (wrong) co_return tl::unexpected(explain("cannot agree with", wrong));
     }
     co_return Status{};

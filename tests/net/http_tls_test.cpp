@@ -67,8 +67,9 @@ TEST(HttpTls, TheClientSaysWhichOfHttpAndHttpsIsMeant) {
   const TestCertificate good(folder.path(), "good", "IP:127.0.0.1");
   const TestServer with_tls(with(good)), plain{HttpServerSettings{}};
   const auto told = [&](const std::string& url) {
-    const auto answer =
-        HttpClient::create({.url = url, .authorities = good.certificate}).value().get("/hello");
+    HttpClientSettings settings{.url = url, .authorities = good.certificate};
+    settings.connect_timeout = std::chrono::milliseconds(1000);
+    const auto answer = HttpClient::create(settings).value().get("/hello");
     return answer ? "answered" : answer.error().message;
   };
   const auto address = [](const TestServer& test) {

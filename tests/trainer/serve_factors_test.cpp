@@ -63,8 +63,20 @@ class ServedFactors : public ::testing::Test {
     return order;
   }
 
-  // (YᵀY + λ) x = Σ y over a user's items, with items as a pack carries them: nothing is left to a tolerance.
-  metrics::HeldOutReport first_order_of_fcf(const fs::path& run) const {
+  // What fcf trained: the factors of the items, as they are without a pack.
+  torch::Tensor fcf_items(const fs::path& run, const fl::FactorisationSettings& settings) const {
+    fl::FactorModel model(static_cast<std::int64_t>(dataset.item_count()), settings);
+    const torch::NoGradGuard no_grad;
+    model::FlatParameters parameters(model);
+    parameters.values().copy_(
+        fl::load_checkpoint(run / "best.sotto", parameters.layout()).value().parameters);
+    return model.factors.detach().clone();
+  }
+  // (YᵀY + λ) x = Σ y over a user's items, with items as a pack carries them: the longest has length 1, which
+  // divides λ by the square of what it had. Nothing is left to a tolerance.
+  metrics::HeldOutReport first_order_of_fcf(const fs::path& run,
+                                            const fl::FactorisationSettings& settings) const {
+    const double longest = fcf_items(run, settings).norm(2, {1}).max().item<double>();
     const auto factors = recipes::open_factors_run(run, dataset).value().value();
     const auto items = static_cast<std::uint32_t>(dataset.item_count());
     const auto size = static_cast<std::uint32_t>(factors.size);
@@ -76,8 +88,8 @@ class ServedFactors : public ::testing::Test {
       return torch::tensor(at::ArrayRef<float>(numbers.data(), numbers.size())).view({items, size});
     };
     const torch::Tensor trained = rows(factors.items), seen = rows(carried);
-    const torch::Tensor shared =
-        torch::mm(trained.t(), trained) + fl::FactorisationSettings{}.regularisation * torch::eye(size);
+    const torch::Tensor penalty = torch::eye(size) * (settings.regularisation / (longest * longest));
+    const torch::Tensor shared = torch::mm(trained.t(), trained) + penalty;
     const fl::InteractionData data = fl::prepare_interactions(dataset, {}, 1).value();
     return eval::evaluate_interactions(dataset, data, [&](const fl::TakeScores& take) {
       for (std::size_t user = 0; user < data.test.size(); ++user) {
@@ -195,7 +207,9 @@ TEST_F(ServedFactors, EvalSaysWhatServingToFirstOrderCosts) {
   train("fcf", {"cohort=12", "factors=4"});
   const auto solved = eval::evaluate_as_served({.run = folder / "fcf"}, dataset);
   ASSERT_TRUE(solved) << solved.error().message;
-  const metrics::HeldOutReport expected = first_order_of_fcf(folder / "fcf");
+  fl::FactorisationSettings settings;
+  settings.factors = 4;
+  const metrics::HeldOutReport expected = first_order_of_fcf(folder / "fcf", settings);
   for (std::size_t c = 0; c < std::size(metrics::HeldOutMetrics::cutoffs); ++c) {
     EXPECT_NEAR(solved->served.hits[c], expected.mean.hits[c], 1e-12) << metrics::HeldOutMetrics::cutoffs[c];
     EXPECT_NEAR(solved->served.ndcg[c], expected.mean.ndcg[c], 1e-12) << metrics::HeldOutMetrics::cutoffs[c];
@@ -212,14 +226,7 @@ TEST_F(ServedFactors, ADeviceRanksByFcfExactlyAfterOneClickAndWithEqualWeightsAf
 
   fl::FactorisationSettings settings;
   settings.factors = factors;
-  fl::FactorModel model(static_cast<std::int64_t>(dataset.item_count()), settings);
-  model::FlatParameters parameters(model);
-  const auto last = fl::load_checkpoint(folder / "fcf" / "best.sotto", parameters.layout()).value();
-  {
-    torch::NoGradGuard no_grad;
-    parameters.values().copy_(last.parameters);
-  }
-  const torch::Tensor items = model.factors.detach();
+  const torch::Tensor items = fcf_items(folder / "fcf", settings);
   const torch::Tensor shared = torch::mm(items.t(), items) + settings.regularisation * torch::eye(factors);
   const auto trained_reader = [&](const std::vector<data::ItemId>& history) {
     const fl::OwnItems own = fl::each_once({history.begin(), history.end()});
