@@ -148,7 +148,7 @@ class TrainedVectors {
       raise({ErrorKind::bad_input,
              fmt::format("{} is not made of two towers: items have no vectors of their own",
                          news_->model_name)});
-    items_ = publish::encode_catalogue(*towers_, dataset_.item_count());
+    items_ = value_of(publish::encode_catalogue(*towers_, dataset_.item_count()));
   }
 
   const publish::Rows& items() const { return items_; }
@@ -167,8 +167,8 @@ class TrainedVectors {
     const torch::NoGradGuard no_grad;
     if (factors_) return readers_by_factors(histories);
     std::vector<std::span<const data::ItemId>> spans(histories.begin(), histories.end());
-    return publish::encode_histories(*towers_, items_, news_->max_history, spans,
-                                     std::vector<data::UserId>(spans.size(), model::unknown_user));
+    return value_of(publish::encode_histories(*towers_, items_, news_->max_history, spans,
+                                              std::vector<data::UserId>(spans.size(), model::unknown_user)));
   }
 
  private:
