@@ -4,9 +4,11 @@
     run_notebooks.py FILE...
 
 A cell's tag says what of its output may differ the next time: `numbers-vary` where noise is secret, `words-vary` where also
-the items do. Untagged cells must print the same to the last letter.
+the items do. Untagged cells must print the same to the last letter. `needs-NAME`: of the real data NAME, which is no part of
+this project.
 """
 
+import os
 import re
 import sys
 import tempfile
@@ -19,9 +21,22 @@ import nbformat
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:tmp|home|root|work|usr|var|mnt)/\S*")
 
 
+def data_folder():
+    """Real data: $SOTTO_DATA, or beside the project."""
+    return Path(os.environ.get("SOTTO_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
+
+
+def missing_data(notebook):
+    """What a notebook needs and this machine has not."""
+    tags = (tag for cell in notebook.cells for tag in cell["metadata"].get("tags", []))
+    needed = {tag.removeprefix("needs-") for tag in tags if tag.startswith("needs-")}
+    return sorted(name for name in needed if not (data_folder() / name).is_dir())
+
+
 def execute(path, folder):
     """The notebook with the outputs of a run in `folder`."""
     notebook = nbformat.read(path, as_version=4)
+    os.environ["SOTTO_DATA"] = str(data_folder())  # the kernel's too
     nbclient.NotebookClient(notebook, timeout=1800, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
     for cell in notebook.cells:
         if cell["cell_type"] == "code":
@@ -63,6 +78,8 @@ def _plain(outputs):
 
 
 def store(path):
+    if missing := missing_data(nbformat.read(path, as_version=4)):
+        sys.exit(f"{path} needs {', '.join(missing)} in {data_folder()}: name another folder in SOTTO_DATA")
     with tempfile.TemporaryDirectory() as folder:
         notebook = execute(path, folder)
     for cell in notebook.cells:

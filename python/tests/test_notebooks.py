@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent.parent / "notebooks"
 sys.path.insert(0, str(FOLDER))
 sys.path.insert(0, str(FOLDER.parents[1] / "tools" / "docs"))
 from notebook_pages import write_page  # noqa: E402
-from run_notebooks import MACHINE_PATH, execute, shown  # noqa: E402
+from run_notebooks import MACHINE_PATH, data_folder, execute, missing_data, shown  # noqa: E402
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
@@ -24,11 +24,24 @@ def test_there_are_notebooks():
 def test_notebook(path, tmp_path):
     stored = nbformat.read(path, as_version=4)
     assert not MACHINE_PATH.search("".join(output.get("text", "") for cell in stored.cells for output in cell.get("outputs", [])))
+    assert any("image/png" in output.get("data", {}) for cell in stored.cells for output in cell.get("outputs", []))
+    if missing := missing_data(stored):
+        pytest.skip(f"{path.name} needs {', '.join(missing)} in {data_folder()}: set SOTTO_DATA")
     code = [cell for cell in stored.cells if cell["cell_type"] == "code"]
     assert any("assert " in cell["source"] for cell in code)
     fresh = [cell for cell in execute(path, tmp_path).cells if cell["cell_type"] == "code"]
     for before, after in zip(code, fresh, strict=True):
         assert shown(before) == shown(after), f"{path.name} shows something else: store it with run_notebooks.py\n{before['source']}"
+
+
+def test_a_notebook_says_which_data_it_lacks(monkeypatch, tmp_path):
+    needing = [path.name for path in NOTEBOOKS if any("needs-" in str(cell["metadata"]) for cell in nbformat.read(path, as_version=4).cells)]
+    assert needing == ["3-compare-systems.ipynb"]
+    notebook = nbformat.read(FOLDER / needing[0], as_version=4)
+    monkeypatch.setenv("SOTTO_DATA", str(tmp_path))
+    assert missing_data(notebook) == ["ml-1m"]
+    (tmp_path / "ml-1m").mkdir()
+    assert missing_data(notebook) == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -90,7 +90,7 @@ def test_without_a_folder_a_run_lives_as_long_as_its_object(newsroom, tmp_path, 
     with pytest.raises(KeyboardInterrupt):
         sotto.train("sotto", newsroom, epsilon=8, rounds=3, settings=settings, on_round=stop)
     stopped, = tmp_path.iterdir()
-    assert len(sotto.open_run(stopped / "run").history) == 1, "what was trained before Ctrl-C is kept"
+    assert 1 <= len(sotto.open_run(stopped / "run").history) < 3, "what was trained before Ctrl-C is kept"
 
 
 def test_an_exception_in_on_round_ends_the_training_behind_its_round(newsroom, tmp_path):
