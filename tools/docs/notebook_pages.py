@@ -2,16 +2,17 @@
 import base64
 import json
 import pathlib
+from collections.abc import Callable
 
 
-def write_page(notebook: pathlib.Path, page: pathlib.Path) -> None:
-    """A notebook's page, with its pictures as files beside it."""
+def write_page(notebook: pathlib.Path, page: pathlib.Path, with_links: Callable[[str], str]) -> None:
+    """A notebook's page, with its pictures as files beside it; `with_links` leads the links of a text to the site's pages."""
     page.parent.mkdir(parents=True, exist_ok=True)
     parts = []
     for number, cell in enumerate(json.loads(notebook.read_text(encoding="utf-8"))["cells"]):
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            parts.append(source)
+            parts.append(with_links(source))
             continue
         parts.append(f"```python\n{source}\n```")
         for place, output in enumerate(cell["outputs"]):

@@ -86,7 +86,7 @@ def stage(document: str) -> None:
                 lines.append("")
             if line.startswith("|"):  # "-37 %", "72.4 ± 0.1" and "ε = 8" stay in one piece in a narrow cell
                 line = re.sub(r"(?<=\d) (?=[%±])|(?<=±) (?=[\d.])|(?<=ε) (?==)|(?<=ε =) ", "\u00a0", line)
-            line = re.sub(r"(!?)\[((?:[^\]`]|`[^`]*`)*)\]\(([^) ]+)\)", lambda m: link(document, m), line)
+            line = with_links(document, line)
             # A link whose text began on the line before.
             line = re.sub(r"^([^\[\]`]*\])\(([^) ]+)\)", lambda m: f"{m[1]}({lead(document, m[2]) or m[2]})", line)
         lines.append(line)
@@ -98,6 +98,10 @@ def stage(document: str) -> None:
 def link(document: str, match: re.Match) -> str:
     target = lead(document, match[3])
     return match[2] if target is None else f"{match[1]}[{match[2]}]({target})"
+
+
+def with_links(document: str, text: str) -> str:
+    return re.sub(r"(!?)\[((?:[^\]`]|`[^`]*`)*)\]\(([^) ]+)\)", lambda m: link(document, m), text)
 
 
 def navigation() -> list[str]:
@@ -136,7 +140,8 @@ for path in sorted((root / "docs").rglob("*")):
         (pages / place_of(name)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, pages / place_of(name))
 for path in sorted((root / "python/notebooks").glob("*.ipynb")):
-    notebook_pages.write_page(path, pages / place_of(str(path.relative_to(root))))
+    name = str(path.relative_to(root))
+    notebook_pages.write_page(path, pages / place_of(name), lambda text: with_links(name, text))
 shutil.copyfile(root / "tools/docs/site.css", pages / "site.css")
 settings = (root / "tools/docs/mkdocs.yml").read_text(encoding="utf-8").replace("THEME", str(root / "tools/docs/theme"))
 (out / "mkdocs.yml").write_text(settings + "\n".join(navigation()) + "\n", encoding="utf-8")
